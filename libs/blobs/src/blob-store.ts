@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 export interface StoredObject {
   readonly name: string;
   readonly size: number;
-  /** By the clock of the disk or of the S3 server. */
+  /** Time of the last change, by the clock of the disk or of the S3 server. */
   readonly modifiedAt: Date;
 }
 
@@ -16,7 +16,7 @@ export interface ByteRange {
 
 export interface OpenObject {
   readonly body: Readable;
-  /** Of the whole object. */
+  /** Size of the whole object. Units: bytes. */
   readonly size: number;
 }
 

@@ -45,7 +45,7 @@ export interface OpenBlob {
   readonly body: Readable;
   readonly start: number;
   readonly end: number;
-  /** Of the whole file. */
+  /** Size of the whole file. Units: bytes. */
   readonly size: number;
 }
 

@@ -16,7 +16,7 @@ const PARTS_IN_FLIGHT = 2;
 export interface S3Limits {
   /** Larger objects are copied in parts of this size, so that no request takes long. S3 itself allows 5 GiB. */
   readonly copyBytes: number;
-  /** Until the head of an answer is there, the sending of a part included; a request has three attempts. */
+  /** Longest time until the head of an answer arrives, the sending of a part included. A request has three attempts. */
   readonly requestMs: number;
 }
 const LIMITS: S3Limits = { copyBytes: 256 * MIB, requestMs: 20_000 };

@@ -14,7 +14,7 @@ export interface FindAttachmentsRequest {
   readonly project_id: number;
   readonly sources: readonly string[];
 }
-/** Most files of one question, and so of one imported text. */
+/** Maximum number of files in one request, and so in one imported text. */
 export const MAX_FOUND_ATTACHMENTS = 100;
 /** Largest file that a project takes as an upload, by a user or an import. Units: bytes. Source: reference repositories 9.1. */
 export const MAX_UPLOAD_BYTES = 100 * 1024 * 1024;

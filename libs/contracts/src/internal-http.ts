@@ -135,7 +135,7 @@ export interface TokenHolder {
   readonly impersonator_id: number | null;
   /** The administrator whose loss of rights ends this token: the impersonator, or the issuer. Absent in answers of a former release. */
   readonly given_by_id?: number | null;
-  /** Of a bot: the user who created it, or the creator of its creator. Absent in answers of a former release. */
+  /** Id of the user who created a bot, or of the creator of its creator. Absent in answers of a former release. */
   readonly maker_id?: number | null;
   /** Epoch milliseconds at which the token expires; null when it does not. */
   readonly expires_at: number | null;
@@ -318,7 +318,7 @@ export interface AccountMailFacts {
   readonly name: string;
   /** URL that confirms the address, or that of the exported file; null for others. */
   readonly link: string | null;
-  /** Of the access token; its name is user input. Shape: `expires_on` YYYY-MM-DD. */
+  /** Facts of the access token; its name is user input. Shape: `expires_on` is `YYYY-MM-DD`. */
   readonly token: {
     readonly name: string;
     readonly expires_on: string | null;

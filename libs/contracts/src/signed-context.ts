@@ -19,7 +19,7 @@ export interface ContextClaims {
   readonly imp: number | null;
   /** The caller acts through `sudo`. Absent otherwise. */
   readonly sud?: true;
-  /** Of a bot: the user who created it. Absent otherwise. */
+  /** Id of the user who created a bot. Absent for other callers. */
   readonly mkr?: number;
   /** The token was rotated by a request with this request's key: only that answer may be returned to the caller. */
   readonly rpl?: true;

@@ -3,7 +3,7 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EgressError } from './egress-error';
 
-/** Most bytes of output per compressed byte. */
+/** Maximum number of bytes of output per compressed byte. */
 const MAX_RATIO = 100;
 /** Bodies up to this size are exempt from the ratio: a page of blanks compresses very well. Units: bytes. */
 const FREE_BYTES = 64 * 1024;

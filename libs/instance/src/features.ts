@@ -20,7 +20,7 @@ export const FEATURES = {
 } as const satisfies Record<string, FeatureDefinition>;
 export type FeatureName = keyof typeof FEATURES;
 
-/** The same definitions, by any text that a client sends. */
+/** Definitions of the features by name, to look up any text that a client sends. */
 export const FEATURE_DEFINITIONS: ReadonlyMap<string, FeatureDefinition> = new Map(Object.entries(FEATURES));
 
 /** Groups of users that a feature can be switched on for. */

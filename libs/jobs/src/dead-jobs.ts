@@ -64,7 +64,7 @@ export class DeadJobs {
   }
 
   private async revive(tx: Tx, letter: LetterRow): Promise<void> {
-    const { definition } = this.handlers.of(letter.effect);
+    const { definition } = this.handlers.handlerOf(letter.effect);
     const queuedId = await putIntoQueue(tx, definition, JSON.parse(letter.body));
     await this.records.revive(tx, Number(letter.headers['job_id']), queuedId);
   }

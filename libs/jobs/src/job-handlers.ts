@@ -28,8 +28,8 @@ export class JobHandlers {
     return (this.found ??= this.collect());
   }
 
-  /** Errors: a plain Error for a job that no provider of this service handles. */
-  of(name: string): JobHandler {
+  /** Returns the handler of a job. Errors: a plain Error if no provider of this service handles it. */
+  handlerOf(name: string): JobHandler {
     const handler = this.all().get(name);
     if (!handler) throw new Error(`no provider handles the job ${name}`);
     return handler;
@@ -41,7 +41,7 @@ export class JobHandlers {
     for (const instance of instances) {
       if (typeof instance !== 'object' || instance === null) continue;
       for (const method of this.methods.getAllMethodNames(Object.getPrototypeOf(instance) as object)) {
-        const handler = this.handlerOf(instance as Methods, method);
+        const handler = this.findHandler(instance as Methods, method);
         if (!handler) continue;
         const { name } = handler.definition;
         if (handlers.has(name)) throw new Error(`two methods handle the job ${name}`);
@@ -51,7 +51,7 @@ export class JobHandlers {
     return handlers;
   }
 
-  private handlerOf(instance: Methods, method: string): JobHandler | null {
+  private findHandler(instance: Methods, method: string): JobHandler | null {
     const carried = instance[method];
     const mark = typeof carried === 'function' ? (Reflect.getMetadata(JOB, carried) as JobMark | undefined) : undefined;
     if (!mark) return null;

@@ -88,7 +88,7 @@ export function checkParams(job: JobDefinition, params: unknown): void {
 /** One try of a job, as its handler receives it. Shape: `JobRun<typeof removeUser>`. */
 export type JobRun<D> = D extends JobDefinition<infer P> ? JobRunWith<P> : never;
 
-/** The same by the type of the parameters; `unknown` where the job is not known. */
+/** One try of a job by the type of its parameters. Shape: `unknown` if the job is not known. */
 export interface JobRunWith<P = unknown> {
   readonly params: P;
   /** 1 for the first try. */

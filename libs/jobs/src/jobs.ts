@@ -21,7 +21,7 @@ export class Jobs {
    * Errors: a plain Error for a job without a handler, and for invalid parameters.
    */
   async enqueue<P>(tx: Tx, job: JobDefinition<P>, params: NoInfer<P>, o: { readonly at?: Date } = {}): Promise<number> {
-    this.handlers.of(job.name);
+    this.handlers.handlerOf(job.name);
     return this.records.open(tx, await putIntoQueue(tx, job, params, o.at), job.name);
   }
 

@@ -43,7 +43,7 @@ export interface Viewer {
   readonly impersonatorId: number | null;
   /** The caller acts as this user through `sudo`. */
   readonly isBySudo: boolean;
-  /** Of a bot: the user who created it. Both share the limits that apply per caller. */
+  /** Id of the user who created a bot; both share the limits that apply per caller. */
   readonly creatorId: number | null;
   /** The client address of a caller without a token. */
   readonly address: string | null;

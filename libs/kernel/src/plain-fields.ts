@@ -32,9 +32,9 @@ export interface PlainOptions {
 export interface PlainField<V = unknown, O extends PlainOptions = PlainOptions, S = V> {
   readonly kind: 'flag' | 'int' | 'text' | 'oneOf' | 'list' | 'hash';
   readonly options: O;
-  /** Of `oneOf`. */
+  /** Allowed values of a field of the kind `oneOf`. */
   readonly values?: readonly string[];
-  /** Of `list`. */
+  /** Type of the items of a field of the kind `list`. */
   readonly items?: 'int' | 'text';
   /** Only for inference. */
   readonly holds?: () => { readonly stored: OrNull<V, O>; readonly sent: OrNull<S, O> };

@@ -117,10 +117,10 @@ function showLanes(database: Database, metrics: Metrics): void {
     ['lane', 'state'],
     (gauge) => {
       for (const lane of LANES) {
-        const { totalCount, idleCount } = database.pool.of(lane);
+        const { totalCount, idleCount } = database.pool.poolOf(lane);
         gauge.set({ lane, state: 'used' }, totalCount - idleCount);
         gauge.set({ lane, state: 'idle' }, idleCount);
-        gauge.set({ lane, state: 'waiting' }, database.pool.waiting(lane));
+        gauge.set({ lane, state: 'waiting' }, database.pool.countWaiting(lane));
       }
     },
   );

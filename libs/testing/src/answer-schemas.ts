@@ -199,7 +199,7 @@ function resolved(schema: Json | undefined, among: Responses): Json | undefined 
   return name === undefined ? schema : among[name];
 }
 
-/** The same schema, without additional properties. */
+/** Returns the schema with additional properties forbidden. */
 function closed<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map((item: unknown) => closed(item)) as T;
   if (schema === null || typeof schema !== 'object') return schema;

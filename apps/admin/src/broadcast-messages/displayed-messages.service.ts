@@ -37,7 +37,7 @@ export class DisplayedMessagesService {
 
   /** Errors: NotFound for a project or group that the viewer cannot see. */
   async list(where: PageContext, viewer: Viewer, page: PageRequest): Promise<Page<BroadcastMessage>> {
-    const [now, level] = [this.clock.now(), await this.level(where, viewer)];
+    const [now, level] = [this.clock.now(), await this.accessLevelIn(where, viewer)];
     const narrow = (list: ListQuery<unknown>): void => {
       const at = list.bind(now);
       list.where(`row.starts_at <= ${at} and row.ends_at > ${at}`);
@@ -51,7 +51,7 @@ export class DisplayedMessagesService {
    * Returns the viewer's access level in the project or group. Shape: null without a project or group, and while the
    * feature `role_targeted_broadcast_messages` is off for the viewer.
    */
-  private async level({ project_id, group_id }: PageContext, viewer: Viewer): Promise<number | null> {
+  private async accessLevelIn({ project_id, group_id }: PageContext, viewer: Viewer): Promise<number | null> {
     if (project_id === undefined && group_id === undefined) return null;
     const place =
       project_id === undefined

@@ -110,7 +110,7 @@ describe('reads of disconnected callers', () => {
       const asked = Array.from({ length: 8 }, () => service.app.as(otherCallers[0]!).get(`${milestones}?per_page=1`));
       for (const one of asked) void one.end(() => undefined);
       await held(4);
-      await until(() => service.database.pool.waiting('requests') === 4);
+      await until(() => service.database.pool.countWaiting('requests') === 4);
       for (const one of asked) void one.abort();
       // The answered caller queued after the disconnected ones.
       await service.app.as(otherCallers[1]!).get(`/api/v4/projects/${project.id}/labels`).expect(200);

@@ -347,7 +347,7 @@ describe('the right to push', () => {
       query('select id from pushes where project_id = $1 order by id desc limit 1', fork.project.id) as Promise<
         { id: number }[]
       >;
-    const refsOf = async () => (await service.app.get(PushPipelines).of((await pushes())[0]!.id)).refs;
+    const refsOf = async () => (await service.app.get(PushPipelines).listForPush((await pushes())[0]!.id)).refs;
     expect(await refsOf()).toHaveLength(1);
     expect((await push(fork, target.cast.developer)).code).toBe(0);
     expect(await refsOf()).toEqual([]);

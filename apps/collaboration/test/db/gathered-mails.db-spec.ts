@@ -461,7 +461,7 @@ describe('many queued in one batch', () => {
   async function queued(notices: readonly Partial<Notice>[]): Promise<void> {
     const common = { template: 'note_created', actorId: bob.id, noteableId: issue, noteId: null } as const;
     const all = notices.map((one) => ({ eventId: randomUUID(), ...common, toParticipants: false, to: [], ...one }));
-    const kind = queueing.get(NoteableKinds).of('Issue')!;
+    const kind = queueing.get(NoteableKinds).kindOfType('Issue')!;
     await queueing.get(Work).run((tx) => queueing.get(QueueMails).queue(tx, kind, all));
   }
   /** Inserts comments on the issue. Shape: their ids, in order. */

@@ -202,7 +202,7 @@ test('an assignment and a mention create to-dos, which a comment marks as done, 
   expect((await todosOf(cast.external)).map((todo) => todo['target_url'])).toEqual([
     expect.stringMatching(new RegExp(`/-/merge_requests/${mergeRequest.iid}#note_${note.id}$`)),
   ]);
-  const counts = await get(UserCountsQueries).of(viewer(cast.developer));
+  const counts = await get(UserCountsQueries).countOpenWork(viewer(cast.developer));
   expect(counts).toMatchObject({ assigned_merge_requests: 1, assigned_issues: 0, todos: 1 });
   await comment(mergeRequest, cast.developer, 'Done');
   expect(await todosOf(cast.developer)).toEqual([]);

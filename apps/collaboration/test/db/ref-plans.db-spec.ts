@@ -30,7 +30,7 @@ test('the rules of a project are read by their index', async () => {
   const viewer = service.seed.viewer(await service.seed.user());
   const caller = { viewer, project: { id: 7, level: 30 } };
   const shape = await expectPlan(pool, join(__dirname, '../golden/protected-refs/rules-of-project'), (db) =>
-    new RefProtections(db, service.app.get(Directory)).of(caller),
+    new RefProtections(db, service.app.get(Directory)).readAccess(caller),
   );
   expect(shape).not.toContain('Seq Scan');
 });

@@ -67,7 +67,7 @@ describe('many users who watch a project', () => {
     const { app } = service;
     const common = { template: 'note_created', actorId: author.id, noteableId: issue, toParticipants: true } as const;
     const notices = noteIds.map((noteId) => ({ ...common, eventId: randomUUID(), noteId, to: [] }));
-    const kind = app.get(NoteableKinds).of('Issue')!;
+    const kind = app.get(NoteableKinds).kindOfType('Issue')!;
     await app.get(Work).run((tx) => app.get(QueueMails).queue(tx, kind, notices));
   }
   const mails = async () => {

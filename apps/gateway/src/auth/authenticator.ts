@@ -122,13 +122,13 @@ export class Authenticator {
   private async askUntilFresh(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     for (;;) {
       const askedAt = Date.now();
-      const outcome = await this.resolved(digest, request, askedAt);
+      const outcome = await this.resolve(digest, request, askedAt);
       if (isRefusal(outcome) || Date.now() - askedAt <= STALE_MS) return outcome;
       this.tally.stale();
     }
   }
 
-  private async resolved(digest: string, request: CallerRequest, askedAt: number): Promise<Caller | Refusal> {
+  private async resolve(digest: string, request: CallerRequest, askedAt: number): Promise<Caller | Refusal> {
     const { address, deadline, isRotating, key } = request;
     const { floor } = this.sources;
     const invalidations = floor.invalidations;

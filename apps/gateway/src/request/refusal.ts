@@ -118,7 +118,7 @@ export function withErrorText(one: Refusal): Refusal {
   return { ...one, body, headers: [] };
 }
 
-/** The same refusal for Conan, which reads a list of errors. Shape: that of a throttle is text, and becomes JSON too. */
+/** Converts a refusal to a JSON list of errors, which Conan reads. The text of a throttle becomes JSON too. */
 export function withErrorList(one: Refusal): Refusal {
   const message = messageOf(one) ?? one.reason;
   return { ...one, type: JSON_TYPE, body: JSON.stringify({ errors: [{ status: one.status, message }] }) };
@@ -130,12 +130,12 @@ function messageOf({ type, body }: Refusal): string | undefined {
   return message ?? error_description;
 }
 
-/** The same refusal with the challenge that git and package managers expect. */
+/** Adds the challenge to a refusal that git and package managers expect. */
 export function withBasicChallenge(one: Refusal): Refusal {
   return { ...one, headers: [...one.headers, 'WWW-Authenticate', 'Basic realm="GitLab Packages Registry"'] };
 }
 
-/** The same refusal as plain text, which is all that git shows to its user; a 401 has the Basic challenge. */
+/** Converts a refusal to plain text, because git shows only text to its user. A 401 gets the Basic challenge. */
 export function asGitRefusal(one: Refusal): Refusal {
   const { headers, body } = inFailureForm({ status: one.status, headers: {}, body: one.body }, 'text');
   const { 'content-type': _, ...challenge } = headers;

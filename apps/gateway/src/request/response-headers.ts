@@ -5,9 +5,9 @@ export interface UpstreamHead {
   readonly headers: string[];
   /** -1 if the service did not send it. Units: bytes. */
   readonly contentLength: number;
-  /** From identity's answers to writes; null otherwise. */
+  /** Directory version of a write, which identity sends with the answer; null for other answers. */
   readonly directoryVersion: number | null;
-  /** The rest of the service's own rate limit; null if it sent none. */
+  /** Remaining requests of the service's own rate limit; null if it sent none. */
   readonly limitLeft: number | null;
 }
 

@@ -1,6 +1,6 @@
 /** The raw request target, split but not decoded. Shape: `query` is without the question mark. */
 export interface RawTarget {
-  /** Without repeated and trailing slashes, escapes untouched: sent upstream. */
+  /** Path that is sent upstream: without repeated and trailing slashes, escapes untouched. */
   readonly path: string;
   readonly query: string;
   readonly segments: readonly string[];

@@ -140,7 +140,7 @@ export class Forwarder {
       retry: (error, failed) => {
         if (retried || !options || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
         retried = true;
-        this.upstreams.of(service).dispatch(options, failed);
+        this.upstreams.poolOf(service).dispatch(options, failed);
         return true;
       },
     };
@@ -158,7 +158,7 @@ export class Forwarder {
       if (local !== null) return local(to, claims);
       message.headers.push(CONTEXT_HEADER, signContext(claims, this.keys));
       options = { ...message, method: message.method as Dispatcher.HttpMethod };
-      this.upstreams.of(service).dispatch(options, to);
+      this.upstreams.poolOf(service).dispatch(options, to);
     };
     const call = new ProxyCall(exchange, events, this.settings.slowPeerMs);
     exchange.response.on('close', () => call.closed());

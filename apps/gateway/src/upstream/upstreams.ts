@@ -45,7 +45,7 @@ export class Upstreams {
     );
   }
 
-  of(service: ServiceName): Pool {
+  poolOf(service: ServiceName): Pool {
     this.calls += 1;
     return this.pools.get(service) as Pool;
   }

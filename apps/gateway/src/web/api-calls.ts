@@ -58,7 +58,7 @@ export class ApiCalls {
     return (await this.answer<T>(path, query)).data;
   }
 
-  /** As `get`, with the headers, for pages of lists. */
+  /** Does the same as `get`, and returns the headers too, for pages of lists. */
   async answer<T>(path: string, query: Query = {}): Promise<ApiAnswer<T>> {
     return checked(await this.send<T>('GET', withQuery(path, query)));
   }
@@ -68,7 +68,7 @@ export class ApiCalls {
     return checked(await this.send<null>('HEAD', path));
   }
 
-  /** As `get`; null where the caller may not read it or it does not exist. Errors: ApiRefused for other refusals. */
+  /** Does the same as `get`. Shape: null if it is missing or the caller may not read it. Errors: ApiRefused otherwise. */
   async find<T>(path: string, query: Query = {}): Promise<T | null> {
     const found = await this.send<T>('GET', withQuery(path, query));
     return found.status === 403 || found.status === 404 ? null : checked(found).data;

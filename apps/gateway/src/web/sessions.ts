@@ -21,7 +21,8 @@ const UNSEALED_MS = 600_000;
 const NAME = 'rookery_session';
 
 /** The browser that asks. */
-export interface Browser {
+/** Facts of a browser's request that calls to identity need. Shape: `deadline` is a time in ms since the epoch. */
+export interface BrowserRequest {
   /** Client address without port. */
   readonly address: string;
   readonly userAgent: string | null;
@@ -58,7 +59,7 @@ export class Sessions {
    * Returns the value of Set-Cookie for a new session; null if the token has been revoked meanwhile. The session that the
    * browser had ends.
    */
-  async start(user: Omit<Session, 'id'>, browser: Browser, former: Session | null): Promise<string | null> {
+  async start(user: Omit<Session, 'id'>, browser: BrowserRequest, former: Session | null): Promise<string | null> {
     const { address, userAgent, deadline } = browser;
     const digest = createHash('sha256').update(user.token).digest('hex');
     const id = randomUUID();
@@ -71,17 +72,17 @@ export class Sessions {
   }
 
   /** Whether a session goes on. */
-  isLive({ id }: Session, { address, deadline }: Browser): Promise<boolean> {
+  isLive({ id }: Session, { address, deadline }: BrowserRequest): Promise<boolean> {
     return this.stored.isWebSessionLive({ id, ip: address }, deadline);
   }
 
   /** All sessions of the user of a session, the one seen last first. Shape: null if its token may not read them. */
-  list({ id }: Session, { deadline }: Browser): Promise<readonly ListedWebSession[] | null> {
+  list({ id }: Session, { deadline }: BrowserRequest): Promise<readonly ListedWebSession[] | null> {
     return this.stored.webSessions(id, deadline);
   }
 
   /** Ends a session, or another one of the same user. Returns whether its token may do so. */
-  end({ id }: Session, { deadline }: Browser, ended: string): Promise<boolean> {
+  end({ id }: Session, { deadline }: BrowserRequest, ended: string): Promise<boolean> {
     return this.stored.endWebSession(id, ended, deadline);
   }
 

@@ -13,7 +13,7 @@ import { pageAt } from './page-routes';
 import { sessionsPage } from './pages/sessions';
 import { safeNext, signInPage } from './pages/sign-in';
 import { Sessions } from './sessions';
-import type { Browser, Session } from './sessions';
+import type { BrowserRequest, Session } from './sessions';
 import { STYLE, STYLE_PATH } from './style';
 
 export interface SiteSettings {
@@ -128,7 +128,7 @@ export class Site {
 
   private async outcome(exchange: Exchange, request: PageRequest, session: Session | null): Promise<Outcome> {
     const { form, path } = request;
-    const browser = browserOf(exchange, this.settings.deadlineMs);
+    const browser = browserRequestOf(exchange, this.settings.deadlineMs);
     try {
       if (path === SIGN_IN) return await this.signIn(browser, exchange, request, session);
       if (session && !(await this.sessions.isLive(session, browser)))
@@ -148,7 +148,7 @@ export class Site {
     }
   }
 
-  private async ownSessions(request: PageRequest, session: Session | null, browser: Browser): Promise<Outcome> {
+  private async ownSessions(request: PageRequest, session: Session | null, browser: BrowserRequest): Promise<Outcome> {
     if (!session) return { location: signInPath(request) };
     // The API checks the token: sessions are shown to people who could still sign in with it.
     await request.api.get('/user');
@@ -158,7 +158,7 @@ export class Site {
     return { page: sessions === null ? refused(403, LACKS_SCOPE) : sessionsPage(request, sessions) };
   }
 
-  private async endSession(session: Session, browser: Browser, ended: string): Promise<Outcome> {
+  private async endSession(session: Session, browser: BrowserRequest, ended: string): Promise<Outcome> {
     if (!(await this.sessions.end(session, browser, ended))) return { page: refused(403, LACKS_SCOPE) };
     return ended === session.id ? this.redirectWithoutCookie('/') : { location: SESSIONS };
   }
@@ -168,7 +168,7 @@ export class Site {
   }
 
   private async signIn(
-    browser: Browser,
+    browser: BrowserRequest,
     exchange: Exchange,
     request: PageRequest,
     former: Session | null,
@@ -237,7 +237,7 @@ function countOf(body: Buffer, byte: number): number {
   return count;
 }
 
-function browserOf({ address, request }: Exchange, deadlineMs: number): Browser {
+function browserRequestOf({ address, request }: Exchange, deadlineMs: number): BrowserRequest {
   return { address, userAgent: request.headers['user-agent'] ?? null, deadline: Date.now() + deadlineMs };
 }
 

@@ -90,7 +90,7 @@ export class AvatarsController {
     id: number,
     isPublic: boolean,
   ): Promise<FileAnswer> {
-    const found = await this.queries.of(kind, id, knownVersions);
+    const found = await this.queries.find(kind, id, knownVersions);
     if (!found || (params.filename ?? found.filename) !== found.filename) throw new NotFound('Avatar');
     const { bytes: stream, media_type: mediaType, digest: version } = found;
     return { stream, mediaType, version, filename: found.filename, isInline: true, isPublic };

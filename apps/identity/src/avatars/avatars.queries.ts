@@ -17,8 +17,8 @@ export interface StoredAvatar {
 export class AvatarsQueries {
   constructor(private readonly db: Database) {}
 
-  /** Shape: `known` are digests of contents that need not be read. */
-  async of(kind: AvatarKind, id: number, known: ReadonlySet<string>): Promise<StoredAvatar | null> {
+  /** Finds the avatar of an owner. Shape: `known` are digests of contents that need not be read. */
+  async find(kind: AvatarKind, id: number, known: ReadonlySet<string>): Promise<StoredAvatar | null> {
     const statement = prepared(
       `avatar-of-${kind}`,
       `select filename, media_type, digest, case when digest = any($2) then null else bytes end as bytes

@@ -17,7 +17,7 @@ type Pending = ReadonlyMap<LoggedKind, Set<number>>;
 const COUNT = `update directory_head set version = version + 1 where history in ('', ${HISTORY})
    returning version, epoch, awaited, set_config('plan_cache_mode', 'force_generic_plan', true)`;
 const NEXT_VERSION = prepared('directory_next_version', COUNT);
-/** The same statement, sent with the commit. It is refused while ids have to be checked. $1 is the patience. */
+/** Takes the version together with the commit. It fails while ids have to be checked. $1 is the longest wait. */
 const LAST_VERSION = prepared(
   'directory_last_version',
   `with counted as (${COUNT})
@@ -79,7 +79,7 @@ export class ChangeLog {
     );
   }
 
-  /** As `recordProjectsBelow`, for a group that moved; `above` are the groups above it before and after the move. */
+  /** Records the projects below a moved group. Shape: `above` are the groups above it before and after the move. */
   async recordMovedProjects(tx: Tx, namespaceId: number, above: readonly number[]): Promise<void> {
     const marked = await tx.prepared(MARKED_ABOVE, [above]);
     if (marked.length > 0) await this.recordProjectsBelow(tx, namespaceId);

@@ -18,7 +18,7 @@ const VISIBILITY_RANK = visibilityRankSql('visibility');
 /** Maximum number of attempts when the group is moved concurrently. */
 const MAX_TRIES = 5;
 
-/** Changes of groups. Source: reference identity-and-import 2.6. */
+/** Updates the fields of groups, and moves the paths below a renamed group. Source: reference identity-and-import 2.6. */
 @Injectable()
 export class GroupChangesService {
   constructor(
@@ -29,7 +29,10 @@ export class GroupChangesService {
     private readonly avatars: AvatarsService,
   ) {}
 
-  /** Changes a group. A rename changes all namespaces below in the same directory version. Errors: Invalid by field. */
+  /**
+   * Updates a group. A new path changes the paths of all namespaces below, under one new version of the directory. Errors:
+   * Invalid by field.
+   */
   async update(viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
     try {
       await this.work.run((tx) => this.change(tx, viewer, id, params));
@@ -40,7 +43,7 @@ export class GroupChangesService {
   }
 
   private async change(tx: Tx, viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
-    const { group: old, parent } = await this.withParent(tx, id);
+    const { group: old, parent } = await this.lockWithParent(tx, id);
     const { avatar, stored, ...parts } = partsOf(viewer, params);
     const {
       name = old.name,
@@ -53,7 +56,8 @@ export class GroupChangesService {
     if (name === old.name) delete shape['name'];
     if (path === old.path) delete shape['path'];
     if (visibility === old.visibility) delete shape['visibility_level'];
-    const lowered = visibility === old.visibility ? [] : problemsOfLowering(visibility, await this.holds(tx, id));
+    const lowered =
+      visibility === old.visibility ? [] : problemsOfLowering(visibility, await this.highestVisibilities(tx, id));
     const problems = {
       ...shape,
       ...parts.problems,
@@ -83,7 +87,7 @@ export class GroupChangesService {
     id: number,
     wanted: (group: NamespaceRecord) => { readonly name: string; readonly path: string },
   ): Promise<NamespaceRecord> {
-    const { group, parent } = await this.withParent(tx, id);
+    const { group, parent } = await this.lockWithParent(tx, id);
     const to = wanted(group);
     const [taken] = await tx.query<{ name: boolean; path: boolean }>(
       `select exists (select 1 from namespaces where parent_id = $1 and kind = 'group' and name = $2 and id <> $4) as name,
@@ -116,18 +120,22 @@ export class GroupChangesService {
    * Locks the parent before the group, like transactions that lock the tree above. Errors: Conflict when the group is
    * moved repeatedly.
    */
-  async withParent(tx: Tx, id: number): Promise<{ group: NamespaceRecord; parent: NamespaceRecord | null }> {
+  async lockWithParent(tx: Tx, id: number): Promise<{ group: NamespaceRecord; parent: NamespaceRecord | null }> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [at] = await tx.query<NamespaceRecord>(`select parent_id from namespaces where id = $1`, [id]);
-      const parent = !at || at.parent_id === null ? null : await this.locked(tx, at.parent_id, 'share');
-      const group = await this.locked(tx, id);
+      const parent = !at || at.parent_id === null ? null : await this.lockGroup(tx, at.parent_id, 'share');
+      const group = await this.lockGroup(tx, id);
       // The group may have been moved between reading and locking.
       if (group.parent_id === (parent?.id ?? null)) return { group, parent };
     }
     throw new Conflict('409 Conflict: Resource lock');
   }
 
-  private async locked(tx: Tx, id: number, how: 'share' | 'no key update' = 'no key update'): Promise<NamespaceRecord> {
+  private async lockGroup(
+    tx: Tx,
+    id: number,
+    how: 'share' | 'no key update' = 'no key update',
+  ): Promise<NamespaceRecord> {
     const [row] = await tx.query<NamespaceRecord>(
       `select * from namespaces where id = $1 and kind = 'group' for ${how}`,
       [id],
@@ -136,7 +144,7 @@ export class GroupChangesService {
     return row;
   }
 
-  private async holds(tx: Tx, id: number): Promise<{ project: number; subgroup: number }> {
+  private async highestVisibilities(tx: Tx, id: number): Promise<{ project: number; subgroup: number }> {
     const [row] = (await tx.query(
       `select coalesce((select max(${VISIBILITY_RANK}) from projects where namespace_id = $1), 0) as project,
          coalesce((select max(${VISIBILITY_RANK}) from namespaces where parent_id = $1), 0) as subgroup`,

@@ -55,7 +55,8 @@ export interface GroupParts {
 }
 
 /**
- * Splits the sent fields into parts. Fields of no other part must be plain fields; otherwise the code does not compile.
+ * Splits the sent fields into the parts of `GroupParts`. A field without a rule of its own must be in `GROUP_FIELDS`;
+ * otherwise the code does not compile. Some fields are only for administrators.
  */
 export function partsOf<Sent extends GroupChange>(
   viewer: { readonly isAdmin: boolean },

@@ -24,7 +24,7 @@ export class MembersService {
 
   async update(viewer: SignedInViewer, source: MemberSource, userId: number, grant: Grant): Promise<MemberRow> {
     return this.work.run(async (tx) => {
-      const old = await this.locked(tx, source, userId);
+      const old = await this.lockMember(tx, source, userId);
       if (!mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
       this.rules.refuseGrant(viewer, source, grant);
       await this.rules.refuseBelowInherited(tx, source, userId, grant.access_level);
@@ -47,7 +47,7 @@ export class MembersService {
     how: { readonly keepBelow: boolean; readonly unassigns: boolean; readonly unchanged: (at: Date) => void },
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const old = await this.locked(tx, source, userId);
+      const old = await this.lockMember(tx, source, userId);
       how.unchanged(old.changed_at);
       const isLeaving = viewer.userId === userId;
       if (!isLeaving && !mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
@@ -66,7 +66,7 @@ export class MembersService {
     });
   }
 
-  private async locked(tx: Tx, source: MemberSource, userId: number): Promise<MemberRow> {
+  private async lockMember(tx: Tx, source: MemberSource, userId: number): Promise<MemberRow> {
     // Locks the group before its members, like all statements. Changes of owners are serialized, because otherwise two
     // could leave at the same time.
     if (source.type === 'namespace')

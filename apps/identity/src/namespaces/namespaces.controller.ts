@@ -67,7 +67,7 @@ export class NamespacesController {
       return this.checks.check(viewer, namespace, parent.id);
     // Members of a group see all its namespaces; other callers learn nothing about those they cannot see.
     const seen = parent && (await this.scopes.group(`${parent.fullPath}/${namespace}`, viewer));
-    return this.checks.seen(viewer, seen !== null);
+    return this.checks.answerForVisible(viewer, seen !== null);
   }
 
   @Endpoint('PUT', '/namespaces/:id', {

@@ -31,7 +31,7 @@ export class PlaceholderUsersController {
 
   @Internal('POST', INTERNAL_PATHS.importPeople, INTERNAL_CALLERS.importPeople)
   async owners({ body }: InternalRequest): Promise<ImportPeopleAnswer> {
-    return { owners: await this.placeholders.owners(requestIn(body)) };
+    return { owners: await this.placeholders.findOrCreateOwners(requestIn(body)) };
   }
 }
 

@@ -8,7 +8,7 @@ import { PlaceholderUser } from './placeholder-user.entity';
 
 /** Key of the advisory lock that prevents two placeholders of one person; no other lock uses this number. */
 const LOCK = 7_316_420_011;
-/** Most placeholders of one host in a top-level group. */
+/** Maximum number of placeholders of one host in a top-level group. */
 const MAX_PLACEHOLDERS = 10_000;
 /** Name of deleted users upstream. */
 const GHOST = 'ghost';
@@ -16,7 +16,7 @@ const IMPORT_USER = { prefix: 'import_user', name: 'Import User' };
 /** Units: characters. */
 const MAX_PREFIX = 100;
 
-/** Where the placeholders of an import belong. Shape: `groupId` is null for a personal namespace. */
+/** Namespace and host of the placeholders of an import. Shape: `groupId` is null for a personal namespace. */
 interface Place {
   readonly groupId: number | null;
   readonly source: ImportType;
@@ -35,8 +35,11 @@ export class PlaceholderUsersService {
     private readonly ghost: GhostUser,
   ) {}
 
-  /** Returns the owner for each person; creates missing placeholders. Shape: null for an unknown import. */
-  owners({ import_key: key, host, people }: ImportPeopleRequest): Promise<readonly ImportedOwner[] | null> {
+  /**
+   * Returns the user who owns the imported content of each person, and creates missing placeholder users. Shape: null for
+   * an unknown import.
+   */
+  findOrCreateOwners({ import_key: key, host, people }: ImportPeopleRequest): Promise<readonly ImportedOwner[] | null> {
     return this.work.run(async (tx) => {
       const place = await placeOf(tx, key, host);
       if (!place) return null;

@@ -30,7 +30,7 @@ export class ProjectsQueries {
   }
 
   /** Reads a project after a change. Errors: NotFound when it was removed meanwhile. */
-  async changed(viewer: Viewer, id: number): Promise<ProjectRow> {
+  async findChanged(viewer: Viewer, id: number): Promise<ProjectRow> {
     const row = await this.one(viewer, id);
     if (!row) throw new NotFound('Project');
     return row;

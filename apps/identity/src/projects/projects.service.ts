@@ -71,7 +71,7 @@ export class ProjectsService {
   ) {}
 
   /** Returns the fields whose values are taken in the namespace. Shape: problems by field, empty when all are free. */
-  async taken(
+  async takenFieldProblems(
     tx: Tx,
     namespaceId: number,
     wanted: { readonly name?: string; readonly path?: string },
@@ -144,7 +144,7 @@ export class ProjectsService {
   /** Gives a located project another name and path, each unless another project or group has it. */
   async renameIfFree(tx: Tx, from: LocatedProject, wanted: { name: string; path: string }): Promise<void> {
     const { project, home } = from;
-    const taken = await this.taken(tx, home.id, wanted);
+    const taken = await this.takenFieldProblems(tx, home.id, wanted);
     const name = taken['name'] && wanted.name !== project.name ? project.name : wanted.name;
     const path = taken['path'] && wanted.path !== project.path ? project.path : wanted.path;
     await tx.query('update projects set name = $2, path = $3, updated_at = now() where id = $1', [

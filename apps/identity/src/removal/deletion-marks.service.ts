@@ -73,7 +73,7 @@ export class DeletionMarksService {
   }
 
   /** Locks and returns groups or projects whose deletion period is over. Shape: ids. Bounds: 100; locked rows are skipped. */
-  async due(tx: Tx, kind: Kind): Promise<number[]> {
+  async lockDue(tx: Tx, kind: Kind): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(
       `select id from ${TABLES[kind]} where marked_for_deletion_on <= (now() at time zone 'UTC')::date - $1::int
        order by id limit 100 for update skip locked`,

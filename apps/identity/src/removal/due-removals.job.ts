@@ -25,7 +25,7 @@ export class DueRemovalsJob {
   }
 
   private async next(tx: Tx, kind: 'group' | 'project'): Promise<boolean> {
-    const [id] = await this.marks.due(tx, kind);
+    const [id] = await this.marks.lockDue(tx, kind);
     if (id !== undefined) await this.trees.remove(tx, kind, id, null);
     return id !== undefined;
   }

@@ -10,7 +10,7 @@ import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
 
-/** Changes of service accounts. Source: reference identity-and-import 5. */
+/** Updates service accounts. Source: reference identity-and-import 5. */
 @Injectable()
 export class ServiceAccountChangesService {
   constructor(

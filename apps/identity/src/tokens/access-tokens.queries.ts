@@ -117,7 +117,7 @@ export class AccessTokensQueries {
   }
 
   /** Locks the row of the token until the end of the transaction. */
-  async locked(tx: Tx, id: number): Promise<LockedToken | null> {
+  async lock(tx: Tx, id: number): Promise<LockedToken | null> {
     const rows = await tx.query<LockedToken>(
       `select ${TOKEN_COLUMNS}, (select u.kind from users u where u.id = t.user_id) as holder_kind
        from access_tokens t where t.id = $1 for update`,

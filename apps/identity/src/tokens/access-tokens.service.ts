@@ -71,7 +71,7 @@ export class AccessTokensService {
     const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
     const rotation = this.work.run(async (tx) => {
       if (!(await this.queries.tryLockFamily(tx, id))) throw new Replaced();
-      const old = await this.queries.locked(tx, id);
+      const old = await this.queries.lock(tx, id);
       if (!old) throw new NotFound();
       if (old.revoked) throw new Replaced();
       await this.rows.markRevoked(tx, [id]);
@@ -142,7 +142,7 @@ export class AccessTokensService {
   }
 
   private async announce(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {
-    const people = await this.recipients.of(tx, [fresh.id]);
+    const people = await this.recipients.listByToken(tx, [fresh.id]);
     const data = {
       token_id: fresh.id,
       previous_token_id: old.id,

@@ -18,7 +18,7 @@ export class ProjectTopicsService {
     await tx.query(`select 1 from projects where id = $1 for no key update`, [projectId]);
     // Until the end of the transaction no topic is renamed, merged or removed (lockAssignments).
     await tx.query(`lock table project_topics in row exclusive mode`);
-    const ids = await this.locked(tx, projectId, await this.distinct(tx, given));
+    const ids = await this.lockTopics(tx, projectId, await this.distinct(tx, given));
     await tx.query(`delete from project_topics where project_id = $1 and topic_id <> all($2::bigint[])`, [
       projectId,
       ids,
@@ -49,7 +49,7 @@ export class ProjectTopicsService {
    * Locks topics and returns their ids in the order of the names. Topics that the project loses are locked too, because
    * their counters change as well.
    */
-  private async locked(tx: Tx, projectId: number, names: readonly string[]): Promise<number[]> {
+  private async lockTopics(tx: Tx, projectId: number, names: readonly string[]): Promise<number[]> {
     await this.make(tx, names);
     const rows = await tx.query<{ id: number; position: number | null }>(
       `select t.id, array_position(array(select lower(w) from unnest($2::text[]) w), lower(t.name)) as position

@@ -70,7 +70,10 @@ export class BotLimits {
   }
 }
 
-/** Whether a user is external. The row is locked, so the answer holds until the end of the transaction. */
+/**
+ * Whether a user is external; false for null and for a missing user. Locks the row, so that the answer holds until the end
+ * of the transaction.
+ */
 export async function isExternal(tx: Tx, userId: number | null): Promise<boolean> {
   const [user] = await tx.query<{ external: boolean }>(`select external from users where id = $1 for share`, [userId]);
   return user?.external ?? false;

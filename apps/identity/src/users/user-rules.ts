@@ -49,7 +49,7 @@ function addressProblems(address: string): string[] {
   return EMAIL.test(address) ? tooLong(address) : ['is invalid'];
 }
 
-/** Returns the problems of the given fields, by field. */
+/** Validates the given fields of a user. Returns the problems by field; empty if all fields are valid. */
 export function problemsOfUser(person: Partial<NewUser>): Record<string, string[]> {
   const { email, name, username, password } = person;
   const isShort = password !== undefined && !isLongerThan(password, MIN_PASSWORD_LENGTH - 1);

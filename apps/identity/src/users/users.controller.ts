@@ -59,7 +59,7 @@ export class UsersController {
   })
   async show({ viewer, params }: Call<ShowUser, undefined, SignedInViewer>): Promise<UserRow> {
     if (viewer.isAdmin) return this.found(params.id, params.with_custom_attributes);
-    const user = await this.queries.known(viewer, params.id);
+    const user = await this.queries.findVisible(viewer, params.id);
     if (!user) throw new NotFound('User');
     return user;
   }

@@ -67,7 +67,7 @@ export class UsersQueries {
   }
 
   /** Finds a user by id, or as in `byIdOrUsername`, if the viewer can see that user. */
-  async known(viewer: Viewer, ref: number | string): Promise<UserRow | null> {
+  async findVisible(viewer: Viewer, ref: number | string): Promise<UserRow | null> {
     const user = await (typeof ref === 'number' ? this.one(ref) : this.byIdOrUsername(ref));
     if (user?.kind !== 'project_bot' || user.id === viewer.userId) return user;
     const list = new ListQuery<{ id: number }>({ name: 'users', from: 'users u', columns: 'u.id' });

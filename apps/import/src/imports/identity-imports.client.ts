@@ -36,20 +36,20 @@ export class IdentityImportsClient {
 
   /** Checks whether a user may import into a namespace. */
   target(request: ImportTargetRequest): Promise<ImportTargetAnswer> {
-    return this.answered(() => this.targets.ask(request));
+    return this.convertFailures(() => this.targets.ask(request));
   }
 
   /** Creates the project of an import, once. */
   createProject(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
-    return this.answered(() => this.projects.ask(request).catch(problemIn));
+    return this.convertFailures(() => this.projects.ask(request).catch(problemIn));
   }
 
   /** Reports the state of an import. */
   noteState(request: ImportStateRequest): Promise<ImportStateAnswer> {
-    return this.answered(() => this.states.ask(request));
+    return this.convertFailures(() => this.states.ask(request));
   }
 
-  private async answered<T>(ask: () => Promise<T>): Promise<T> {
+  private async convertFailures<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {

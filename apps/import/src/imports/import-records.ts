@@ -266,8 +266,8 @@ export class ImportRecords {
     return this.database.run(FAILURES, { id, count: SHOWN_FAILURES });
   }
 
-  /** Returns imports that have made no progress for too long, a limited number at a time. */
-  async stuck(): Promise<readonly number[]> {
+  /** Lists imports that have made no progress for too long, a limited number at a time. */
+  async listStuck(): Promise<readonly number[]> {
     return (await this.database.run(STUCK, { count: CHUNK })).map(({ id }) => id);
   }
 

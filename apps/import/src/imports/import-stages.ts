@@ -20,7 +20,7 @@ const ALL = statement<{ id: number }, StageRow>(
   'import_stages_of_import',
   `select name, fetched, imported from import_stages where import_id = :id::bigint`,
 );
-/** Also records that the import makes progress. */
+/** Stores the progress of a stage, and records that the import makes progress. */
 const ADVANCE = statement<StageParams & { next: string | null; fetched: number; imported: number }, never>(
   'import_stages_advance',
   `with progress as (

@@ -76,7 +76,7 @@ export class ImportFailure {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
 }
 
-/** How far a stage of an import is. An interrupted import continues with the next page. */
+/** Progress of a stage of an import. An interrupted import continues with the next page. */
 @Entity('import_stages')
 export class ImportStage {
   @ForeignKey(() => ProjectImport, { name: 'fk_import_stages_import_id', onDelete: 'CASCADE' })

@@ -20,8 +20,8 @@ export class People {
     this.route = routes.to('identity', INTERNAL_PATHS.importPeople, limits);
   }
 
-  /** Errors: a plain Error if identity does not answer, or does not know the import. */
-  async owners(importKey: string, host: string, people: readonly UpstreamPerson[]): Promise<OwnerOf> {
+  /** Returns the local owner for each person. Errors: a plain Error if identity does not answer or find the import. */
+  async findOwners(importKey: string, host: string, people: readonly UpstreamPerson[]): Promise<OwnerOf> {
     const distinct = [...new Map(people.map((person) => [person.id, person])).values()];
     const owners = new Map<number | null, ImportedOwner>();
     for (let at = 0; at < distinct.length; at += MAX_IMPORTED_PEOPLE) {

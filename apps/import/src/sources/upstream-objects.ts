@@ -101,7 +101,10 @@ export interface UpstreamReview {
   readonly submittedAt: string;
 }
 
-/** A comment on a line of a pull request. Shape: `line` is null for a comment on a file, `replyTo` for a first comment. */
+/**
+ * A comment on a line of a pull request. Shape: `line` is null for a comment on a whole file; `replyTo` is null for the
+ * first comment of a thread.
+ */
 export interface UpstreamReviewComment {
   readonly id: number;
   readonly number: number;

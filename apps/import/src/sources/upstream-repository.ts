@@ -24,7 +24,7 @@ export interface UpstreamAccess {
   readonly credential: string;
 }
 
-/** Most items of a page: the largest page size that an import asks for. */
+/** Maximum number of items of a page: the largest page size that an import asks for. */
 export const MAX_ITEMS = 100;
 /** Largest page of a list. Ten times as much may be in memory while it is read. Units: bytes. */
 export const PAGE_BYTES = 4 * 1024 * 1024;

@@ -33,7 +33,7 @@ export class UpstreamRequests {
     }
   }
 
-  /** Returns the answer, also one of a failure. Errors: SourceError without an answer. */
+  /** Returns the HTTP answer, even if its status is a failure. Errors: SourceError if the host does not answer. */
   async send({ secrets: _, ...request }: UpstreamRequest): Promise<EgressAnswer> {
     try {
       return await this.egress.request(request);
@@ -42,7 +42,7 @@ export class UpstreamRequests {
     }
   }
 
-  /** Opens an answer whose body is read while it arrives. Errors, also those of the body: SourceError. */
+  /** Opens an answer whose body is read while it arrives. Errors: SourceError, from the body too. */
   async open({ secrets: _, ...request }: UpstreamRequest): Promise<EgressStream> {
     try {
       const answer = await this.egress.open(request);
@@ -52,7 +52,7 @@ export class UpstreamRequests {
     }
   }
 
-  /** Returns the answer of a success. Errors: SourceError. */
+  /** Returns the answer of a successful request. Errors: SourceError for any other answer. */
   async get(request: UpstreamRequest): Promise<EgressAnswer> {
     const answer = await this.send(request);
     refuseFailure(answer, request.secrets);

@@ -15,13 +15,13 @@ export const publishesPackages = ability<unknown, ProjectScope>(
   { signedIn: true },
 );
 
-/** For packages whose files are those of the repository. */
+/** Permission to read packages whose files come from the repository. */
 export const readsCodeOfPackages = ability<unknown, ProjectScope>(
   'may read packages and code',
   ({ viewer, within }) => canReadPackages(viewer, within) && mayReadCode(viewer, within),
 );
 
-/** The same for publishing. */
+/** Permission to publish packages whose files come from the repository. */
 export const publishesCode = ability<unknown, ProjectScope>(
   'may publish packages and read code',
   ({ viewer, within }) => canPublishPackages(viewer, within) && mayReadCode(viewer, within),
@@ -35,7 +35,7 @@ export const deletesPackages = ability<unknown, ProjectScope>(
   { anonymous: 'asked' },
 );
 
-/** The same for clients that know Basic credentials: an anonymous caller is asked for them. */
+/** Permission to delete packages for clients with Basic credentials: an anonymous caller is asked for them. */
 export const removesPackages = ability<unknown, ProjectScope>(
   'may delete packages',
   ({ viewer, within }) => canDeletePackages(viewer, within),
@@ -65,7 +65,7 @@ function basicRefusals(parent: 'Project' | 'Group'): Refusals {
 /** Shared options of the routes of a registry in a project whose clients know Basic credentials. */
 export const basicRegistry = { within: project(), refusals: BASIC_REFUSALS } as const;
 
-/** The same in a group. The statements of its routes leave out packages that the caller may not read. */
+/** Shared options of the routes of a registry in a group. Its statements leave out packages that the caller may not read. */
 export const basicGroupRegistry = {
   within: group('id', 'copy'),
   may: anyone(),

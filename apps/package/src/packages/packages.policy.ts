@@ -7,7 +7,7 @@ import type { Role, Viewer } from '@rookery/kernel';
  * Source: reference packages-and-admin 1.3.
  */
 
-/** Every caller in public and internal projects, reporters in private ones. */
+/** Every caller may read the packages of public and internal projects, and reporters those of private ones. */
 export function canReadPackages(viewer: Viewer, project: ProjectScope): boolean {
   return project.packagesEnabled && (project.visibility !== 'private' || isAtLeast('reporter', viewer, project));
 }

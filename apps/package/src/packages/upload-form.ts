@@ -35,9 +35,9 @@ export interface UploadForm<F extends string, T> {
 type Body = Readable & { readonly mediaType: string };
 
 const MAX_PARTS = 5000;
-/** Of a text part that is read. Units: bytes. */
+/** Largest size of a text part that is read. Units: bytes. */
 const MAX_FIELD_BYTES = 64 * 1024;
-/** Of all parts together that are skipped. Units: bytes. */
+/** Largest size of all skipped parts together. Units: bytes. */
 export const MAX_SKIPPED_BYTES = 64 * 1024 ** 2;
 
 /**
@@ -110,7 +110,7 @@ function storePart<T>(part: BusboyFileStream, store: (source: Readable) => Promi
   return { source, stored: taken };
 }
 
-/** For streams whose failure ends the form by another way: an error without a listener would end the process. */
+/** Listens to errors that end the form in another way. Without a listener, an error would end the process. */
 function ignore(): void {
   // Nothing is left to do.
 }

@@ -36,7 +36,7 @@ const HOT: Record<string, Planned> = {
   /** The reading finds nothing, as its statement is not run. */
   'helm-newest-file': (db: Database) =>
     new HelmQueries(db)
-      .newest(8, 'c1', 'n0-1.0.7.tgz')
+      .findNewest(8, 'c1', 'n0-1.0.7.tgz')
       .catch((error: unknown) => expect(error).toBeInstanceOf(NotFound)),
 };
 

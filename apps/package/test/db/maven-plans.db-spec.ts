@@ -57,8 +57,8 @@ const file = { name, version: '1.1', fileName: 'f1' };
 const maven = (db: Database): MavenQueries => new MavenQueries(db, directory);
 
 const HOT: Record<string, Planned> = {
-  'newest-maven-file': (db) => maven(db).newest(place, file),
-  'newest-maven-file-of-group': (db) => maven(db).newest(inGroup, file),
+  'newest-maven-file': (db) => maven(db).findNewest(place, file),
+  'newest-maven-file-of-group': (db) => maven(db).findNewest(inGroup, file),
   'maven-snapshot-metadata': (db) => maven(db).snapshotMetadata(place, file),
   'maven-versions': (db) => maven(db).versions(place, name),
   'maven-versions-of-group': (db) => maven(db).versions(inGroup, name),

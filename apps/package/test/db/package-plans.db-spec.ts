@@ -98,7 +98,7 @@ const HOT: Record<string, Planned> = {
   'packages/files': (db) => new PackagesQueries(db, directory).files(8, { order_by: 'id', sort: 'asc' }, page),
   'packages/tags': (db) => tagsOfPackages(db, [100_001, 100_002, 100_003]),
   'registries/newest-generic-file': (db) =>
-    new GenericService(db, undefined!, undefined!, undefined!, undefined!).newest(project, file),
+    new GenericService(db, undefined!, undefined!, undefined!, undefined!).findNewest(project, file),
   'registries/named-file': (db) => new DuplicateFiles(db, undefined!, undefined!, undefined!).find(db, project, named),
   'packages/storage-of-project': (db) => quota(db, 'project_packages_size_limit').admit(project, 0),
   'packages/storage-of-namespace': (db) => quota(db, 'namespace_packages_size_limit').admit(project, 0),
@@ -110,7 +110,7 @@ const HOT: Record<string, Planned> = {
   'registries/npm-tags': (db) => npm(db).tags([251, 252], NPM_NAME),
   'registries/npm-manifests': (db) => npm(db).manifests('full', [100_001, 100_501]),
   'registries/npm-manifest': (db) => npm(db).manifest(100_501),
-  'registries/npm-manifest-sizes': (db) => npm(db).sizes([100_001, 100_501]),
+  'registries/npm-manifest-sizes': (db) => npm(db).readManifestSizes([100_001, 100_501]),
   'registries/npm-brief-manifests': (db) => npm(db).manifests('short', [100_001, 100_501]),
   'registries/npm-tarball': (db) => npm(db).tarball([251, 252], NPM_NAME, '1.0.5007'),
 };

@@ -40,10 +40,11 @@ const sha = 'c4ca4238a0b923820dcc509a6f75849b00000000';
 const HOT: Record<string, Planned> = {
   pipelines: (db) => new PipelinesQueries(db).list(project, byId, page),
   'pipelines-of-commit': (db) => new PipelinesQueries(db).list(project, { ...byId, sha }, page),
-  'latest-pipeline': (db) => new PipelinesQueries(db).latest(project, 'r1', sha),
+  'latest-pipeline': (db) => new PipelinesQueries(db).findLatest(project, 'r1', sha),
   'commit-statuses': (db) =>
     new CommitStatusesQueries(db).list(8, sha, { order_by: 'id', sort: 'asc', all: false }, page),
-  'pipeline-of-status': (db) => new CommitStatusesQueries(db).matching({ project: 8, sha, ref: null, pipeline: null }),
+  'pipeline-of-status': (db) =>
+    new CommitStatusesQueries(db).findPipeline({ project: 8, sha, ref: null, pipeline: null }),
   jobs: (db) => new JobsQueries(db).ofProject(project, {}, page),
   'jobs-of-pipeline': (db) => new JobsQueries(db).ofPipeline(project, 8, { include_retried: false }, page),
   'job-of-token': (db) => new JobTokens(db, systemClock).findJobInAnyState('glcbt-x'),

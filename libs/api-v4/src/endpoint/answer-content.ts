@@ -29,7 +29,7 @@ export class AnswerContent {
     private readonly runtime: Pick<ApiRuntime, 'links' | 'services'>,
   ) {}
 
-  of(result: unknown, call: Call, request: ApiRequest): Content | Promise<Content> {
+  contentOf(result: unknown, call: Call, request: ApiRequest): Content | Promise<Content> {
     const { kind, message, presenter } = this.answers;
     if (result instanceof JsonText) return { text: result.text, headers: NO_HEADERS };
     switch (kind) {

@@ -48,7 +48,7 @@ type Verb = HttpMethod | 'HEAD';
 @Injectable()
 export class EndpointRoutes implements OnModuleInit {
   readonly traffic: Traffic;
-  /** The same routes, for the neighbours of this service. */
+  /** The routes for services in the same process, which call them without HTTP. */
   readonly local = new LocalRoutes();
   private readonly fixedRoutes = makeRouter(ROUTER_OPTIONS);
   private readonly verbs = new Set<string>();

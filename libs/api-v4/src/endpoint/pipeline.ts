@@ -298,7 +298,7 @@ export class EndpointPipeline {
       return { status: answers.alternative!.status, text, headers: Object.entries(result.headers).flat() };
     }
     if (result instanceof UnfinishedAnswer) return this.unfinished(result, call, request);
-    const content = this.content.of(result, call, request);
+    const content = this.content.contentOf(result, call, request);
     const { status } = answers;
     return content instanceof Promise ? content.then((made) => ({ status, ...made })) : { status, ...content };
   }
@@ -308,7 +308,7 @@ export class EndpointPipeline {
     call: Call,
     request: ApiRequest,
   ): Promise<Answered> {
-    const { text } = await this.content.of(row, call, request);
+    const { text } = await this.content.contentOf(row, call, request);
     return { status: this.options.answers.alternative!.status, text, headers: ['poll-interval', String(pollMs)] };
   }
 

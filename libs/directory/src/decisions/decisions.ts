@@ -17,7 +17,7 @@ import { SharedQuestion } from '../copy/shared-question';
 /** A question to decide. Shape: `read` builds the answer from a row of the statement, or from identity's decision. */
 export interface Question<T> {
   readonly from: ScopeStatement;
-  /** The same question for identity; null when identity cannot decide it. */
+  /** The question in the form that identity decides; null if identity cannot decide it. */
   readonly asked: Omit<DecideRequest, 'viewer_id'> | null;
   readonly read: (row: FlatRow) => T;
 }

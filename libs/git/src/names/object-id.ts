@@ -9,7 +9,7 @@ export const NO_OBJECT = '0'.repeat(40) as ObjectId;
 /** Tree without entries; git knows it in every repository. */
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904' as ObjectId;
 
-/** Is a text a full object id? */
+/** Whether a text is a full object id. */
 export function isObjectId(text: string): text is ObjectId {
   return FULL.test(text);
 }

@@ -21,7 +21,7 @@ export function isValidRefFormat(name: string): boolean {
 /** git finds these refs when it is asked for a missing ref by its full name, such as `refs/heads/refs/heads/main`. */
 const STAND_IN = /^refs\/(?:(?:heads|tags|remotes)\/)?(?:refs\/|HEAD(?:\/HEAD)?$)/;
 
-/** Is a text the full name of a ref that Rookery reads or writes? Bounds: 255 bytes. */
+/** Whether a text is the full name of a ref that Rookery reads or writes. Bounds: 255 bytes. */
 export function isRefName(name: string): name is RefName {
   if (name === 'HEAD') return true;
   if (STAND_IN.test(name)) return false;

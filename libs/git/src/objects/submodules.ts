@@ -9,7 +9,7 @@ const SETTING = /^submodule\.([^\n]*)\.(url|path|update)(?:\n([^]*))?$/;
 /** Values that reach a command line or leave the folder of submodules in an old client, as in git's `fsck.c`. */
 const UNSAFE: Readonly<Record<string, RegExp>> = { url: /^-|\n|%0a/i, path: /^-/, update: /^!/ };
 
-/** Is a name in a tree that of the list of submodules? */
+/** Whether a name in a tree is that of the list of submodules. */
 export function isSubmoduleList(name: string): boolean {
   return LIST_NAME.test(name);
 }

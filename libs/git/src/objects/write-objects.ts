@@ -52,7 +52,7 @@ export function writeBlobs(
   return writeObjects(repository, { type: 'blob', contents, maxBytes });
 }
 
-/** As `writeBlobs`, for objects of one type. git checks the form of a tree, but not the objects that it names. */
+/** Does the same as `writeBlobs` for objects of one type. git checks the form of a tree, but not the objects that it names. */
 export async function writeObjects(
   repository: Repository,
   {

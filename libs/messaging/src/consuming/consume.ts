@@ -6,7 +6,7 @@ import type { Tx } from '@rookery/persistence';
 /** An event as an effect receives it. Shape: `Delivered<typeof noteCreated>`. */
 export type Delivered<D extends EventDefinition> = DeliveredWith<PayloadOf<D>>;
 
-/** The same by the type of the payload; `unknown` where the event is not known. */
+/** A delivered event by the type of its payload. Shape: `unknown` if the event is not known. */
 export interface DeliveredWith<P> {
   readonly id: string;
   /** Time of the event, ISO 8601. */

@@ -92,7 +92,7 @@ export class DurableConsumer {
     this.running ??= this.consume();
   }
 
-  /** Number of events that wait for this effect, delivered or not. Errors: when the bus does not answer. */
+  /** Number of events that wait for this effect, delivered or not. Errors: thrown if the bus does not answer. */
   async pending(): Promise<{ readonly effect: string; readonly subject: string; readonly count: number }> {
     const { broker } = this.parts;
     const { definition, name } = this.effect;

@@ -23,7 +23,7 @@ export class Publisher {
     this.stream = connection.jetstream({ timeout: PUBLISH_TIMEOUT_MS });
   }
 
-  /** Resolves when the stream has stored the event. Errors: when that is uncertain. */
+  /** Publishes an event. Resolves when the stream has stored it. Errors: thrown if it may not be stored. */
   async publish(row: OutboxRow): Promise<void> {
     const id = messageIdOf(row);
     const { duplicate, seq } = await this.send(row, id);

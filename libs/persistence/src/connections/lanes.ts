@@ -77,17 +77,17 @@ export class LanePools extends Pool {
       apart: poolOf('apart'),
     };
     for (const lane of LANES) {
-      this.of(lane).on('release', (error) => void (error ?? this.givenBackAt.set(lane, performance.now())));
+      this.poolOf(lane).on('release', (error) => void (error ?? this.givenBackAt.set(lane, performance.now())));
     }
   }
 
-  of(lane: Lane): Pool {
+  poolOf(lane: Lane): Pool {
     return lane === 'requests' ? this : this.otherPools[lane];
   }
 
   /** Callers that wait for a connection of a lane, because none is free or their share is used up. */
-  waiting(lane: Lane): number {
-    return this.of(lane).waitingCount + (lane === 'requests' ? this.shares.waiting : 0);
+  countWaiting(lane: Lane): number {
+    return this.poolOf(lane).waitingCount + (lane === 'requests' ? this.shares.waiting : 0);
   }
 
   /**
@@ -96,7 +96,7 @@ export class LanePools extends Pool {
    * been.
    */
   async answers(lane: Lane, withinMs: number): Promise<boolean> {
-    const pool = this.of(lane);
+    const pool = this.poolOf(lane);
     if (pool.idleCount === 0 && pool.totalCount >= (pool.options.max ?? 0)) {
       return performance.now() - (this.givenBackAt.get(lane) ?? 0) < withinMs;
     }
@@ -138,7 +138,7 @@ export class LanePools extends Pool {
     const handOver = waiter?.rights ? withRecheck(waiter.rights, taken) : taken;
     const caller = lane === 'requests' ? waiter?.caller : undefined;
     const mayTake = caller === undefined || this.shares.take(caller);
-    const { idleCount, waitingCount } = this.of(lane);
+    const { idleCount, waitingCount } = this.poolOf(lane);
     if (mayTake && idleCount > 0 && waitingCount === 0) return this.connectFor(caller, lane, handOver);
     const from = performance.now();
     let isLate = false;

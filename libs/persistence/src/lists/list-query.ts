@@ -294,7 +294,7 @@ export class ListQuery<R> {
   }
 }
 
-/** Adds a value under a free name. Shape: returns the name. */
+/** Adds a value under a free name. Returns the name. */
 function added(values: Record<string, unknown>, name: string, value: unknown): string {
   const plain = name.replace(/\W/g, '_');
   let free = plain;

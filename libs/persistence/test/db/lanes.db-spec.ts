@@ -36,7 +36,7 @@ describe('connections by caller', () => {
   it('are limited to two in five for one caller, even if others are free, and another two for the next', async () => {
     const { running, begun } = await hold(7, 5);
     await until(() => begun() === 2);
-    await until(() => service.database.pool.waiting('requests') === 3);
+    await until(() => service.database.pool.countWaiting('requests') === 3);
     await expect(as(7, one, 500)).rejects.toMatchObject({ code: 'unavailable', reason: 'database busy' });
     const other = await hold('192.0.2.1', 5);
     await until(() => other.begun() === 2);
@@ -56,7 +56,7 @@ describe('connections by caller', () => {
     const order: string[] = [];
     const late = as(3, async () => void (await one(), order.push('late')));
     const fresh = as(4, async () => void (await one(), order.push('fresh')));
-    await until(() => service.database.pool.waiting('requests') === 3);
+    await until(() => service.database.pool.countWaiting('requests') === 3);
     expect(again.begun()).toBe(0);
     first.running[0]!.end();
     await fresh;
@@ -96,7 +96,7 @@ describe('connections by caller', () => {
     const { running, begun } = await hold(7, 2);
     await until(() => begun() === 2);
     const waiting = read();
-    await until(() => service.database.pool.waiting('requests') === 1);
+    await until(() => service.database.pool.countWaiting('requests') === 1);
     hasLeft = true;
     running[0]!.end();
     await expect(waiting).rejects.toMatchObject({ reason: 'gone' });
@@ -196,7 +196,7 @@ describe('connections by lane', () => {
     const next = request(LONG_MS, one);
     held.pop()!();
     await expect(next).resolves.toEqual([{ one: 1 }]);
-    expect(service.database.pool.waiting('requests')).toBe(0);
+    expect(service.database.pool.countWaiting('requests')).toBe(0);
   });
 
   it('treats work after the answer as background work', async () => {
@@ -222,7 +222,7 @@ it('keeps two unused connections for requests open, and none of the others', asy
     idleTimeoutMillis: 50,
     lanes: { counts, waitMs: LONG_MS },
   });
-  const open = (): number[] => LANES.map((lane) => pool.of(lane).totalCount);
+  const open = (): number[] => LANES.map((lane) => pool.poolOf(lane).totalCount);
   try {
     const requests = await Promise.all(Array.from({ length: 5 }, () => request(LONG_MS, () => pool.connect())));
     const others = await Promise.all(Array.from({ length: 3 }, () => pool.connect()));

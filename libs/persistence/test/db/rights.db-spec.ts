@@ -46,7 +46,7 @@ afterAll(() => service.stop());
 function request<T>(rights: Rights, use: () => Promise<T>): Promise<T> {
   return awaitedBy({ kind: 'client', deadline: Date.now() + 40_000, rights }, use);
 }
-const waiting = (): boolean => service.database.pool.waiting('requests') > 0;
+const waiting = (): boolean => service.database.pool.countWaiting('requests') > 0;
 const read = () => service.database.query('select name from eggs');
 const paint = (name: string) => () =>
   service.work.run((tx) => tx.query('update eggs set name = $1 where id = 1', [name]));

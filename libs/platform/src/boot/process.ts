@@ -24,7 +24,7 @@ export interface ProcessDefinition {
   readonly http?: HttpStep;
   readonly worker?: WorkerStep;
   readonly migrate?: MigrateStep;
-  /** By name: `node dist/main.js dead-letters list`. */
+  /** Commands by their names, for instance `node dist/main.js dead-letters list`. */
   readonly commands?: Readonly<Record<string, Command>>;
 }
 
@@ -41,7 +41,7 @@ export interface BootContext {
   readonly shutdown: ShutdownOrder;
   /** Logger for Nest's own lines: `NestFactory.create(module, adapter, { logger: context.nestLogger })`. */
   readonly nestLogger: LoggerService;
-  /** Values of a definition of this process. Errors: when it is not listed in `ProcessDefinition.settings`. */
+  /** Values of a definition of this process. Errors: thrown if `ProcessDefinition.settings` does not list it. */
   settings<D extends SettingsDefinition>(definition: D): SettingsOf<D>;
   /** Imports the root module and prepares it for `NestFactory`; once per process. */
   rootModule(): Promise<DynamicModule | Type>;

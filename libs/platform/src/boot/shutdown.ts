@@ -56,16 +56,16 @@ export class ShutdownOrder {
     const stopped = await this.concurrently('stop-accepting');
     const drained = await this.concurrently('drain');
     let closed = true;
-    for (const step of this.of('close').reverse()) closed = (await this.attempt(step)) && closed;
+    for (const step of this.stepsOf('close').reverse()) closed = (await this.attempt(step)) && closed;
     return announced && stopped && drained && closed;
   }
 
   private async concurrently(phase: ShutdownPhase): Promise<boolean> {
-    const outcomes = await Promise.all(this.of(phase).map((step) => this.attempt(step)));
+    const outcomes = await Promise.all(this.stepsOf(phase).map((step) => this.attempt(step)));
     return outcomes.every(Boolean);
   }
 
-  private of(phase: ShutdownPhase): Step[] {
+  private stepsOf(phase: ShutdownPhase): Step[] {
     return this.steps.filter((step) => step.phase === phase);
   }
 

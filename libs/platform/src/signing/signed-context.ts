@@ -40,8 +40,8 @@ export class ContextSigningKeys {
     return this.masters.size > 0 || [...this.derived.keys()].some(isForeign);
   }
 
-  /** The key of one audience; undefined when this process does not have it. */
-  of(keyId: string, audience: string): KeyObject | undefined {
+  /** Returns the key of one audience; undefined if this process does not have it. */
+  keyFor(keyId: string, audience: string): KeyObject | undefined {
     const name = `${keyId}/${audience}`;
     const known = this.derived.get(name);
     if (known) return known;
@@ -60,7 +60,7 @@ export class ContextSigningKeys {
   deriveKeys(purpose: string, ...audiences: readonly string[]): readonly [Buffer, ...Buffer[]] {
     const ids = [...this.masters.keys(), ...this.derived.keys()].map((name) => name.split('/', 1)[0]!);
     const keys = [...new Set([this.signingKeyId, ...ids])].flatMap((id) => {
-      const held = audiences.flatMap((audience) => this.of(id, audience)?.export() ?? []);
+      const held = audiences.flatMap((audience) => this.keyFor(id, audience)?.export() ?? []);
       return held.length === audiences.length ? [Buffer.concat(held)] : [];
     });
     const [first, ...others] = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)));
@@ -99,7 +99,7 @@ export function contextKeysFor(text: string, audience: string): string {
   const keys = parseContextKeys(text);
   const items = text.split(',').map((item) => {
     const keyId = item.trim().split(/[/:]/, 1)[0] as string;
-    const key = keys.of(keyId, audience);
+    const key = keys.keyFor(keyId, audience);
     if (!key) throw new Error(`key ${keyId} is not a master`);
     return `${keyId}/${audience}:${key.export().toString('base64')}`;
   });
@@ -125,7 +125,7 @@ export function contextRequest(method: string, rawUrl: string): string {
  */
 export function signContext(claims: ContextClaims, keys: ContextSigningKeys): string {
   const keyId = keys.signingKeyId;
-  const key = keys.of(keyId, claims.aud);
+  const key = keys.keyFor(keyId, claims.aud);
   if (!key) throw new Error(`no context key for ${claims.aud}`);
   const signed = `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${keyId}`;
   return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
@@ -147,7 +147,7 @@ export function verifyContext(header: string, expect: ExpectedRequest, keys: Con
   const first = header.indexOf('.');
   const last = header.lastIndexOf('.');
   if (first < 1 || last <= first + 1 || header.length > MAX_HEADER_LENGTH) throw new ContextRefused('malformed');
-  const key = keys.of(header.slice(first + 1, last), expect.audience);
+  const key = keys.keyFor(header.slice(first + 1, last), expect.audience);
   if (!key) throw new ContextRefused('unknown key');
   const wanted = createHmac('sha256', key).update(header.slice(0, last)).digest();
   const given = Buffer.from(header.slice(last + 1), 'base64url');

@@ -45,7 +45,7 @@ export class Heartbeat {
     this.timer = this.next();
   }
 
-  /** Also tracks the connections of a server; without it, only data on open connections is known. */
+  /** Tracks the connections of a server too. Without it, only data on open connections counts. */
   watch(server: Server): this {
     server.on('connection', (socket) => this.onConnection(socket));
     return this;

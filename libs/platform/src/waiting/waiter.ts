@@ -8,7 +8,7 @@ export interface Rights {
    * Errors: the refusal for the caller.
    */
   recheckBeforeRead(): Promise<void> | null;
-  /** As `recheckBeforeRead`, before a write or commit. */
+  /** Does the same as `recheckBeforeRead` before a write or commit. */
   recheckBeforeWrite(): Promise<void> | null;
   /** How long the last check is valid. Units: ms. */
   validForMs(): number;

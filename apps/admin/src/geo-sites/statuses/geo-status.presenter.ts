@@ -39,7 +39,7 @@ const noShare: Source<string> = [text, () => NOTHING_OF_NOTHING, { about: 'Nothi
 const never: Source<number | null | undefined> = [nullable(int), () => null, { about: 'Not measured.' }];
 const none: Source<number> = [int, () => 0, { about: 'There are no repositories.' }];
 
-/** The same fields for each kind of data. */
+/** Fields that a status has for each kind of data. */
 function families(): Record<string, Source<never>> {
   const isPrimary = zeroWhen('the primary', (status) => status.isPrimary);
   const isSecondary = zeroWhen('secondaries', (status) => !status.isPrimary);

@@ -9,13 +9,13 @@ export interface SentObjects<K extends ImportedKind = ImportedKind> {
   readonly objects: readonly ImportedObject<K>[];
 }
 
-/** Objects whose facts were read. Shape: `write` returns those that were not written; `finish` follows the commit. */
+/** Objects that are ready to be written. Shape: `write` returns the skipped objects; `finish` runs after the commit. */
 export interface PreparedObjects {
   write(tx: Tx, project: ProjectFacts): Promise<readonly UnimportedObject[]>;
   finish?(): Promise<void>;
 }
 
-/** Imports objects of one kind. Its reads of a repository precede the transaction. */
+/** Imports objects of one kind. `prepare` reads the git repository before the transaction that writes the objects. */
 export interface ObjectImporter<K extends ImportedKind = ImportedKind> {
   prepare(project: ProjectFacts, sent: SentObjects<K>): Promise<PreparedObjects>;
 }
@@ -30,8 +30,8 @@ export class ObjectImporters {
     this.importers.set(kind, importer as unknown as ObjectImporter);
   }
 
-  /** Shape: null for kinds that are written without one. */
-  of(kind: ImportedKind): ObjectImporter | null {
+  /** Returns the importer of a kind. Shape: null for kinds without an importer. */
+  importerOf(kind: ImportedKind): ObjectImporter | null {
     return this.importers.get(kind) ?? null;
   }
 }

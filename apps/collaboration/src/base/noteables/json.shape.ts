@@ -205,7 +205,7 @@ export const json = {
     type: nullable(choice(...values)),
     pieces: (sql) => [orNull(`'"' || (${sql}) || '"'`)],
   }),
-  /** The same value for every row. */
+  /** Type of a value that is the same for every row. */
   constant: <V>(type: FieldType<V>): SqlType<V> => ({
     type,
     pieces: (value) => [{ constant: JSON.stringify(value) }],

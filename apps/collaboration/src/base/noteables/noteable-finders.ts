@@ -6,7 +6,7 @@ import type { PlacedNoteable, PlanningSource } from './planning.policy';
 export interface NoteableFinder {
   /** Shape: `isUntouched` if nothing was written about the noteable yet. Errors: NotFound. */
   find(parent: PlanningSource, named: string): Promise<PlacedNoteable>;
-  /** The same for a new note: the noteable has a row afterwards. Errors: NotFound. */
+  /** Finds the noteable for a new note, and adds its row if it has none. Errors: NotFound. */
   findOrAdd(parent: PlanningSource, named: string): Promise<PlacedNoteable>;
 }
 
@@ -21,7 +21,7 @@ export class NoteableFinders {
   }
 
   /** Errors: a plain Error for a kind without a finder. */
-  of(type: NoteableType): NoteableFinder {
+  finderOf(type: NoteableType): NoteableFinder {
     const finder = this.finders.get(type);
     if (!finder) throw new Error(`no wing finds noteables of the type ${type}`);
     return finder;

@@ -153,8 +153,8 @@ export class NoteableKinds {
     return this.all.filter((kind) => kind.abilities.includes(ability));
   }
 
-  /** Shape: undefined for an undeclared type. */
-  of(type: string): NoteableKind | undefined {
+  /** Returns the kind of a noteable type. Shape: undefined for an undeclared type. */
+  kindOfType(type: string): NoteableKind | undefined {
     return this.all.find((kind) => kind.type === type);
   }
 
@@ -209,7 +209,7 @@ export function groupedByKind<R>(
 ): ReadonlyMap<NoteableKind, readonly R[]> {
   const groups = new Map<NoteableKind, R[]>();
   for (const row of rows) {
-    const kind = kinds.of(typeOf(row));
+    const kind = kinds.kindOfType(typeOf(row));
     if (kind) groups.set(kind, [...(groups.get(kind) ?? []), row]);
   }
   return groups;

@@ -29,7 +29,7 @@ export interface NoteableRoutes {
   readonly offeredBy?: (parent: ParentScope, viewer: Viewer) => boolean;
 }
 
-/** The same for a kind whose paths name a noteable by a text, which its `NoteableFinder` understands. */
+/** Routes of a kind whose paths name a noteable by a text. The `NoteableFinder` of the kind reads the text. */
 export interface NamedNoteableRoutes extends Omit<NoteableRoutes, 'by'> {
   readonly by: 'text';
 }
@@ -44,7 +44,7 @@ export type BelowCall<P, V extends Viewer> = Call<P, ParentScope, V>;
 /** Shared options of the routes below a noteable. */
 interface RoutesBelow {
   readonly within: ScopeOption<ParentScope>;
-  /** Every caller who sees the parent (`write`: signed-in callers only). The handler checks access to the noteable. */
+  /** Admits every caller who sees the parent (`write`: signed-in callers only). The handler checks the noteable. */
   readonly may: {
     readonly read: Permission<unknown, ParentScope>;
     readonly write: Permission<unknown, ParentScope, SignedInViewer>;
@@ -56,12 +56,12 @@ interface RoutesBelow {
   /** Adds the parameter that names the noteable to the route's own parameters. */
   params<P extends object>(own: new () => P): new () => P;
 }
-/** The same for kinds whose paths name a noteable by a column. */
+/** Shared options of the routes below a noteable that paths name by a column. */
 export interface ColumnRoutesBelow extends RoutesBelow {
   /** Returns the noteable that the call names. */
-  of(call: BelowCall<object, Viewer>): PlacedNoteable;
+  referenceOf(call: BelowCall<object, Viewer>): PlacedNoteable;
 }
-/** The same for kinds of both sorts. */
+/** Shared options of the routes below a noteable that paths name by a column or by a text. */
 export interface FoundRoutesBelow extends RoutesBelow {
   /** Finds the noteable that the call names. Shape: `isForNew` for the first note of a discussion. Errors: NotFound. */
   find(finders: NoteableFinders, call: BelowCall<object, Viewer>, isForNew?: 'for a new note'): Promise<PlacedNoteable>;
@@ -75,21 +75,26 @@ export function routesBelow(routes: NoteableRoutes): ColumnRoutesBelow {
   const name = nameOf(routes);
   return {
     ...optionsOf(routes),
-    of: ({ params, within }) => ({ kind, parent: within, by, named: (params as Record<string, number>)[name]! }),
+    referenceOf: ({ params, within }) => ({
+      kind,
+      parent: within,
+      by,
+      named: (params as Record<string, number>)[name]!,
+    }),
   };
 }
 
-/** The same for controllers that also serve kinds whose paths name a noteable by a text. */
+/** Builds the routes below a noteable that paths name by a column or by a text. */
 export function foundRoutesBelow(routes: NoteableRoutes | NamedNoteableRoutes): FoundRoutesBelow {
   if (routes.by !== 'text') {
-    const { of, ...options } = routesBelow(routes);
+    const { referenceOf: of, ...options } = routesBelow(routes);
     return { ...options, find: (_, call) => Promise.resolve(of(call)) };
   }
   const name = nameOf(routes);
   return {
     ...optionsOf(routes),
     find: (finders, { params, within }, isForNew) => {
-      const finder = finders.of(routes.kind.type);
+      const finder = finders.finderOf(routes.kind.type);
       const named = (params as Record<string, string>)[name]!;
       return isForNew ? finder.findOrAdd(within, named) : finder.find(within, named);
     },

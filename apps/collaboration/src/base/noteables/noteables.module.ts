@@ -3,7 +3,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { NoteableFinders } from './noteable-finders';
 import { NoteableKinds, noteables } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
-import { OriginsQueries } from './origins.queries';
+import { UserAgentDetailsQueries } from './user-agent-details.queries';
 
 /** Noteables: the kinds, their read permissions, and the texts that effects read. */
 @Module({})
@@ -19,10 +19,10 @@ export class NoteablesModule {
       providers: [
         { provide: NoteableKinds, useValue: new NoteableKinds(kinds) },
         NoteableFinders,
-        OriginsQueries,
+        UserAgentDetailsQueries,
         ...families,
       ],
-      exports: [NoteableKinds, NoteableFinders, OriginsQueries, ...families.map(({ provide }) => provide)],
+      exports: [NoteableKinds, NoteableFinders, UserAgentDetailsQueries, ...families.map(({ provide }) => provide)],
     };
   }
 }

@@ -45,7 +45,7 @@ export async function withCurrentPlace<P extends Project>(tx: Tx, viewer: Signed
   return { ...project, namespace: { ...project.namespace, traversalIds: row.traversal_ids.map(Number) } };
 }
 
-/** As `withCurrentPlace`, for a write with labels or a milestone. Most writes have neither and cost no statement. */
+/** Does the same as `withCurrentPlace` for a write with labels or a milestone. Other writes cost no statement. */
 export async function withPlaceForPlanning<P extends Project>(
   tx: Tx,
   viewer: SignedInViewer,

@@ -14,7 +14,10 @@ export interface PlacedNoteable extends NoteableReference {
 
 /** Access rules for labels and milestones. Source: reference work-tracking 9.4, 9.5. */
 export const planningPolicy = {
-  /** Every viewer of a group; in a project, viewers who can read its issues or merge requests. */
+  /**
+   * Whether the viewer may read labels and milestones. Every viewer of a group may; in a project, a viewer who can read its
+   * issues or merge requests.
+   */
   mayRead(viewer: Viewer, source: PlanningSource): boolean {
     if (source.kind === 'group') return true;
     const reader = readerOf(viewer, source);

@@ -37,7 +37,7 @@ export interface NoteableReference {
   readonly isUntouched?: true;
 }
 
-/** Caches one value, usually a statement, for each kind and naming column; it is made on first use. */
+/** Caches one value, usually a statement, for each noteable kind and column (`id` or `iid`). `make` runs on first use. */
 export function perKindAndColumn<T>(
   make: (kind: NoteableKind, by: NoteableReference['by']) => T,
 ): (on: Pick<NoteableReference, 'kind' | 'by'>) => T {
@@ -94,7 +94,7 @@ function hasFeature(feature: Feature, parent: ParentFacts, { isMember }: Reader)
   return access === 'enabled' || (access === 'private' && isMember);
 }
 
-/** As `mayReadCode`. Guests and planners of a private project do not read its code. Source: reference repositories 2.1. */
+/** Whether the reader may read the code, as in `mayReadCode`. Guests and planners of a private project do not read its code. Source: reference repositories 2.1. */
 function readsCode({ visibility, repositoryAccessLevel: access = 'enabled' }: ParentFacts, reader: Reader): boolean {
   if (access === 'disabled') return false;
   return reader.isReporter || (visibility !== 'private' && (access === 'enabled' || reader.isMember));

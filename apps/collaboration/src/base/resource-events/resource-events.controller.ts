@@ -35,7 +35,7 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
       answers: page(answer),
     })
     list(call: BelowCall<NoParams, Viewer>): Promise<JsonPage> {
-      return this.queries.page(call.viewer, noteable.of(call), events, call.page);
+      return this.queries.page(call.viewer, noteable.referenceOf(call), events, call.page);
     }
 
     @Endpoint('GET', `/${routes.path}/${tail}/:event_id`, {
@@ -47,7 +47,9 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
       answers: one(answer),
     })
     async show(call: BelowCall<OneResourceEvent, Viewer>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(call.viewer, noteable.of(call), events, call.params.event_id));
+      return new JsonText(
+        await this.queries.one(call.viewer, noteable.referenceOf(call), events, call.params.event_id),
+      );
     }
   }
   const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);

@@ -41,12 +41,12 @@ export class CommitCopies {
    * Errors: Forbidden for a protected branch; NotFound; Refused, with a code for a change that cannot be applied.
    */
   async write(project: ProjectScope, viewer: SignedInViewer, copy: CommitCopy): Promise<Commit | null> {
-    const access = await this.protections.of({ project, viewer });
+    const access = await this.protections.readAccess({ project, viewer });
     if (!access.branch(copy.branch).mayPush) throw new Forbidden('You are not allowed to push into this branch');
     return this.repositories.use(project, async (repository) => {
       const commit = await findCommit(repository, copy.sha);
       const { ref, tip } = await findBranch(repository, copy.branch);
-      const author = await this.identities.of(viewer);
+      const author = await this.identities.identityOf(viewer);
       let newId: ObjectId | null = null;
       const write = async (view: Repository) => {
         const tree = await treeOf(view, copy, commit, tip);

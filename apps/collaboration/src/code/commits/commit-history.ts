@@ -72,29 +72,33 @@ export class CommitHistory {
   }
 
   /** Returns a commit by id or by the name of a branch or tag. Errors: NotFound. */
-  one(project: ProjectScope, ref: string, hasStats: boolean): Promise<CountedCommit> {
-    return this.at(project, ref, async (repository, commit) => {
+  find(project: ProjectScope, ref: string, hasStats: boolean): Promise<CountedCommit> {
+    return this.withCommit(project, ref, async (repository, commit) => {
       const stats = hasStats ? ((await readLineCounts(repository, [commit.id])).get(commit.id) ?? null) : null;
       return { commit, stats };
     });
   }
 
   /** Runs a step with a commit. Errors: NotFound; those of the step. */
-  at<T>(project: ProjectScope, ref: string, step: (repository: Repository, commit: Commit) => Promise<T>): Promise<T> {
+  withCommit<T>(
+    project: ProjectScope,
+    ref: string,
+    step: (repository: Repository, commit: Commit) => Promise<T>,
+  ): Promise<T> {
     return this.repositories.use(project, async (repository) => step(repository, await findCommit(repository, ref)));
   }
 
-  /** Lists the branches, then the tags, from which a commit can be reached, by name. Errors: NotFound. */
-  refs(project: ProjectScope, ref: string, type: NamedRef['type'] | 'all'): Promise<NamedRef[]> {
-    return this.at(project, ref, async (repository, { id }) => [
+  /** Lists the branches, then the tags, that contain a commit, each sorted by name. Errors: NotFound. */
+  listRefsContaining(project: ProjectScope, ref: string, type: NamedRef['type'] | 'all'): Promise<NamedRef[]> {
+    return this.withCommit(project, ref, async (repository, { id }) => [
       ...(type === 'tag' ? [] : await namesOf(repository, 'branch', id)),
       ...(type === 'branch' ? [] : await namesOf(repository, 'tag', id)),
     ]);
   }
 
   /** Counts the commits from the first one to this one. Errors: NotFound. */
-  sequence(project: ProjectScope, ref: string, firstParent: boolean): Promise<number> {
-    return this.at(project, ref, (repository, { id }) =>
+  countHistory(project: ProjectScope, ref: string, firstParent: boolean): Promise<number> {
+    return this.withCommit(project, ref, (repository, { id }) =>
       countCommits(repository, { from: [id], firstParent, max: MOST_COMMITS }),
     );
   }

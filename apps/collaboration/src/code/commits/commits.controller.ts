@@ -56,7 +56,7 @@ export class CommitsController {
     fails: [404],
   })
   async show({ params, within }: ReadCall<OneCommitWithStats>): Promise<DetailedCommitRow> {
-    const found = await this.history.one(within, params.sha, params.stats);
+    const found = await this.history.find(within, params.sha, params.stats);
     return { ...found, projectId: within.id, projectPath: within.fullPath, hasTrailers: true };
   }
 
@@ -69,7 +69,7 @@ export class CommitsController {
     fails: [404],
   })
   diff({ params, within, page: asked }: ReadCall<ListCommitDiffs>): Promise<Page<FileDiff>> {
-    return this.history.at(within, params.sha, (repository, { id, parents }) =>
+    return this.history.withCommit(within, params.sha, (repository, { id, parents }) =>
       readDiffPage(repository, { oldId: parents[0] ?? null, newId: id }, { page: asked, isUnified: params.unidiff }),
     );
   }
@@ -83,7 +83,7 @@ export class CommitsController {
     fails: [404],
   })
   async refs({ params, within, page: asked }: ReadCall<ListCommitRefs>): Promise<Page<NamedRef>> {
-    const refs = await this.history.refs(within, params.sha, params.type);
+    const refs = await this.history.listRefsContaining(within, params.sha, params.type);
     const [from, to] = [offsetOf(asked), offsetOf(asked) + asked.perPage];
     return { rows: refs.slice(from, to), total: refs.length, hasNext: refs.length > to };
   }
@@ -97,7 +97,7 @@ export class CommitsController {
     fails: [404],
   })
   async sequence({ params, within }: ReadCall<OneCommitSequence>): Promise<{ count: number }> {
-    return { count: await this.history.sequence(within, params.sha, params.first_parent) };
+    return { count: await this.history.countHistory(within, params.sha, params.first_parent) };
   }
 
   @Endpoint('GET', ':sha/signature', {
@@ -109,7 +109,7 @@ export class CommitsController {
     fails: [404],
   })
   async signature({ params, within }: ReadCall<OneCommit>): Promise<unknown> {
-    const { commit } = await this.history.one(within, params.sha, false);
+    const { commit } = await this.history.find(within, params.sha, false);
     const signature = commit.signature === null ? null : describeSignature(commit.signature);
     if (signature === null) throw new NotFound('Signature');
     return signature;

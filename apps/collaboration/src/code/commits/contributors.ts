@@ -18,8 +18,9 @@ const MOST_CACHED = 100_000;
 const DEFAULT_REF = 'HEAD';
 
 /**
- * Lists contributors of repositories. A list costs a walk through the history, so that lists are cached by commit, which
- * fixes its history. Bounds: 100,000 contributors; the list that was not used for the longest time goes first.
+ * Lists contributors of repositories. A list costs a walk through the whole history. Lists are cached by commit id, because
+ * the history of a commit never changes. Bounds: 100,000 contributors in all cached lists; the least recently used list is
+ * removed first.
  */
 @Injectable()
 export class Contributors {
@@ -39,14 +40,14 @@ export class Contributors {
     return this.repositories.use(project, async (repository) => {
       const id = await resolveCommit(repository, ref ? ref : DEFAULT_REF);
       if (id === null && ref) throw new NotFound('');
-      const found = id === null ? [] : await this.to(repository, id);
+      const found = id === null ? [] : await this.listAt(repository, id);
       const [from, to] = [offsetOf(order.page), offsetOf(order.page) + order.page.perPage];
       const rows = found.toSorted(comparing(order)).slice(from, to);
       return { rows, total: found.length, hasNext: found.length > to };
     });
   }
 
-  private async to(repository: Repository, id: ObjectId): Promise<readonly Contributor[]> {
+  private async listAt(repository: Repository, id: ObjectId): Promise<readonly Contributor[]> {
     const found = this.known.get(id) ?? (await listContributors(repository, id));
     this.known.set(id, found);
     return found;

@@ -54,7 +54,7 @@ export function levelId(ruleId: number, action: RuleAction, level: number): numb
   return ruleId * IDS_OF_A_RULE + ACTION_NUMBERS[action] + level;
 }
 
-/** Change of the levels of one action, as clients send it. Shape: `_destroy` removes the level with the id. */
+/** Change of one access level of an action such as push, as clients send it. Shape: `_destroy` removes the level. */
 export interface LevelChange {
   readonly id?: number | null;
   readonly access_level?: RuleLevel | null;
@@ -65,7 +65,7 @@ export interface LevelChange {
 }
 
 /**
- * Applies changes to the levels of one action. Shape: `idOf` returns the id of a level; null for a rule that is new.
+ * Applies changes to the access levels of one action. Shape: `idOf` returns the id of a level; null for a rule that is new.
  * Errors: Unprocessable for users, groups, deploy keys, and for an unknown id.
  */
 export function changedLevels(

@@ -15,7 +15,7 @@ export interface NewProtectedBranch {
   readonly allowed_to_unprotect?: readonly LevelChange[];
 }
 
-/** Changes of a rule. An omitted field keeps its value. */
+/** Fields of a rule to update. An omitted field keeps its value. */
 export type ProtectedBranchChange = Pick<
   NewProtectedBranch,
   'allow_force_push' | 'allowed_to_push' | 'allowed_to_merge' | 'allowed_to_unprotect'

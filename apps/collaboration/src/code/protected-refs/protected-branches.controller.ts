@@ -8,7 +8,7 @@ import type { Collection } from '@rookery/persistence';
 import { ProtectedBranch } from './protected-branch.entity';
 import { checkUnprotect, protectedBranches } from './protected-branches';
 import type { RuleFilters } from './protected-branches';
-import { CreateProtectedBranch, ListRules, OneRule, UpdateProtectedBranch } from './protected-refs.dto';
+import { CreateProtectedBranch, ListProtectedRefs, OneProtectedRef, UpdateProtectedBranch } from './protected-refs.dto';
 import { protectedBranchPresenter } from './protected-refs.presenter';
 
 const ALL = '/projects/:id/protected_branches';
@@ -31,21 +31,21 @@ export class ProtectedBranchesController {
   @Endpoint('GET', ALL, {
     ...reads,
     about: 'Rules of a project for branches.',
-    params: ListRules,
+    params: ListProtectedRefs,
     answers: page(protectedBranchPresenter),
   })
-  list({ params, within, page: request }: Call<ListRules, ProjectScope>): Promise<Page<ProtectedBranch>> {
+  list({ params, within, page: request }: Call<ListProtectedRefs, ProjectScope>): Promise<Page<ProtectedBranch>> {
     return this.branches.list({ page: request, within: within.id, filters: params });
   }
 
   @Endpoint('GET', ONE, {
     ...reads,
     about: 'The rule with exactly this name.',
-    params: OneRule,
+    params: OneProtectedRef,
     answers: one(protectedBranchPresenter),
     fails: [404],
   })
-  show({ params, within }: Call<OneRule, ProjectScope>): Promise<ProtectedBranch> {
+  show({ params, within }: Call<OneProtectedRef, ProjectScope>): Promise<ProtectedBranch> {
     return this.named(within, params.name);
   }
 
@@ -80,11 +80,11 @@ export class ProtectedBranchesController {
   @Endpoint('DELETE', ONE, {
     ...manages,
     about: 'Removes a rule. The branches remain.',
-    params: OneRule,
+    params: OneProtectedRef,
     answers: none(),
     fails: [404, 412],
   })
-  async remove(call: Call<OneRule, ProjectScope>): Promise<void> {
+  async remove(call: Call<OneProtectedRef, ProjectScope>): Promise<void> {
     const { params, viewer, within } = call;
     const { id } = await this.named(within, params.name);
     const check = (rule: ProtectedBranch) => Promise.resolve(checkUnprotect(rule, { viewer, project: within }));

@@ -44,7 +44,7 @@ export const protectedBranches = collection(ProtectedBranch, {
   taken: { uq_protected_branches_name: () => new Conflict('Name has already been taken') },
 });
 
-/** Changes of rules for branches. Source: reference repositories 6.2. */
+/** Protects branches by rules, and removes the rules. Source: reference repositories 6.2. */
 @Injectable()
 export class ProtectedBranches {
   private readonly branches: Collection<ProtectedBranch, RuleFilters>;

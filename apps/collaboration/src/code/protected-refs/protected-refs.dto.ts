@@ -17,11 +17,12 @@ class AccessLevelItem implements ExactInput<LevelChange, AccessLevelItem> {
   @Flag({ optional: true, about: 'Removes the access level with this id.' }) _destroy?: boolean;
 }
 
-export class ListRules {
+export class ListProtectedRefs {
   @Search() search?: string;
 }
 
-export class OneRule {
+/** Path of the rule for a branch or tag. */
+export class OneProtectedRef {
   @Text({ in: 'path', about: NAME }) name: string;
 }
 

@@ -6,7 +6,7 @@ import { CLOCK, Conflict, NotFound } from '@rookery/kernel';
 import { attachedTo, collection, filter, Work } from '@rookery/persistence';
 import type { AllFilters, Collection } from '@rookery/persistence';
 import type { RuleFilters } from './protected-branches';
-import { CreateProtectedTag, ListRules, OneRule } from './protected-refs.dto';
+import { CreateProtectedTag, ListProtectedRefs, OneProtectedRef } from './protected-refs.dto';
 import { protectedTagPresenter } from './protected-refs.presenter';
 import { ProtectedTag } from './protected-tag.entity';
 
@@ -41,21 +41,21 @@ export class ProtectedTagsController {
   @Endpoint('GET', ALL, {
     ...reads,
     about: 'Rules of a project for tags.',
-    params: ListRules,
+    params: ListProtectedRefs,
     answers: page(protectedTagPresenter),
   })
-  list({ params, within, page: request }: Call<ListRules, ProjectScope>): Promise<Page<ProtectedTag>> {
+  list({ params, within, page: request }: Call<ListProtectedRefs, ProjectScope>): Promise<Page<ProtectedTag>> {
     return this.tags.list({ page: request, within: within.id, filters: params });
   }
 
   @Endpoint('GET', ONE, {
     ...reads,
     about: 'The rule with exactly this name.',
-    params: OneRule,
+    params: OneProtectedRef,
     answers: one(protectedTagPresenter),
     fails: [404],
   })
-  show({ params, within }: Call<OneRule, ProjectScope>): Promise<ProtectedTag> {
+  show({ params, within }: Call<OneProtectedRef, ProjectScope>): Promise<ProtectedTag> {
     return this.named(within, params.name);
   }
 
@@ -76,11 +76,11 @@ export class ProtectedTagsController {
   @Endpoint('DELETE', ONE, {
     ...manages,
     about: 'Removes a rule. The tags remain.',
-    params: OneRule,
+    params: OneProtectedRef,
     answers: none(),
     fails: [404, 412],
   })
-  async remove(call: Call<OneRule, ProjectScope>): Promise<void> {
+  async remove(call: Call<OneProtectedRef, ProjectScope>): Promise<void> {
     const { id } = await this.named(call.within, call.params.name);
     await this.tags.remove(id, ifUnmodified(call));
   }

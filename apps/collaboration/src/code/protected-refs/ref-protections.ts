@@ -75,7 +75,7 @@ export class RefAccess {
     return this.mayPushAny || [...this.shared].some((name) => this.branch(name).isShared);
   }
 
-  /** Shape: short name of the branch, which need not exist. */
+  /** Shape: `name` is the short name of the branch, which need not exist. */
   branch(name: string): BranchAccess {
     const rules = this.rulesFor('branch', name);
     const isProtected = rules.length > 0;
@@ -95,7 +95,7 @@ export class RefAccess {
     };
   }
 
-  /** Shape: short name of the tag, which need not exist. */
+  /** Shape: `name` is the short name of the tag, which need not exist. */
   tag(name: string): TagAccess {
     const rules = this.rulesFor('tag', name);
     const isProtected = rules.length > 0;
@@ -123,7 +123,7 @@ export class RefProtections {
    * Reads the rules of a project once, and the branches that merge requests share with the caller. The caller's permission to
    * read the code is not checked here. Errors: those of `Directory.fresh`.
    */
-  async of(caller: RefCaller): Promise<RefAccess> {
+  async readAccess(caller: RefCaller): Promise<RefAccess> {
     const [rules, shared] = await Promise.all([
       this.database.run(rulesOf, { projectId: caller.project.id }),
       this.sharedWith(caller),

@@ -14,7 +14,7 @@ export class PushPipelinesController {
   @Internal('POST', INTERNAL_PATHS.pushedPipelines, INTERNAL_CALLERS.pushedPipelines)
   show({ body: { push_id: id } }: InternalRequest): Promise<PushedPipelines> {
     if (!Number.isSafeInteger(id)) throw new InvalidParameters(['push_id is invalid']);
-    return this.pipelines.of(id as number);
+    return this.pipelines.listForPush(id as number);
   }
 
   @Internal('POST', INTERNAL_PATHS.pushVariablesStored, INTERNAL_CALLERS.pushVariablesStored)

@@ -57,7 +57,7 @@ export class PushPipelines {
   ) {}
 
   /** Returns the refs of a push whose pipelines start. Shape: none for an unknown push. Errors: Unavailable. */
-  async of(id: number): Promise<PushedPipelines> {
+  async listForPush(id: number): Promise<PushedPipelines> {
     const [push] = await this.database.run(PUSH, { id });
     const { skips, variables, inputs } = readPipelineOptions(push?.options ?? []);
     const repository = push && (await this.repositories.find(push.project_id));

@@ -36,7 +36,7 @@ export async function mayPushSome(
 ): Promise<boolean> {
   if (mayPushCode(viewer, within)) return true;
   if (!mayReadCode(viewer, within)) return false;
-  return (await services.get<RefProtections>(RefProtections).of({ viewer, project: within })).mayPushSome;
+  return (await services.get<RefProtections>(RefProtections).readAccess({ viewer, project: within })).mayPushSome;
 }
 
 /** Permits callers who may push to a branch of the project. The handler checks the branch. */

@@ -19,7 +19,7 @@ export class CommitIdentities {
    * Returns the caller as the author of a commit of now. Users without a public e-mail address get one that receives no
    * mail, so that commits do not reveal their private address.
    */
-  async of({ userId }: Pick<SignedInViewer, 'userId'>): Promise<Identity> {
+  async identityOf({ userId }: Pick<SignedInViewer, 'userId'>): Promise<Identity> {
     const user = (await this.directory.users([userId])).get(userId);
     const username = user?.username ?? String(userId);
     const email = user?.publicEmail || `${userId}-${username}@${this.noReplyHost}`;

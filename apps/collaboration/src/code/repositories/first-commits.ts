@@ -44,7 +44,7 @@ export class FirstCommits {
     await this.database.run(written, { projectId: project.id });
   }
 
-  /** Of concurrent calls one moves the ref: the others find that it exists. */
+  /** Writes a commit and creates the branch. One of several concurrent calls creates it; the others find that it exists. */
   private async push(repository: Repository, project: StartedProject): Promise<void> {
     const newId = await this.commit(repository, project);
     const updates = [{ ref: await readHead(repository), oldId: NO_OBJECT, newId }];
@@ -62,7 +62,7 @@ export class FirstCommits {
   }
 
   private async commit(repository: Repository, { name, description, creatorId }: StartedProject): Promise<ObjectId> {
-    const author = await this.identities.of({ userId: creatorId ?? 0 });
+    const author = await this.identities.identityOf({ userId: creatorId ?? 0 });
     const content = Buffer.from(description ? `# ${name}\n\n${description}\n` : `# ${name}\n`);
     return inQuarantine(repository, async ({ repository: view, keep }) => {
       const [blob] = await writeBlobs(view, [content], content.length);

@@ -69,7 +69,7 @@ export class ActivityConsumer {
 
   @Consume(noteCreated, RECORDING)
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
-    const notes = await this.notes.of(
+    const notes = await this.notes.lockNotes(
       tx,
       events.map((event) => event.data.note_id),
     );
@@ -167,7 +167,7 @@ export class ActivityConsumer {
 
   @Consume(noteDeleted, { effect: 'drop-activity' })
   async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
-    const known = events.filter((event) => this.kinds.of(event.data.noteable_type));
+    const known = events.filter((event) => this.kinds.kindOfType(event.data.noteable_type));
     await this.activity.dropOfNotes(
       tx,
       known.map(({ data }) => ({

@@ -7,7 +7,7 @@ import { MAIL_IDENTITY, messageIdFor } from './mailer/mail-identity';
 import type { MailIdentity } from './mailer/mail-identity';
 import { CHECK_VALID_MS, DueCheck } from './mailer/due-check';
 import type { Due } from './mailer/due-check';
-import type { DueMail, MailOutcome, MailSource, Waiting } from './mailer/mail-source';
+import type { DueMail, MailOutcome, MailSource, QueueLength } from './mailer/mail-source';
 import { MailTable } from './mailer/mail-table';
 import type { ClaimedMail } from './mailer/mail-table';
 import { mailerSettings } from './mailer/mailer.config';
@@ -75,8 +75,8 @@ export class MailQueue implements MailSource {
     await this.table.settle(this.database, outcomes);
   }
 
-  waiting(): Promise<Waiting> {
-    return this.table.waiting(this.database);
+  measureQueue(): Promise<QueueLength> {
+    return this.table.measureQueue(this.database);
   }
 
   /** Returns the e-mails that their recipients may get and drops the others. */
@@ -106,7 +106,7 @@ export class MailQueue implements MailSource {
     if (messages.length === 0) return [];
     const values = [messages.map((one) => one.id), messages.map((one) => one.note_id)];
     const rows = await through.prepared<DueRow>(this.load, values);
-    return rows.map((row) => ({ ...row, kind: this.kinds.of(row.noteable_type)! }));
+    return rows.map((row) => ({ ...row, kind: this.kinds.kindOfType(row.noteable_type)! }));
   }
 
   /** Selects the e-mails that are still due. Errors: Unavailable while the copy of the directory is too old to decide. */

@@ -158,7 +158,7 @@ export class NotificationsConsumer {
   @Consume(noteDeleted, { effect: 'drop-participants' })
   async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
     const gone = events
-      .filter(({ data }) => this.kinds.of(data.noteable_type))
+      .filter(({ data }) => this.kinds.kindOfType(data.noteable_type))
       .map(({ data: { noteable_type: noteableType, noteable_id: noteableId, note_id: noteId } }) => {
         return { noteableType, noteableId: noteableId!, noteId };
       });

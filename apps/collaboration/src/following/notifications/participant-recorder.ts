@@ -36,7 +36,7 @@ export class ParticipantRecorder {
     return byEvent;
   }
 
-  /** Records the users whom titles and descriptions mention. Shape: events of one kind. */
+  /** Records the users whom titles and descriptions mention. All events are of one kind. */
   async recordFromNoteables(tx: Tx, events: readonly AnyNoteableEvent[]): Promise<MentionedUsers> {
     if (events.length === 0) return new Map();
     const { present, texts } = await authoredTextsOf(tx, this.kinds, events);
@@ -48,7 +48,7 @@ export class ParticipantRecorder {
     return new Map(present.map((event, index) => [event.id, mentioned[index]!]));
   }
 
-  private async mentionedIn(tx: Tx, texts: Parameters<UserMentions['in']>[1]): Promise<number[][]> {
-    return (await this.people.in(tx, texts)).map((people) => people.map((one) => one.userId));
+  private async mentionedIn(tx: Tx, texts: Parameters<UserMentions['listMentioned']>[1]): Promise<number[][]> {
+    return (await this.people.listMentioned(tx, texts)).map((people) => people.map((one) => one.userId));
   }
 }

@@ -72,7 +72,7 @@ export class Participants {
     ]);
   }
 
-  /** Copies participants to the noteables that moved ones became. Shape: ids of one kind. */
+  /** Copies the participants of moved noteables to their new noteables. All ids are of one kind. */
   async copyToMoved(
     tx: Tx,
     kind: NoteableKind,

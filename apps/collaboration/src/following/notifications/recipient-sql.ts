@@ -60,7 +60,7 @@ export function preferenceSql(kind: NoteableKind): PreferenceSql & { readonly jo
   };
 }
 
-/** The same from a row with the columns of `preferenceColumnsSql`. */
+/** Returns the preference expressions for a row with the columns of `preferenceColumnsSql`. */
 export function preferenceOfRow(row: string): PreferenceSql {
   return {
     subscribed: `${row}.subscribed`,

@@ -40,7 +40,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       fails: [304],
     })
     async subscribe(call: SubscriptionCall): Promise<JsonText> {
-      return new JsonText(await this.subscriptions.set(call.viewer, noteable.of(call), true));
+      return new JsonText(await this.subscriptions.set(call.viewer, noteable.referenceOf(call), true));
     }
 
     @Endpoint('POST', path('unsubscribe'), {
@@ -52,7 +52,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       fails: [304],
     })
     async unsubscribe(call: SubscriptionCall): Promise<JsonText> {
-      return new JsonText(await this.subscriptions.set(call.viewer, noteable.of(call), false));
+      return new JsonText(await this.subscriptions.set(call.viewer, noteable.referenceOf(call), false));
     }
 
     @Endpoint('GET', path('participants'), {
@@ -63,7 +63,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       answers: page(personShape.presenter),
     })
     listParticipants(call: BelowCall<OneNoteable, Viewer>): Promise<JsonPage> {
-      return this.participants.page(call.viewer, noteable.of(call), call.page);
+      return this.participants.page(call.viewer, noteable.referenceOf(call), call.page);
     }
   }
   return nameClass(`${kind.type}SubscriptionsController`, SubscriptionsController);

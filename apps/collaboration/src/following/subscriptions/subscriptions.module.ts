@@ -3,7 +3,7 @@ import { Attaches, Owns } from '@rookery/persistence';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
 import { NotesModule } from '../../talk/notes/notes.module';
 import { ParticipantsQueries } from './participants.queries';
-import { SubscriptionActions } from './subscription-actions';
+import { SubscriptionQuickActions } from './subscription-quick-actions';
 import { Subscription } from './subscription.entity';
 import { SubscriptionsService } from './subscriptions.service';
 import { attachedSubscriptions } from './subscription-removal';
@@ -16,7 +16,7 @@ import { UnsubscribeService } from './unsubscribing/unsubscribe.service';
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [UnsubscribeController],
-  providers: [ParticipantsQueries, SubscriptionActions, SubscriptionsService, UnsubscribeService],
+  providers: [ParticipantsQueries, SubscriptionQuickActions, SubscriptionsService, UnsubscribeService],
   exports: [ParticipantsQueries, SubscriptionsService],
 })
 export class SubscriptionsModule {}

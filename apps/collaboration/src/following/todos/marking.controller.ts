@@ -26,7 +26,7 @@ export function markingController(routes: NoteableRoutes, others: readonly strin
       fails: [304],
     })
     async create(call: BelowCall<OneNoteable, SignedInViewer>): Promise<JsonText> {
-      return new JsonText(await this.marking.mark(call.viewer, noteable.of(call)));
+      return new JsonText(await this.marking.mark(call.viewer, noteable.referenceOf(call)));
     }
   }
   return nameClass(`${routes.kind.type}MarkingController`, MarkingController);

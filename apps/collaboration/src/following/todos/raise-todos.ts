@@ -172,7 +172,7 @@ export class RaiseTodos {
     }
   }
 
-  /** Settles the to-dos of one reason of all users. Shape: targets are those of projects. */
+  /** Settles the to-dos of all users with one reason. All targets belong to projects. */
   async settleForAll(
     tx: Tx,
     action: TodoAction,

@@ -185,7 +185,7 @@ export class TodosConsumer {
     const { present, texts } = await this.notes.textsOf(tx, events);
     if (!texts.some(mayMention)) return;
     await this.directory.assertCurrentFor(tx, events);
-    const mentionedUsers = await this.people.in(tx, texts);
+    const mentionedUsers = await this.people.listMentioned(tx, texts);
     await this.todos.raise(
       tx,
       present.flatMap(({ event, note }, index) => {
@@ -205,7 +205,7 @@ export class TodosConsumer {
     if (!texts.some(mayMention)) return [];
     const { type: targetType } = this.kinds.ofEvents(events);
     await this.directory.assertCurrentFor(tx, events);
-    const mentionedUsers = await this.people.in(tx, texts);
+    const mentionedUsers = await this.people.listMentioned(tx, texts);
     return present.flatMap((event, index) => {
       const target = { targetType, targetId: event.aggregateId, noteId: null };
       const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };

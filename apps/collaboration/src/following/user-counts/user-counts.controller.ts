@@ -25,6 +25,6 @@ export class UserCountsController {
     answers: one(userCounts),
   })
   show({ viewer }: Call<NoParams, undefined, SignedInViewer>): Promise<UserCounts> {
-    return this.counts.of(viewer);
+    return this.counts.countOpenWork(viewer);
   }
 }

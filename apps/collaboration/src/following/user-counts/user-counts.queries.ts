@@ -48,7 +48,7 @@ export class UserCountsQueries {
   }
 
   /** Counts the viewer's open work. Errors: Unavailable while the copy of the directory is too old to decide. */
-  async of(viewer: SignedInViewer): Promise<UserCounts> {
+  async countOpenWork(viewer: SignedInViewer): Promise<UserCounts> {
     await this.directory.fresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     const values = { viewer: userId, is_admin: isAdmin, is_external: isExternal };

@@ -96,7 +96,8 @@ export class LabelFactsQueries {
     private readonly kinds: NoteableKinds,
   ) {}
 
-  async of(
+  /** Returns the labels as the viewer sees them, in the order of `labels`, with counts if `isCounted`. */
+  async listViews(
     viewer: Viewer,
     source: PlanningSource,
     labels: readonly Label[],

@@ -105,7 +105,7 @@ export class LabelsService {
       },
     });
     if (o.with_counts) await this.directory.fresh(viewer);
-    return { ...found, rows: await this.facts.of(viewer, source, found.rows, { isCounted: o.with_counts }) };
+    return { ...found, rows: await this.facts.listViews(viewer, source, found.rows, { isCounted: o.with_counts }) };
   }
 
   /** Shows one label. Errors: NotFound. */
@@ -163,7 +163,7 @@ export class LabelsService {
 
   /** Adds the facts for the viewer to a label. */
   async view(viewer: Viewer, source: PlanningSource, label: Label): Promise<LabelView> {
-    return (await this.facts.of(viewer, source, [label]))[0]!;
+    return (await this.facts.listViews(viewer, source, [label]))[0]!;
   }
 
   private async setSubscription(

@@ -29,7 +29,7 @@ export class People {
    * Duplicates are removed, the order stays. Callers inside a transaction must pass it: waiting for a second connection
    * while holding one can exhaust the pool.
    */
-  async eligible(
+  async filterEligible(
     viewer: SignedInViewer,
     project: ParentFacts,
     requested: readonly number[],
@@ -81,7 +81,7 @@ export class People {
     if (requested === undefined) return { added: [], removed: [] };
     const { id: noteableId, before } = noteable;
     const kept = before.filter((id) => requested.includes(id));
-    const users = await this.eligible(viewer, project, requested, tx);
+    const users = await this.filterEligible(viewer, project, requested, tx);
     const staying = await this.directory.users(
       kept.filter((id) => !users.some((user) => user.id === id)),
       tx,

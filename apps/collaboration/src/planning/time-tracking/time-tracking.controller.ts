@@ -37,7 +37,7 @@ export function timeTrackingController(routes: NoteableRoutes) {
       answers: one(stats),
     })
     async show(call: BelowCall<OneNoteable, Viewer>): Promise<JsonText> {
-      return new JsonText(await this.times.show(call.viewer, noteable.of(call)));
+      return new JsonText(await this.times.show(call.viewer, noteable.referenceOf(call)));
     }
 
     @Endpoint('POST', path('time_estimate'), {
@@ -49,7 +49,7 @@ export function timeTrackingController(routes: NoteableRoutes) {
       fails: [429],
     })
     async estimate(call: WriteCall<EstimateTime>): Promise<JsonText> {
-      return new JsonText(await this.times.estimate(call.viewer, noteable.of(call), call.params.duration));
+      return new JsonText(await this.times.estimate(call.viewer, noteable.referenceOf(call), call.params.duration));
     }
 
     @Endpoint('POST', path('reset_time_estimate'), {
@@ -61,7 +61,7 @@ export function timeTrackingController(routes: NoteableRoutes) {
       fails: [429],
     })
     async resetEstimate(call: WriteCall<OneNoteable>): Promise<JsonText> {
-      return new JsonText(await this.times.resetEstimate(call.viewer, noteable.of(call)));
+      return new JsonText(await this.times.resetEstimate(call.viewer, noteable.referenceOf(call)));
     }
 
     @Endpoint('POST', path('add_spent_time'), {
@@ -73,7 +73,7 @@ export function timeTrackingController(routes: NoteableRoutes) {
       fails: [429],
     })
     async spend(call: WriteCall<SpendTime>): Promise<JsonText> {
-      return new JsonText(await this.times.spend(call.viewer, noteable.of(call), call.params.duration));
+      return new JsonText(await this.times.spend(call.viewer, noteable.referenceOf(call), call.params.duration));
     }
 
     @Endpoint('POST', path('reset_spent_time'), {
@@ -85,7 +85,7 @@ export function timeTrackingController(routes: NoteableRoutes) {
       fails: [429],
     })
     async resetSpent(call: WriteCall<OneNoteable>): Promise<JsonText> {
-      return new JsonText(await this.times.resetSpent(call.viewer, noteable.of(call)));
+      return new JsonText(await this.times.resetSpent(call.viewer, noteable.referenceOf(call)));
     }
   }
   return nameClass(`${kind.type}TimeTrackingController`, TimeTrackingController);

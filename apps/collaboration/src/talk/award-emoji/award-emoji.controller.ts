@@ -29,7 +29,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
   const named = { params: noteable.params(isNote ? OneNoteAward : OneAward) };
   const awarded = (call: ReadCall<object>): Awardable => {
     const { note_id: noteId = null } = call.params as Partial<ListNoteAwards>;
-    return { on: noteable.of(call), noteId };
+    return { on: noteable.referenceOf(call), noteId };
   };
 
   @Controller()

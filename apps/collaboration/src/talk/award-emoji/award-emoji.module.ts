@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { Attaches, Owns } from '@rookery/persistence';
 import { MentionsModule } from '../mentions/mentions.module';
 import { NotesModule } from '../notes/notes.module';
-import { AwardActions } from './award-actions';
+import { AwardQuickActions } from './award-quick-actions';
 import { AwardEmoji } from './award-emoji.entity';
 import { AwardEmojiService } from './award-emoji.service';
 import { AwardRemovalConsumer } from './award-removal.consumer';
@@ -14,7 +14,7 @@ import { attachedAwards } from './award-removal';
 @Module({
   imports: [MentionsModule, NotesModule],
   controllers: [AwardRemovalConsumer],
-  providers: [AwardActions, AwardEmojiService],
+  providers: [AwardQuickActions, AwardEmojiService],
   exports: [AwardEmojiService],
 })
 export class AwardEmojiModule {}

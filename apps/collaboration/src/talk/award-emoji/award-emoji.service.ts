@@ -60,7 +60,7 @@ export class AwardEmojiService {
       throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
     }
     await this.lock(tx, viewer, awardable);
-    const [row] = await tx.run(this.statementsOf(awardable).of('create', values));
+    const [row] = await tx.run(this.statementsOf(awardable).statement('create', values));
     const created = foundNote(row, on.kind);
     if (created.json === null) {
       const isAllowed = !created.system && !(created.locked && !values.is_member);
@@ -93,7 +93,7 @@ export class AwardEmojiService {
       const award = await this.one(tx, viewer, awardable, id);
       if (award.user_id !== viewer.userId && !viewer.isAdmin) throw new Unauthorized();
       const removed = await tx.run(
-        this.statementsOf(awardable).of('remove', { ...valuesOf(viewer, awardable), award: id }),
+        this.statementsOf(awardable).statement('remove', { ...valuesOf(viewer, awardable), award: id }),
       );
       if (removed.length === 0) throw new NotFound();
     });
@@ -104,7 +104,7 @@ export class AwardEmojiService {
    * votes.
    */
   private async lock(tx: Tx, viewer: Viewer, awardable: Awardable): Promise<void> {
-    await tx.run(this.statementsOf(awardable).of('hold', valuesOf(viewer, awardable)));
+    await tx.run(this.statementsOf(awardable).statement('hold', valuesOf(viewer, awardable)));
   }
 
   private async one(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
@@ -114,7 +114,7 @@ export class AwardEmojiService {
   }
 
   private select(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
-    return reads.run(this.statementsOf(awardable).of('one', { ...valuesOf(viewer, awardable), award: id }));
+    return reads.run(this.statementsOf(awardable).statement('one', { ...valuesOf(viewer, awardable), award: id }));
   }
 }
 

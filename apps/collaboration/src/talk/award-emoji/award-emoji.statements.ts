@@ -100,7 +100,7 @@ export class AwardStatements {
   }
 
   /** Returns one of the other statements. */
-  of<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
+  statement<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 

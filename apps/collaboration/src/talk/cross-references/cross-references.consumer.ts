@@ -33,7 +33,7 @@ export class CrossReferencesConsumer {
   }
 
   private async noteTexts(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
-    const notes = await this.notes.of(
+    const notes = await this.notes.lockNotes(
       tx,
       events.map((event) => event.data.note_id!),
     );

@@ -138,7 +138,7 @@ export class CrossReferences {
     const from = await this.sourcesOf(tx, referring);
     const wanted = referring.flatMap(({ references, about, ...text }) => {
       const source = from.get(keyOf(about));
-      const kind = this.kinds.of(about.type);
+      const kind = this.kinds.kindOfType(about.type);
       if (!source || !kind) return [];
       const describe = (isHere: boolean): string => `${kind.word} ${isHere ? source.short : source.long}`;
       const isOfProject = kind.parent === 'project';

@@ -98,18 +98,18 @@ export class UserMentions {
    * order, and each user once per noteable. Runs one statement if only users are mentioned, and one or two more for groups
    * and `@all` of each text.
    */
-  async in(tx: Tx, noteables: readonly (readonly MentioningText[])[]): Promise<MentionedUser[][]> {
+  async listMentioned(tx: Tx, noteables: readonly (readonly MentioningText[])[]): Promise<MentionedUser[][]> {
     const naming = noteables.map((texts) => texts.map((text) => withNames(text)));
     const names = new Set(naming.flat().flatMap((text) => text.names));
     if (names.size === 0) return noteables.map(() => []);
     const rows = await tx.prepared<{ id: number; name: string }>(users, [[...names]]);
     const byName = new Map(rows.map((row) => [row.name, row.id]));
     const found: MentionedUser[][] = [];
-    for (const texts of naming) found.push(await this.of(tx, texts, byName));
+    for (const texts of naming) found.push(await this.peopleOf(tx, texts, byName));
     return found;
   }
 
-  private async of(
+  private async peopleOf(
     tx: Tx,
     texts: readonly TextWithNames[],
     byName: ReadonlyMap<string, number>,
@@ -144,7 +144,7 @@ export class UserMentions {
   }
 }
 
-/** Text with its mentions in lower case. */
+/** A text with the mentioned names in lower case. Shape: `direct` are the names at the start of a line. */
 interface TextWithNames {
   readonly text: MentioningText;
   readonly names: readonly string[];

@@ -85,7 +85,7 @@ const addSystem = perKind(({ table, type, writes }: Kind) =>
   ),
 );
 
-/** Most changes of an imported noteable, with its system notes. Its deletion removes all of them at once. */
+/** Maximum number of changes of an imported noteable, system notes included. Its deletion removes all of them at once. */
 const MOST_CHANGES = 5000;
 
 /** Numbers of comments, and of notes about changes, that locked noteables can still take. */

@@ -66,7 +66,7 @@ export class NewNotesService {
     return this.run(await this.prepareReply(viewer, on, key, newNote));
   }
 
-  /** Prepares `create`, for notes that one transaction writes together. */
+  /** Checks and reads what `create` needs before the transaction, so that one transaction can write several notes. */
   prepareCreate(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<PreparedNote> {
     return this.prepareWith(viewer, on, newNote, {
       write: async (tx, stripped, isAlone) =>
@@ -74,18 +74,19 @@ export class NewNotesService {
     });
   }
 
-  /** Prepares `open`. The caller runs `finish` after the transaction. */
+  /** Does the same for `open`. The caller runs `finish` after the transaction. */
   async prepareOpen(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<PreparedNote> {
-    const review = newNote.place ? this.notes.reviews.of(on) : null;
+    const review = newNote.place ? this.notes.reviews.reviewOf(on) : null;
     const placed = await review?.open(viewer, on, { ...newNote.place!, body: newBody(newNote.body) });
     const write: NoteWriter['write'] = (tx, stripped, isAlone) =>
       this.discussions.create(tx, viewer, on, stripped, isAlone);
     return this.prepareWith(viewer, on, { ...newNote, ...placed }, { write });
   }
 
-  /** Prepares `reply`. */
+  /** Does the same for `reply`. */
   async prepareReply(viewer: SignedInViewer, on: PlacedNoteable, key: number, newNote: NewNote): Promise<PreparedNote> {
-    const suggestions = (await this.notes.reviews.of(on)?.suggest(viewer, on, { thread: key }, newNote.body)) ?? [];
+    const suggestions =
+      (await this.notes.reviews.reviewOf(on)?.suggest(viewer, on, { thread: key }, newNote.body)) ?? [];
     const writer: NoteWriter = {
       write: (tx, stripped) => this.discussions.reply(tx, viewer, on, key, stripped),
       admit: (tx) => this.discussions.admitReply(tx, viewer, on, key),
@@ -95,7 +96,7 @@ export class NewNotesService {
 
   /** Runs after the transaction of new diff threads. */
   async finish(on: PlacedNoteable): Promise<void> {
-    await this.notes.reviews.of(on)?.finish(on);
+    await this.notes.reviews.reviewOf(on)?.finish(on);
   }
 
   private run({ write }: PreparedNote): Promise<NewNoteResult> {

@@ -68,8 +68,8 @@ export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
   };
 
 /** Rows of each statement. */
-export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, NewNoteRow>> &
-  Readonly<Record<`${NewNoteKind}_counted`, (NewNoteRow & CountedRow) | UncountedRow>> &
+export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, WrittenNoteRow>> &
+  Readonly<Record<`${NewNoteKind}_counted`, (WrittenNoteRow & CountedRow) | UncountedRow>> &
   Readonly<Record<'count' | 'count_limited', { readonly is_as_hoped: number } & Partial<CountedRow>>> & {
     readonly one: OneNoteRow;
     readonly subject: NoteSubject;
@@ -105,8 +105,8 @@ interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'inte
   readonly hidden: boolean;
 }
 
-/** Note that was written. */
-export interface NewNoteRow extends RowOf<Note, 'id' | 'internal'> {
+/** Row that the statement returns for the note that it inserted. Shape: `json` is the note as the API answers it. */
+export interface WrittenNoteRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;
   readonly created_at: string;

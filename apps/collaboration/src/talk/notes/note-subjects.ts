@@ -40,7 +40,7 @@ export class NoteSubjects {
   }
 
   /** Loads notes by id and locks them against deletion. System notes and deleted notes are missing from the result. */
-  async of(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, NoteSubject>> {
+  async lockNotes(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, NoteSubject>> {
     if (ids.length === 0) return new Map();
     const rows = await tx.prepared<NoteSubject>(this.statement, [[...new Set(ids)]]);
     return new Map(rows.map((row) => [row.note_id, row]));
@@ -58,7 +58,7 @@ export class NoteSubjects {
     readonly texts: readonly (readonly AuthoredText[])[];
   }> {
     const ids = events.map((event) => event.data.note_id);
-    const notes = await this.of(tx, ids);
+    const notes = await this.lockNotes(tx, ids);
     const present = events.flatMap((event) => {
       const note = notes.get(event.data.note_id);
       return note ? [{ event, note }] : [];

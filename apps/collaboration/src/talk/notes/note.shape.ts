@@ -161,7 +161,7 @@ const placedNoteShape = noteShape
   .extend<NoteSql>('PlacedNote')
   .fields({ position: [json.written(position), () => `(select p.shown::text ${OF_POSITION})`] }, () => IS_DIFF_NOTE);
 
-/** The same with suggestions. Shape: as `noteShape`. Source: reference work-tracking 2.2. */
+/** JSON of a note with suggestions. Shape: the aliases of `noteShape`. Source: reference work-tracking 2.2. */
 const diffNoteShape = noteShape.extend<NoteSql>('DiffNote').fields(
   {
     commit_id: [json.tokenOrNull, () => `(select p.commit_id ${OF_POSITION})`],

@@ -63,7 +63,7 @@ export function notesController(routes: NoteableRoutes) {
     })
     list(call: NoteCall<ListNotes>): Promise<JsonPage> {
       const { sort, order_by: orderBy, activity_filter: activity } = call.params;
-      return this.queries.page(call.viewer, noteable.of(call), { orderBy, sort, activity }, call.page);
+      return this.queries.page(call.viewer, noteable.referenceOf(call), { orderBy, sort, activity }, call.page);
     }
 
     @Endpoint('GET', `${base}/:note_id`, {
@@ -75,7 +75,7 @@ export function notesController(routes: NoteableRoutes) {
       answers: one(note),
     })
     async show(call: NoteCall<OneNote>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(call.viewer, noteable.of(call), call.params.note_id));
+      return new JsonText(await this.queries.one(call.viewer, noteable.referenceOf(call), call.params.note_id));
     }
 
     @Endpoint('POST', base, {
@@ -95,7 +95,9 @@ export function notesController(routes: NoteableRoutes) {
       bodyLimit: NOTE_BODY_LIMIT,
     })
     async create(call: NoteCall<CreateNote>): Promise<JsonText | AlternativeAnswer> {
-      return presentNewNote(await this.commanded.create(call.viewer, noteable.of(call), newNoteOf(kind, call.params)));
+      return presentNewNote(
+        await this.commanded.create(call.viewer, noteable.referenceOf(call), newNoteOf(kind, call.params)),
+      );
     }
 
     @Endpoint('PUT', `${base}/:note_id`, {
@@ -110,7 +112,9 @@ export function notesController(routes: NoteableRoutes) {
     })
     async update(call: NoteCall<UpdateNote>): Promise<JsonText> {
       const named = { id: call.params.note_id };
-      return new JsonText(await this.notes.update(call.viewer, noteable.of(call), named, noteChangeOf(call.params)));
+      return new JsonText(
+        await this.notes.update(call.viewer, noteable.referenceOf(call), named, noteChangeOf(call.params)),
+      );
     }
 
     @Endpoint('DELETE', `${base}/:note_id`, {
@@ -124,7 +128,7 @@ export function notesController(routes: NoteableRoutes) {
     })
     remove(call: NoteCall<OneNote>): Promise<void> {
       const named = { id: call.params.note_id };
-      return this.notes.remove(call.viewer, noteable.of(call), named, (at) => checkUnmodifiedSince(call, at));
+      return this.notes.remove(call.viewer, noteable.referenceOf(call), named, (at) => checkUnmodifiedSince(call, at));
     }
   }
   return nameClass(`${kind.type}NotesController`, NotesController);

@@ -42,7 +42,7 @@ export class NotesQueries {
   /** Shape: one JSON object. */
   async one(viewer: Viewer, on: NoteableReference, noteId: number, reads: SqlReader = this.database): Promise<string> {
     const values = { ...readerValues(viewer, on), note: noteId };
-    const row = await this.found(reads, on, (statements) => statements.of('one', values));
+    const row = await this.found(reads, on, (statements) => statements.statement('one', values));
     return foundNote(row, on.kind).json;
   }
 

@@ -18,7 +18,7 @@ import { CodeReviews } from './positions/code-reviews';
 import type { RequestedPosition } from './positions/code-reviews';
 import { insertNotePosition, replaceSuggestions } from './positions/position-rows';
 import type { NewPosition, NewSuggestion } from './positions/position-rows';
-import type { CountedLast, NewNoteKind, NewNoteParams, NewNoteRow } from './note-statement';
+import type { CountedLast, NewNoteKind, NewNoteParams, WrittenNoteRow } from './note-statement';
 import { foundNote, NotesQueries, readerValues } from './notes.queries';
 
 export interface NewNote {
@@ -83,7 +83,7 @@ export class NotesService {
     viewer: SignedInViewer,
     on: NoteableReference,
     { as, newNote, ...o }: WriteOptions,
-  ): Promise<NewNoteRow> {
+  ): Promise<WrittenNoteRow> {
     const body = newBody(newNote.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? newNote.createdAt : null;
     const values = {
@@ -128,12 +128,12 @@ export class NotesService {
     on: NoteableReference,
     as: NewNoteKind,
     values: NewNoteParams,
-  ): Promise<NewNoteRow | undefined> {
+  ): Promise<WrittenNoteRow | undefined> {
     const isCounted = this.limit.countsEachNote(tx, viewer);
     const statements = this.queries.statementsOf(on);
-    if (!isCounted) return (await tx.run(statements.of(as, values)))[0];
+    if (!isCounted) return (await tx.run(statements.statement(as, values)))[0];
     const limit = { most_notes: this.limit.perMinute, spender: countedUserOf(viewer) };
-    const [note] = await tx.run(statements.of(`${as}_counted`, { ...values, ...limit }));
+    const [note] = await tx.run(statements.statement(`${as}_counted`, { ...values, ...limit }));
     if (!note) return undefined;
     if (note.id === null) throw await this.limit.exceededBy(tx, viewer);
     this.limit.report(note);
@@ -150,14 +150,14 @@ export class NotesService {
     on: NoteableReference,
     as: CountedLast,
     values: NewNoteParams,
-  ): Promise<NewNoteRow | undefined> {
+  ): Promise<WrittenNoteRow | undefined> {
     const isCounted = this.limit.countsEachNote(tx, viewer);
     const statements = this.queries.statementsOf(on);
     const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: countedUserOf(viewer) };
-    const [note] = await tx.run(statements.of(`${as}_first`, all));
+    const [note] = await tx.run(statements.statement(`${as}_first`, all));
     tx.sendWithCommit!({
       statement: (patienceMs) =>
-        statements.of(isCounted ? 'count_limited' : 'count', { ...all, patience_ms: patienceMs }),
+        statements.statement(isCounted ? 'count_limited' : 'count', { ...all, patience_ms: patienceMs }),
       done: ([counted]) => {
         if (isCounted) this.limit.report(counted as CountedRow);
       },
@@ -172,14 +172,15 @@ export class NotesService {
     const body = edit.body === undefined ? null : editedBody(edit.body);
     const values = { ...readerValues(viewer, on), note: named.id };
     const statements = this.queries.statementsOf(on);
-    const suggestions = body === null ? null : await this.reviews.of(on)?.suggest(viewer, on, { note: named.id }, body);
+    const suggestions =
+      body === null ? null : await this.reviews.reviewOf(on)?.suggest(viewer, on, { note: named.id }, body);
     return this.work.run(async (tx) => {
       const note = await this.subject(tx, viewer, on, named);
       if (body === null || body === note.body) return this.queries.one(viewer, on, named.id, tx);
       const mentionedBefore = await this.mentionedIds(tx, note.body);
       if (addsMention(note.body, body)) this.limit.count(tx, viewer);
       if (suggestions) await replaceSuggestions(tx, note.id, suggestions);
-      const [edited] = await tx.run(statements.of('edit', { ...values, body }));
+      const [edited] = await tx.run(statements.statement('edit', { ...values, body }));
       // The noteable was deleted while this transaction waited for it.
       if (!edited) throw new NotFound();
       tx.emit(
@@ -209,7 +210,7 @@ export class NotesService {
     await this.work.run(async (tx) => {
       const note = await this.subject(tx, viewer, on, named);
       check(note.updated_at);
-      const removed = await tx.run(this.queries.statementsOf(on).of('remove', { note: note.id }));
+      const removed = await tx.run(this.queries.statementsOf(on).statement('remove', { note: note.id }));
       if (removed.length === 0) throw new NotFound();
       tx.emit(
         noteDeleted.of({
@@ -224,7 +225,7 @@ export class NotesService {
 
   private async subject(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NamedNote) {
     const values = { ...readerValues(viewer, on), note: id };
-    const [row] = await tx.run(this.queries.statementsOf(on).of('subject', values));
+    const [row] = await tx.run(this.queries.statementsOf(on).statement('subject', values));
     if (!row) throw missingBelow(on);
     const note = foundNote(row, on.kind);
     if (discussion !== undefined && note.discussion_id !== discussion) throw new NotFound();
@@ -244,7 +245,7 @@ export class NotesService {
    * number.
    */
   async admit(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
-    const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
+    const statement = this.queries.statementsOf(on).statement('refusal', readerValues(viewer, on));
     const [facts] = await tx.run(statement);
     if (!facts) throw new NotFound(on.kind.resource);
     if (facts.locked) throw new Forbidden();
@@ -252,7 +253,7 @@ export class NotesService {
 
   /** Throws the reason why no note was written. */
   async refuse(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<never> {
-    const statement = this.queries.statementsOf(on).of('refusal', readerValues(viewer, on));
+    const statement = this.queries.statementsOf(on).statement('refusal', readerValues(viewer, on));
     const [facts] = await tx.run(statement);
     if (!facts) throw new NotFound(on.kind.resource);
     if (facts.locked) throw new Forbidden();

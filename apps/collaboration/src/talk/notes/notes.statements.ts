@@ -89,7 +89,7 @@ export class NoteStatements {
   }
 
   /** Returns one of the other statements. */
-  of<N extends NoteStatement>(name: N, values: NoteParams[N]): Statement<NoteRows[N]> {
+  statement<N extends NoteStatement>(name: N, values: NoteParams[N]): Statement<NoteRows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 

@@ -5,7 +5,7 @@ import { planningPolicy } from '../../base/noteables/planning.policy';
 
 /** Permissions on epics. Source: reference work-tracking 1.4, 5.1. */
 export const epicPolicy = {
-  /** All signed-in users who see the group, if its plan has epics. */
+  /** Every viewer of the group may read its epics if the plan has epics. */
   mayRead(group: Pick<GroupScope, 'plan'>): boolean {
     return planningPolicy.isPaid(group);
   },

@@ -12,7 +12,7 @@ import { ChildEpicsQueries } from './children/child-epics.queries';
 import { ChildEpicsService } from './children/child-epics.service';
 import { EpicMovesConsumer } from './children/epic-moves.consumer';
 import { EpicParentsService } from './children/epic-parents.service';
-import { EpicTreeActions } from './children/epic-tree-actions';
+import { EpicTreeQuickActions } from './children/epic-tree-quick-actions';
 import { Epic } from './epic.entity';
 import {
   EpicAwardEmojiController,
@@ -28,12 +28,12 @@ import { EpicsController } from './epics.controller';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
 import { EpicIssue } from './issues/epic-issue.entity';
-import { EpicIssueActions } from './issues/epic-issue-actions';
+import { EpicIssueQuickActions } from './issues/epic-issue-quick-actions';
 import { EpicIssuesController } from './issues/epic-issues.controller';
 import { EpicIssuesQueries } from './issues/epic-issues.queries';
 import { EpicIssuesService } from './issues/epic-issues.service';
 import { EpicQuickActionsService } from './quick-actions/epic-quick-actions.service';
-import { EpicActions } from './quick-actions/epic-actions';
+import { EpicQuickActions } from './quick-actions/epic-quick-actions';
 
 /** Epics with their issues and child epics, and the routes of their notes, awards and events. */
 @Owns(Epic, EpicIssue)
@@ -65,12 +65,12 @@ import { EpicActions } from './quick-actions/epic-actions';
     ChildEpicsQueries,
     ChildEpicsService,
     EpicQuickActionsService,
-    EpicActions,
-    EpicIssueActions,
+    EpicQuickActions,
+    EpicIssueQuickActions,
     EpicIssuesQueries,
     EpicIssuesService,
     EpicParentsService,
-    EpicTreeActions,
+    EpicTreeQuickActions,
     EpicsQueries,
     EpicsService,
   ],

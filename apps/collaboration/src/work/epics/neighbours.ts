@@ -1,4 +1,4 @@
-/** Target position of an item in a list: between these two. Shape: ids; undefined for any. */
+/** Target position of an item in a list, between two neighbours. Shape: ids of the neighbours; undefined for any. */
 export interface Neighbours {
   /** The item directly before the moved one. */
   readonly before: number | undefined;

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Owns } from '@rookery/persistence';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
-import { IssueLinkActions } from './issue-link-actions';
+import { IssueLinkQuickActions } from './issue-link-quick-actions';
 import { IssueLink } from './issue-link.entity';
 import { IssueLinksController } from './issue-links.controller';
 import { IssueLinksQueries } from './issue-links.queries';
@@ -12,6 +12,6 @@ import { IssueLinksService } from './issue-links.service';
 @Module({
   imports: [MentionsModule],
   controllers: [IssueLinksController],
-  providers: [IssueLinkActions, IssueLinksQueries, IssueLinksService],
+  providers: [IssueLinkQuickActions, IssueLinksQueries, IssueLinksService],
 })
 export class IssueLinksModule {}

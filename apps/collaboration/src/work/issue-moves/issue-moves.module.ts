@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IssuesModule } from '../issues/issues.module';
 import { MentionsModule } from '../../talk/mentions/mentions.module';
-import { IssueMoveActions } from './issue-move-actions';
+import { IssueMoveQuickActions } from './issue-move-quick-actions';
 import { IssueMovesController } from './issue-moves.controller';
 import { IssueMovesService } from './issue-moves.service';
 
@@ -9,6 +9,6 @@ import { IssueMovesService } from './issue-moves.service';
 @Module({
   imports: [IssuesModule, MentionsModule],
   controllers: [IssueMovesController],
-  providers: [IssueMoveActions, IssueMovesService],
+  providers: [IssueMoveQuickActions, IssueMovesService],
 })
 export class IssueMovesModule {}

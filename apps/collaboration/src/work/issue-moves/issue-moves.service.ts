@@ -67,8 +67,8 @@ export class IssueMovesService {
     return this.copies.clone(tx, viewer, move, withNotes);
   }
 
-  /** Finds the target project. Errors: NotFound of the project. */
-  async destination(viewer: SignedInViewer, ref: number | string): Promise<Place> {
+  /** Finds the project to which an issue is moved or cloned. Errors: NotFound if the viewer cannot see the project. */
+  async findDestination(viewer: SignedInViewer, ref: number | string): Promise<Place> {
     const to = await this.directory.project(ref, viewer);
     if (!to) throw new NotFound('Project');
     return to;
@@ -76,7 +76,7 @@ export class IssueMovesService {
 
   private async target(viewer: SignedInViewer, from: IssueProject, iid: number, toProjectId: number): Promise<Place> {
     await this.queries.find(viewer, from, iid);
-    return this.destination(viewer, toProjectId);
+    return this.findDestination(viewer, toProjectId);
   }
 }
 

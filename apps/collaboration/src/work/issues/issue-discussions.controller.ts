@@ -2,7 +2,7 @@ import { awardEmojiController } from '../../talk/award-emoji/award-emoji.control
 import { milestoneNoteablesController } from '../../planning/milestones/milestone-noteables.controller';
 import { milestoneEvents } from '../../planning/milestones/milestone.shape';
 import type { NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
-import { originsController } from '../../base/noteables/origins.controller';
+import { userAgentDetailsController } from '../../base/noteables/user-agent-details.controller';
 import { labelEvents } from '../../planning/labels/labelling/labels.shape';
 import { discussionsController } from '../../talk/notes/discussions/discussions.controller';
 import { notesController } from '../../talk/notes/notes.controller';
@@ -31,7 +31,7 @@ export const IssueMilestoneEventsController = resourceEventsController(issues, m
 export const IssueStateEventsController = resourceEventsController(issues, stateEvents);
 export const IssueWeightEventsController = resourceEventsController(issues, weightEvents);
 export const IssueMarkingController = markingController(issues);
-export const IssueOriginsController = originsController(issues, 'reference work-tracking 9.1');
+export const IssueOriginsController = userAgentDetailsController(issues, 'reference work-tracking 9.1');
 export const IssueSubscriptionsController = subscriptionsController(issues);
 export const IssueTimeTrackingController = timeTrackingController(issues);
 export const IssueNotesController = notesController(issues);

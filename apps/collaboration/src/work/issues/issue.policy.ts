@@ -13,7 +13,7 @@ interface SubjectIssue {
 
 /** Permissions on issues. Source: reference work-tracking 9.1. */
 export const issuePolicy = {
-  /** All signed-in users who may read issues here: members of private projects, all users of others. */
+  /** Every signed-in user who may read the issues may create one: members of private projects, all users of others. */
   mayCreate(viewer: SignedInViewer, project: ParentFacts): boolean {
     return !project.archived && reads('issues', project, readerOf(viewer, project));
   },

@@ -2,8 +2,8 @@ import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, 
 import { assertAllUsed } from '@rookery/kernel';
 import { requestedLabels } from '../../planning/labels/labelling/requested-labels';
 import { requestedPeople } from '../../planning/people/people-filter';
-import { IP_ADDRESS_PARAM, originOf, USER_AGENT_PARAM } from '../../base/noteables/origin';
-import type { OriginParams } from '../../base/noteables/origin';
+import { IP_ADDRESS_PARAM, userAgentColumnsOf, USER_AGENT_PARAM } from '../../base/noteables/user-agent-detail';
+import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
 import { DUE_DATES } from './listing/issue-filter';
 import type { DueDate } from './listing/issue-filter';
 import type { FieldPermissions, IssueUpdate } from './issue-change';
@@ -121,7 +121,7 @@ class IssueWrite {
 }
 
 /** Parameters for creating an issue. The origin comes from headers and is for administrators. */
-export class CreateIssue extends IssueWrite implements OriginParams {
+export class CreateIssue extends IssueWrite implements UserAgentParams {
   @Text(USER_AGENT_PARAM) user_agent?: string;
   @Text(IP_ADDRESS_PARAM) ip_address?: string;
   @Text({ about: 'At most 255 characters.' }) title: string;
@@ -228,7 +228,7 @@ export function newIssueOf({ epic_id: _, epic_iid: __, user_agent, ip_address, .
     labels: requestedLabels(labels, add_labels, remove_labels),
     createdAt: created_at ?? null,
     iid: iid ?? null,
-    ...originOf({ user_agent, ip_address }),
+    ...userAgentColumnsOf({ user_agent, ip_address }),
   };
 }
 

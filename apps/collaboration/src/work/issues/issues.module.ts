@@ -43,7 +43,7 @@ import { IssuesController } from './issues.controller';
 import { IssuesQueries } from './issues.queries';
 import { IssuesService } from './issues.service';
 import { DuplicateAction } from './quick-actions/duplicate-action';
-import { IssueActions } from './quick-actions/issue-actions';
+import { IssueQuickActions } from './quick-actions/issue-quick-actions';
 import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service';
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
@@ -94,7 +94,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     DuplicateAction,
     EpicAssignments,
     FollowUps,
-    IssueActions,
+    IssueQuickActions,
     IssueCopiesService,
     IssueCountsService,
     IssueDuplicatesService,

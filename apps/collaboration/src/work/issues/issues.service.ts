@@ -81,7 +81,7 @@ export class IssuesService {
     { epicAssignment, lock, finish }: CreationSteps = {},
   ): Promise<string> {
     const allowed = permittedNewIssue(checkedTexts(input), issuePolicy.fieldPermissions(viewer, project));
-    const users = await this.people.eligible(viewer, project, allowed.assigneeIds);
+    const users = await this.people.filterEligible(viewer, project, allowed.assigneeIds);
     const counts = taskCounts(input.description);
     const isNotifying = users.length > 0 || findMentions(textOf(input)).all.length > 0;
     const number = await this.work.run(async (tx) => {

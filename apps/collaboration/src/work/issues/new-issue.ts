@@ -2,13 +2,13 @@ import { Conflict } from '@rookery/kernel';
 import { nextInternalId, prepared, raiseInternalId, violates } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
-import type { OriginColumns } from '../../base/noteables/origin';
+import type { UserAgentColumns } from '../../base/noteables/user-agent-detail';
 import type { FieldPermissions } from './issue-change';
 import type { IssueFacts } from './issue-events';
 import type { Issue, IssueType } from './issue.entity';
 
 /** Fields of an issue to create. */
-export interface NewIssue extends OriginColumns {
+export interface NewIssue extends UserAgentColumns {
   readonly title: string;
   readonly description: string | null;
   readonly issueType: IssueType;

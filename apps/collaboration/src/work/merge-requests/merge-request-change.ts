@@ -92,7 +92,7 @@ function isRetargeted(
   return update.targetBranch !== undefined && update.targetBranch !== targetBranch && state !== 'merged';
 }
 
-/** Columns that change with a new version. */
+/** Returns the columns to update for a new diff version. Shape: empty for null, so that all columns keep their values. */
 export function versionColumns(version: MeasuredVersion | null): Partial<MergeRequest> {
   if (version === null) return {};
   const { headSha, baseSha, startSha, filesCount, commitsCount } = version;

@@ -81,10 +81,10 @@ import { AutoMergeRuns } from './pipelines/auto-merge-runs';
 import { AutoMergeRunsJob } from './pipelines/auto-merge-runs.job';
 import { CiPipeline } from './pipelines/ci-pipeline.entity';
 import { ActingViewers } from './merging/acting-viewers';
-import { ApprovalActions } from './quick-actions/approval-actions';
+import { ApprovalQuickActions } from './quick-actions/approval-quick-actions';
 import { MergeCommands } from './quick-actions/merge-commands';
 import { MergeCommandsJob } from './quick-actions/merge-commands.job';
-import { MergeRequestActions } from './quick-actions/merge-request-actions';
+import { MergeRequestQuickActions } from './quick-actions/merge-request-quick-actions';
 import { OptionedRequests } from './push-options/optioned-requests';
 import { PushLinks } from './push-options/push-links';
 import { PushOptionsEffect } from './push-options/push-options-effect';
@@ -207,7 +207,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ApprovalRulesQueries,
     ApprovalRulesService,
     ApprovalsQueries,
-    ApprovalActions,
+    ApprovalQuickActions,
     ApprovalsService,
     ActingViewers,
     AutoMerge,
@@ -227,7 +227,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     MergeChecks,
     MergeCommands,
     MergeCommandsJob,
-    MergeRequestActions,
+    MergeRequestQuickActions,
     MergePermissions,
     BranchSharing,
     MergeRecipes,

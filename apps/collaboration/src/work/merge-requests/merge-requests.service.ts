@@ -225,8 +225,8 @@ export class MergeRequestsService {
     { assigneeIds, reviewerIds }: NewMergeRequest,
   ): Promise<[DirectoryUserRow[], DirectoryUserRow[]]> {
     return Promise.all([
-      this.people.eligible(viewer, project, assigneeIds),
-      this.people.eligible(viewer, project, reviewerIds),
+      this.people.filterEligible(viewer, project, assigneeIds),
+      this.people.filterEligible(viewer, project, reviewerIds),
     ]);
   }
 

@@ -108,7 +108,7 @@ async function mentioningOf(
   return found;
 }
 
-/** Adds the row of a change. Shape: the reason if it cannot be added, and null otherwise. */
+/** Adds the row of a change. Returns null, or the reason why the change cannot be added. */
 function addRow(rows: ChangeRows, { labels, milestones, mentioning }: Names, given: Change): string | null {
   const { change, created_at, author_id: user_id, noteable_id } = given;
   const name = given.name ?? '';

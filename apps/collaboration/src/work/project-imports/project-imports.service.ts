@@ -55,7 +55,7 @@ export class ProjectImportsService {
 
   /** Shape: null for kinds that this service writes. */
   private async prepare({ project_id: id, kind, ...request }: ImportObjectsRequest): Promise<PreparedObjects | null> {
-    const importer = this.importers.of(kind);
+    const importer = this.importers.importerOf(kind);
     if (importer === null) return null;
     const project = assertWritable((await this.directory.projects([id])).get(id));
     return importer.prepare(project, { importType: request.import_type, objects: request.objects });

@@ -32,14 +32,14 @@ export class ReleaseAnswers {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Callers who may not read the code get no fact of it. */
-  async of({ project, viewer, hasHtml }: ReleaseReader, releases: readonly Release[]): Promise<ReleaseRow[]> {
+  /** Returns the releases as the API shows them. Callers who may not read the code get no fact of it. */
+  async rowsOf({ project, viewer, hasHtml }: ReleaseReader, releases: readonly Release[]): Promise<ReleaseRow[]> {
     const ids = releases.map(({ id }) => id);
     const readsCode = mayReadCode(viewer, project);
     const [authors, links, milestones, commits] = await Promise.all([
       this.directory.users(releases.flatMap(({ authorId }) => (authorId === null ? [] : [authorId]))),
-      this.links.of(ids),
-      this.milestones.of({ project, viewer }, ids),
+      this.links.listByRelease(ids),
+      this.milestones.listByRelease({ project, viewer }, ids),
       readsCode ? this.commits(project, releases) : new Map<string, Commit>(),
     ]);
     const now = this.clock.now();
@@ -56,8 +56,8 @@ export class ReleaseAnswers {
     }));
   }
 
-  async one(reader: ReleaseReader, release: Release): Promise<ReleaseRow> {
-    const [row] = await this.of(reader, [release]);
+  async rowOf(reader: ReleaseReader, release: Release): Promise<ReleaseRow> {
+    const [row] = await this.rowsOf(reader, [release]);
     return row!;
   }
 

@@ -34,7 +34,7 @@ export class ReleaseMilestonesQueries {
   }
 
   /** Returns the milestones of releases as JSON texts by release, nothing if the viewer may not see milestones. */
-  async of(
+  async listByRelease(
     { project, viewer }: { readonly project: ProjectScope; readonly viewer: Viewer },
     ids: readonly number[],
   ): Promise<ReadonlyMap<number, string>> {

@@ -46,7 +46,7 @@ export class ReleaseTags implements RefUpdateEffect {
 
   /** Whether the rules of the project let the caller create this tag, which existing releases of it need, too. */
   async mayCreate(writer: TagWriter, tag: string): Promise<boolean> {
-    return (await this.protections.of(writer)).tag(tag).mayCreate;
+    return (await this.protections.readAccess(writer)).tag(tag).mayCreate;
   }
 
   exists(project: ProjectScope, tag: string): Promise<boolean> {

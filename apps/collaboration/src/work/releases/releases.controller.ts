@@ -41,7 +41,7 @@ export class ReleasesController {
   async list({ params, viewer, within, page: request }: ReadCall<ListReleases>): Promise<Page<ReleaseRow>> {
     const { include_html_description: hasHtml, ...query } = params;
     const found = await this.queries.list(within, query, request);
-    return { ...found, rows: await this.answers.of({ project: within, viewer, hasHtml }, found.rows) };
+    return { ...found, rows: await this.answers.rowsOf({ project: within, viewer, hasHtml }, found.rows) };
   }
 
   @Endpoint('GET', ONE, {
@@ -101,6 +101,6 @@ export class ReleasesController {
     release: Release,
     hasHtml = false,
   ): Promise<ReleaseRow> {
-    return this.answers.one({ project: within, viewer, hasHtml }, release);
+    return this.answers.rowOf({ project: within, viewer, hasHtml }, release);
   }
 }

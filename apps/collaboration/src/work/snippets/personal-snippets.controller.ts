@@ -14,8 +14,8 @@ import {
 } from '@rookery/api-v4';
 import type { Call, FileAnswer, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { userAgentDetail } from '../../base/noteables/origin.presenter';
-import type { OriginAnswer } from '../../base/noteables/origin';
+import { userAgentDetail } from '../../base/noteables/user-agent-detail.presenter';
+import type { UserAgentDetail } from '../../base/noteables/user-agent-detail';
 import { snippetPolicy } from './snippet.policy';
 import { rawOf, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
@@ -170,7 +170,7 @@ export class PersonalSnippetsController {
     answers: one(userAgentDetail),
     fails: [404],
   })
-  origin(call: WriteCall<OneSnippet>): Promise<OriginAnswer> {
-    return this.queries.origin(call.viewer, snippetOf(call));
+  origin(call: WriteCall<OneSnippet>): Promise<UserAgentDetail> {
+    return this.queries.findUserAgentDetail(call.viewer, snippetOf(call));
   }
 }

@@ -1,6 +1,6 @@
 import { awardEmojiController } from '../../talk/award-emoji/award-emoji.controller';
 import type { NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
-import { originsController } from '../../base/noteables/origins.controller';
+import { userAgentDetailsController } from '../../base/noteables/user-agent-details.controller';
 import { discussionsController } from '../../talk/notes/discussions/discussions.controller';
 import { notesController } from '../../talk/notes/notes.controller';
 import { snippetKind } from './snippet.kind';
@@ -16,6 +16,6 @@ const snippets: NoteableRoutes = {
 
 export const SnippetAwardEmojiController = awardEmojiController(snippets, 'noteable');
 export const SnippetNoteAwardEmojiController = awardEmojiController(snippets, 'note');
-export const SnippetOriginsController = originsController(snippets, 'reference work-tracking 9.2');
+export const SnippetOriginsController = userAgentDetailsController(snippets, 'reference work-tracking 9.2');
 export const SnippetNotesController = notesController(snippets);
 export const SnippetDiscussionsController = discussionsController(snippets);

@@ -1,7 +1,7 @@
 import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
-import type { OriginColumns } from '../../base/noteables/origin';
+import type { UserAgentColumns } from '../../base/noteables/user-agent-detail';
 
 /** Fields of a snippet except its files. Omitted fields keep their values on update. */
 export interface SnippetInput {
@@ -11,7 +11,7 @@ export interface SnippetInput {
 }
 
 /** Author, project and origin of a new snippet. */
-export interface SnippetOrigin extends OriginColumns {
+export interface SnippetOrigin extends UserAgentColumns {
   /** Null for a personal snippet. */
   readonly projectId: number | null;
   readonly authorId: number;

@@ -20,7 +20,7 @@ export const snippetPolicy = {
     return viewer.isAdmin || snippet.authorId === viewer.userId || project.level >= ACCESS_LEVELS.maintainer;
   },
 
-  /** All users but external ones, who own nothing outside of projects. */
+  /** All users except external ones may create personal snippets. External users own nothing outside of projects. */
   mayCreatePersonal(viewer: SignedInViewer): boolean {
     return viewer.isAdmin || !viewer.isExternal;
   },

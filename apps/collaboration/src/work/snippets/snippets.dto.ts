@@ -1,8 +1,8 @@
 import { AtLeastOneOf, ExactlyOneOf, Exclusive, Instant, Int, ListOfHashes, OneOf, Text } from '@rookery/api-v4';
 import { VISIBILITIES } from '@rookery/kernel';
 import type { ExactInput, Visibility } from '@rookery/kernel';
-import { IP_ADDRESS_PARAM, USER_AGENT_PARAM } from '../../base/noteables/origin';
-import type { OriginParams } from '../../base/noteables/origin';
+import { IP_ADDRESS_PARAM, USER_AGENT_PARAM } from '../../base/noteables/user-agent-detail';
+import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
 import type { SnippetFilters } from './snippets.queries';
 import type { SnippetChange, NewSnippetInput } from './snippets.service';
 import { FILE_ACTIONS } from './snippet-files';
@@ -46,7 +46,7 @@ class ChangedFile implements ExactInput<FileAction, ChangedFile> {
 }
 
 /** Origin of a new snippet, from headers; for administrators. */
-class FromHere implements ExactInput<OriginParams, FromHere> {
+class FromHere implements ExactInput<UserAgentParams, FromHere> {
   @Text(USER_AGENT_PARAM) user_agent?: string;
   @Text(IP_ADDRESS_PARAM) ip_address?: string;
 }
@@ -60,14 +60,14 @@ class NewSnippet extends FromHere {
 }
 
 @ExactlyOneOf('files', 'content')
-export class CreateSnippet extends NewSnippet implements ExactInput<NewSnippetInput & OriginParams, CreateSnippet> {
+export class CreateSnippet extends NewSnippet implements ExactInput<NewSnippetInput & UserAgentParams, CreateSnippet> {
   @OneOf(VISIBILITIES, { default: 'private' }) visibility: Visibility;
 }
 
 @ExactlyOneOf('files', 'content')
 export class CreateProjectSnippet
   extends NewSnippet
-  implements ExactInput<NewSnippetInput & OriginParams, CreateProjectSnippet>
+  implements ExactInput<NewSnippetInput & UserAgentParams, CreateProjectSnippet>
 {
   @OneOf(VISIBILITIES) visibility: Visibility;
 }

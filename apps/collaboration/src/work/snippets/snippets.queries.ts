@@ -9,8 +9,8 @@ import { arraySql } from '../../base/noteables/json.shape';
 import type { WrittenShape } from '../../base/noteables/json.shape';
 import { readerOf, reads } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
-import { known } from '../../base/noteables/origins.queries';
-import type { OriginAnswer } from '../../base/noteables/origin';
+import { requireUserAgentDetail } from '../../base/noteables/user-agent-details.queries';
+import type { UserAgentDetail } from '../../base/noteables/user-agent-detail';
 import type { SnippetFile } from './snippet.entity';
 import { snippetKind } from './snippet.kind';
 import { FILE_ORDER, SNIPPET_BRANCH, SNIPPET_BYTES, snippetShape } from './snippet.shape';
@@ -154,9 +154,9 @@ export class SnippetsQueries {
   }
 
   /** Returns the origin of a snippet. Errors: NotFound of the snippet, or if its origin is unknown. */
-  async origin(viewer: Viewer, named: NamedSnippet): Promise<OriginAnswer> {
+  async findUserAgentDetail(viewer: Viewer, named: NamedSnippet): Promise<UserAgentDetail> {
     const select = 'select i.user_agent, i.ip_address from snippets i';
-    return known(await this.found<OriginAnswer>(viewer, named, 'origin', select));
+    return requireUserAgentDetail(await this.found<UserAgentDetail>(viewer, named, 'origin', select));
   }
 
   /** Locks the snippet for a change. Errors: NotFound if the viewer sees no such snippet. */

@@ -4,8 +4,8 @@ import { Forbidden, InvalidParameters, Refused } from '@rookery/kernel';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { originOf } from '../../base/noteables/origin';
-import type { OriginParams } from '../../base/noteables/origin';
+import { userAgentColumnsOf } from '../../base/noteables/user-agent-detail';
+import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
 import { removeNotesOf } from '../../talk/notes/note-removal';
 import { storeFiles } from './snippet-file-rows';
 import { filesAfter } from './snippet-files';
@@ -47,10 +47,10 @@ export class SnippetsService {
   ) {}
 
   /** Creates a snippet. Errors: InvalidParameters for content without a file name; Invalid by field, also for files. */
-  async create(viewer: SignedInViewer, place: SnippetPlace, input: NewSnippetInput & OriginParams): Promise<string> {
+  async create(viewer: SignedInViewer, place: SnippetPlace, input: NewSnippetInput & UserAgentParams): Promise<string> {
     const { title, description = null, visibility } = input;
     const files = filesAfter([], newFiles(input));
-    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...originOf(input) };
+    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...userAgentColumnsOf(input) };
     const snippet = Snippet.write(origin, { title, description, visibility });
     const id = await this.work.run(async (tx) => {
       // The callback can run again after a conflict, so that each run saves a row of its own.

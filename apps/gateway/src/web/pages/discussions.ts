@@ -50,15 +50,15 @@ function rendered(discussions: readonly Discussion[]): Texts {
   );
 }
 
-/** Renders a page of the discussion of a noteable, with forms for those who are signed in. Shape: `api` is its API path. */
-export async function showDiscussions(request: PageRequest, api: string): Promise<Html> {
+/** Renders a page of the discussion of a noteable, with forms for signed-in users. Shape: `noteablePath` is its API path. */
+export async function showDiscussions(request: PageRequest, noteablePath: string): Promise<Html> {
   // The API shows discussions to people who are signed in only.
   if (!request.username)
     return html`<p>
       <a href="/-/sign_in?next=${encodeURIComponent(request.path)}">Sign in</a> to read the discussion and to comment.
     </p>`;
   const query = { page: pageNumber(request), per_page: PER_PAGE };
-  const { data, headers } = await request.api.answer<readonly Discussion[]>(`${api}/discussions`, query);
+  const { data, headers } = await request.api.answer<readonly Discussion[]>(`${noteablePath}/discussions`, query);
   const texts = rendered(data);
   return html`<section aria-labelledby="discussion">
     <h2 id="discussion">Discussion</h2>
@@ -74,7 +74,7 @@ function nullIfTooLarge(error: unknown): null {
 
 /** Statuses of answers that are too large: of a page's limit, and of the API. */
 const TOO_LARGE = new Set([413, 502, 503]);
-/** Most discussions whose threads stand in the diff. */
+/** Maximum number of discussions whose threads are shown in the diff. */
 const MAX_IN_DIFF = 100;
 
 /**

@@ -88,7 +88,7 @@ export class GroupMovesService {
   ): Promise<{ group: LockedGroup; parent: LockedGroup | null }> {
     const ends = new Map<number, LockedGroup>();
     for (const id of await this.trees.inLockOrder(tx, [groupId, ...(target ? [target.id] : [])])) {
-      ends.set(id, await this.locked(tx, id, id === groupId ? 'no key update' : 'share'));
+      ends.set(id, await this.lockGroup(tx, id, id === groupId ? 'no key update' : 'share'));
     }
     const group = ends.get(groupId);
     const parent = target === null ? null : ends.get(target.id);
@@ -96,7 +96,7 @@ export class GroupMovesService {
     return { group, parent };
   }
 
-  private async locked(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<LockedGroup> {
+  private async lockGroup(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<LockedGroup> {
     const rows = await tx.query<LockedGroup>(
       `select n.*, ${readOnlyGroupSql('n')} as archived from namespaces n where n.id = $1 and n.kind = 'group' for ${how} of n`,
       [id],

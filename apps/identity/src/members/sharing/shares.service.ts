@@ -40,7 +40,7 @@ export class SharesService {
   async share(viewer: SignedInViewer, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
     if (!mayShareAt(viewer, source, grant.group_access)) throw new Forbidden();
     return this.work.run(async (tx) => {
-      const { home, invited } = await this.locked(tx, source, groupId);
+      const { home, invited } = await this.lockPlaces(tx, source, groupId);
       if (home.isLocked)
         throw new Refused(`The ${NOUNS[source.type]} sharing with group is disabled`, { verbatim: true });
       if (isOutside(home, invited)) throw new NotFound('Not Found', { verbatim: true });
@@ -80,7 +80,7 @@ export class SharesService {
     });
   }
 
-  /** Deletes expired shares, which have no effect any more. Shape: the number of deleted ones. */
+  /** Deletes at most `atMost` expired shares, which have no effect any more. Returns the number of deleted shares. */
   async endExpired(tx: Tx, atMost: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
       `select id from shares where expires_on <= (statement_timestamp() at time zone 'UTC')::date order by expires_on, id
@@ -131,7 +131,7 @@ export class SharesService {
   }
 
   /** Locks both groups, and the project, so that they are not moved before the share is written. */
-  private async locked(
+  private async lockPlaces(
     tx: Tx,
     source: ShareSource,
     groupId: number,
@@ -145,7 +145,7 @@ export class SharesService {
     if (!invited) throw new NotFound('Group');
     const isThere = source.type === 'namespace' || (await this.projectIsThere(tx, source));
     if (!traversalIds || !isThere) throw new NotFound(source.type === 'project' ? 'Project' : 'Group');
-    return { home: await this.home(tx, traversalIds), invited: { id: groupId, traversalIds: invited } };
+    return { home: await this.readHome(tx, traversalIds), invited: { id: groupId, traversalIds: invited } };
   }
 
   private async projectIsThere(tx: Tx, source: ShareSource): Promise<boolean> {
@@ -156,7 +156,8 @@ export class SharesService {
     return rows.length === 1;
   }
 
-  private async home(tx: Tx, traversalIds: readonly number[]): Promise<ShareHome> {
+  /** Reads the settings of the namespace of a share. */
+  private async readHome(tx: Tx, traversalIds: readonly number[]): Promise<ShareHome> {
     const chain = await tx.query<{ id: number; settings: Partial<GroupSettings> }>(
       `select id, settings from namespaces where id = any($1)`,
       [traversalIds],

@@ -27,7 +27,7 @@ const FIRST_FREE = `
     from tried where is_taken)
   select number from tried where not is_taken`;
 
-/** Checks whether a path is taken, and suggests a free one. Source: reference identity-and-import 3. */
+/** Checks whether the path of a new namespace is taken, and suggests a free one. Source: reference identity-and-import 3. */
 @Injectable()
 export class PathChecksService {
   constructor(
@@ -35,13 +35,13 @@ export class PathChecksService {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  /** Answers for a namespace that the viewer can see, without a suggestion. Errors: TooManyRequests. */
-  async seen(viewer: SignedInViewer, exists: boolean): Promise<PathCheck> {
+  /** Counts the check and answers for a namespace that the viewer can see, without a suggestion. Errors: TooManyRequests. */
+  async answerForVisible(viewer: SignedInViewer, exists: boolean): Promise<PathCheck> {
     await this.count(viewer);
     return { exists, suggests: [] };
   }
 
-  /** Shape: `parentId` null = the top level. Errors: TooManyRequests. */
+  /** Counts and answers a check. Shape: `parentId` is null for the top level. Errors: TooManyRequests. */
   async check(viewer: SignedInViewer, path: string, parentId: number | null): Promise<PathCheck> {
     await this.count(viewer);
     const taken = await this.db.query(

@@ -28,7 +28,7 @@ export class ProjectChangesController {
     answers: created(project),
   })
   async create({ viewer, params }: Call<CreateProject, undefined, SignedInViewer>): Promise<ProjectRow> {
-    return this.queries.changed(viewer, await this.creation.create(viewer, params));
+    return this.queries.findChanged(viewer, await this.creation.create(viewer, params));
   }
 
   @Endpoint('POST', '/projects/user/:user_id', {
@@ -39,7 +39,7 @@ export class ProjectChangesController {
     answers: created(project),
   })
   async createFor({ viewer, params }: Call<CreateUserProject, undefined, SignedInViewer>): Promise<ProjectRow> {
-    return this.queries.changed(viewer, await this.creation.createFor(viewer, params.user_id, params));
+    return this.queries.findChanged(viewer, await this.creation.createFor(viewer, params.user_id, params));
   }
 
   @Endpoint('PUT', '/projects/:id', {
@@ -52,6 +52,6 @@ export class ProjectChangesController {
   })
   async update(call: Call<UpdateProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     await this.changes.update(call.viewer, call.within, call.params);
-    return this.queries.changed(call.viewer, call.within.id);
+    return this.queries.findChanged(call.viewer, call.within.id);
   }
 }

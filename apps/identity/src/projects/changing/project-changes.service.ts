@@ -16,7 +16,7 @@ import type { ProjectParts } from './project-rules';
 
 type Shape = Pick<Project, 'name' | 'path' | 'visibility'>;
 
-/** Changes of projects. Source: reference identity-and-import 10.2. */
+/** Updates the fields of projects. Source: reference identity-and-import 10.2. */
 @Injectable()
 export class ProjectChangesService {
   constructor(
@@ -32,7 +32,7 @@ export class ProjectChangesService {
   }
 
   private async change(tx: Tx, viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
-    const placed = await this.places.project(tx, viewer, scope.id);
+    const placed = await this.places.lockProjectAndNamespace(tx, viewer, scope.id);
     const old = placed.project;
     const parts = partsOf(viewer, params);
     const { name = old.name, path = old.path, visibility = old.visibility } = parts.shape;
@@ -71,7 +71,7 @@ export class ProjectChangesService {
     if (wanted.visibility === old.visibility) delete problems['visibility_level'];
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const isOther = (field: 'name' | 'path'): boolean => wanted[field].toLowerCase() !== old[field].toLowerCase();
-    const taken = await this.projects.taken(tx, old.namespace_id, {
+    const taken = await this.projects.takenFieldProblems(tx, old.namespace_id, {
       ...(isOther('name') ? { name: wanted.name } : {}),
       ...(isOther('path') ? { path: wanted.path } : {}),
     });

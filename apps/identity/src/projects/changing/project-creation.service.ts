@@ -93,7 +93,7 @@ export class ProjectCreationService {
       ...(await this.projects.projectLimitProblems(tx, home)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
-    const taken = await this.projects.taken(tx, home.id, { name, path });
+    const taken = await this.projects.takenFieldProblems(tx, home.id, { name, path });
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
 
     // A first commit would be in the way of the imported ones.
@@ -112,7 +112,7 @@ export class ProjectCreationService {
    */
   private async home(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<Home> {
     const id = namespaceId ?? (await this.places.ownNamespace(tx, maker.userId));
-    const home = id === null ? null : await this.places.home(tx, maker, id);
+    const home = id === null ? null : await this.places.lockNamespace(tx, maker, id);
     if (!home || !mayPutProjectsIn(maker, home)) throw new Invalid(NOT_VALID);
     return home;
   }

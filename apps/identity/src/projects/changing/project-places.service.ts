@@ -45,7 +45,7 @@ export class ProjectPlacesService {
    * Locks a namespace. Shape: null for an unknown one. A personal namespace is locked exclusively, because its projects
    * are counted.
    */
-  async home(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<Home | null> {
+  async lockNamespace(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<Home | null> {
     const [found] = await tx.query<{ kind: string }>(`select kind from namespaces where id = $1`, [namespaceId]);
     if (!found) return null;
     const [home] = await tx.query<Home>(
@@ -64,7 +64,7 @@ export class ProjectPlacesService {
   }
 
   /** Locks a project and its namespace. Errors: NotFound for the project. */
-  async project(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<LocatedProject> {
+  async lockProjectAndNamespace(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<LocatedProject> {
     const { placed } = await this.lockTogether(tx, viewer, projectId, null);
     return placed;
   }
@@ -97,8 +97,9 @@ export class ProjectPlacesService {
       if (!at) throw new NotFound('Project');
       const homes = new Map<number, Home | null>();
       const ids = new Set([at.namespace_id, ...(targetId === null ? [] : [targetId])]);
-      for (const id of await this.trees.inLockOrder(tx, [...ids])) homes.set(id, await this.home(tx, viewer, id));
-      const project = await this.locked(tx, projectId);
+      for (const id of await this.trees.inLockOrder(tx, [...ids]))
+        homes.set(id, await this.lockNamespace(tx, viewer, id));
+      const project = await this.lockProject(tx, projectId);
       const home = homes.get(project.namespace_id);
       // The project may have been moved between reading and locking.
       if (!home || project.namespace_id !== at.namespace_id) continue;
@@ -109,7 +110,7 @@ export class ProjectPlacesService {
   }
 
   /** Locks only the project. Errors: NotFound. */
-  async locked(tx: Tx, projectId: number): Promise<ProjectRecord> {
+  async lockProject(tx: Tx, projectId: number): Promise<ProjectRecord> {
     const [project] = await tx.query<ProjectRecord>(`select * from projects where id = $1 for no key update`, [
       projectId,
     ]);

@@ -111,7 +111,11 @@ export class ProjectForksService {
       name: wish.name || source.name,
       path: wish.path || source.path,
       description: wish.description === undefined ? source.description : wish.description,
-      visibility: lowest(source.visibility, target.kind === 'group' ? target.visibility : 'public', wish.visibility),
+      visibility: lowestVisibility(
+        source.visibility,
+        target.kind === 'group' ? target.visibility : 'public',
+        wish.visibility,
+      ),
     };
   }
 
@@ -123,7 +127,7 @@ export class ProjectForksService {
       ...(await this.projects.projectLimitProblems(tx, target)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
-    const taken = await this.projects.taken(tx, target.id, draft);
+    const taken = await this.projects.takenFieldProblems(tx, target.id, draft);
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
   }
 
@@ -133,7 +137,8 @@ export class ProjectForksService {
   }
 }
 
-function lowest(first: Visibility, ...others: readonly (Visibility | undefined)[]): Visibility {
+/** Returns the most restricted visibility; skips undefined ones. */
+function lowestVisibility(first: Visibility, ...others: readonly (Visibility | undefined)[]): Visibility {
   return others.reduce<Visibility>(
     (least, other) => (other !== undefined && VISIBILITY_LEVELS[other] < VISIBILITY_LEVELS[least] ? other : least),
     first,

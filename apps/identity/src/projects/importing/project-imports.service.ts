@@ -92,7 +92,7 @@ export class ProjectImportsService {
       ...(await this.projects.projectLimitProblems(tx, home)),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
-    const taken = await this.projects.taken(tx, home.id, draft);
+    const taken = await this.projects.takenFieldProblems(tx, home.id, draft);
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
   }
 
@@ -101,7 +101,7 @@ export class ProjectImportsService {
     const [found] = await tx.query<{ id: number }>(`select id from namespaces where lower(full_path) = lower($1)`, [
       fullPath,
     ]);
-    const home = found ? await this.places.home(tx, importer, found.id) : null;
+    const home = found ? await this.places.lockNamespace(tx, importer, found.id) : null;
     if (!home) return { outcome: 'missing' };
     const viewer = importer as Viewer;
     if (home.kind === 'group' && !maySee(viewer, home.visibility, home.level)) return { outcome: 'missing' };

@@ -62,7 +62,7 @@ export class UserProjectsController {
   }
 
   private async user({ viewer, params }: Call<ListUserProjects>): Promise<UserRow> {
-    const user = await this.users.known(viewer, params.user_id);
+    const user = await this.users.findVisible(viewer, params.user_id);
     if (!user) throw new NotFound('User');
     return user;
   }

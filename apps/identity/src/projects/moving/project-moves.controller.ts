@@ -33,6 +33,6 @@ export class ProjectMovesController {
   async transfer(call: Call<TransferProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     const target = await this.namespaces.resolveId(call.viewer, call.params.namespace);
     await this.moves.transfer(call.viewer, call.within.id, target);
-    return this.projects.changed(call.viewer, call.within.id);
+    return this.projects.findChanged(call.viewer, call.within.id);
   }
 }

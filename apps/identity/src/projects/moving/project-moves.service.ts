@@ -57,7 +57,8 @@ export class ProjectMovesService {
     if (target.id === project.namespace_id) throw refusal(SAME);
     if (!mayPutProjectsIn(viewer, target)) throw refusal(NO_RIGHT);
     const { name, path } = project;
-    if (Object.keys(await this.projects.taken(tx, target.id, { name, path })).length > 0) throw refusal(TAKEN);
+    if (Object.keys(await this.projects.takenFieldProblems(tx, target.id, { name, path })).length > 0)
+      throw refusal(TAKEN);
     const problems = [
       ...projectPathProblems(path, target.full_path).map((text) => `Path ${text}`),
       ...Object.values(await this.projects.projectLimitProblems(tx, target)).flat(),

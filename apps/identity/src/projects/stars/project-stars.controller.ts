@@ -55,7 +55,7 @@ export class ProjectStarsController {
   })
   async star({ viewer, within }: Call<StarProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     await this.stars.add(viewer, within.id);
-    return this.projects.changed(viewer, within.id);
+    return this.projects.findChanged(viewer, within.id);
   }
 
   @Endpoint('POST', '/projects/:id/unstar', {
@@ -69,7 +69,7 @@ export class ProjectStarsController {
   })
   async unstar({ viewer, within }: Call<StarProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     await this.stars.remove(viewer, within.id);
-    return this.projects.changed(viewer, within.id);
+    return this.projects.findChanged(viewer, within.id);
   }
 
   @Endpoint('GET', '/projects/:id/starrers', {

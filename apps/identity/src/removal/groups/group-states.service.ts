@@ -23,7 +23,7 @@ export class GroupStatesService {
     unchanged: (updatedAt: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const { group } = await this.groups.withParent(tx, id);
+      const { group } = await this.groups.lockWithParent(tx, id);
       unchanged(group.updated_at);
       const isMarked = await this.marks.request(tx, 'group', group, asked, viewer.userId);
       if (isMarked) await this.groups.renameIfFree(tx, id, (present) => markedNames(present, id));
@@ -33,7 +33,7 @@ export class GroupStatesService {
   /** Errors: Refused if the group is not marked for deletion. */
   async restore(id: number): Promise<void> {
     await this.work.run(async (tx) => {
-      const { group } = await this.groups.withParent(tx, id);
+      const { group } = await this.groups.lockWithParent(tx, id);
       await this.marks.restore(tx, 'group', group);
       await this.groups.renameIfFree(tx, id, (present) => namesBefore(present, id));
     });

@@ -45,7 +45,7 @@ export class RemovalSteps {
 
   private async removeGroups(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
     for (let count = 0; count < GROUPS; count += 1) {
-      const [id] = await this.solelyOwned.of(tx, user_id, 1);
+      const [id] = await this.solelyOwned.lockIds(tx, user_id, 1);
       if (id === undefined) return true;
       await this.trees.remove(tx, 'group', id, actor_id);
     }

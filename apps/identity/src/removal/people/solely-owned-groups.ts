@@ -14,7 +14,7 @@ export class SolelyOwnedGroups {
    * Returns the ids of groups that only this user owns, ancestors before their subgroups. Locks the user's groups and their
    * ancestors, so that the last two owners cannot be removed at the same time. Bounds: at most `limit` groups.
    */
-  async of(tx: Tx, userId: number, limit: number): Promise<number[]> {
+  async lockIds(tx: Tx, userId: number, limit: number): Promise<number[]> {
     await tx.query(
       `select n.id from namespaces n where n.id in (
          select unnest(g.traversal_ids) from members m join namespaces g on g.id = m.source_id where ${OWNED})

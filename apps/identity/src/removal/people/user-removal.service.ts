@@ -48,15 +48,15 @@ export class UserRemovalService {
     return this.work.run((tx) => this.removeIn(tx, userId, how));
   }
 
-  /** As `remove`, in the caller's transaction. */
+  /** Does the same as `remove` in the caller's transaction. */
   async removeIn(tx: Tx, userId: number, how: UserRemovalOptions): Promise<void> {
-    const user = await this.locked(tx, userId);
+    const user = await this.lockUser(tx, userId);
     how.unchanged?.(user.updated_at);
     if (user.is_pending) return this.enqueueRest(tx, userId);
     if (user.kind === 'ghost') throw new Forbidden('An internal user cannot be removed by the API');
     if (user.admin) await this.administrators.keepOne(tx, userId);
     // A bot is removed with its token, even if it is the only owner of a group.
-    if (!how.hardDelete && user.kind !== 'project_bot' && (await this.solelyOwned.of(tx, userId, 1)).length > 0)
+    if (!how.hardDelete && user.kind !== 'project_bot' && (await this.solelyOwned.lockIds(tx, userId, 1)).length > 0)
       throw new Conflict(SOLE_OWNER);
     const pending = { user_id: userId, kind: user.kind, hard_delete: how.hardDelete, actor_id: how.actorId };
     await this.steps.begin(tx, pending);
@@ -79,7 +79,7 @@ export class UserRemovalService {
     return pending !== undefined;
   }
 
-  private async locked(tx: Tx, id: number): Promise<LockedUser> {
+  private async lockUser(tx: Tx, id: number): Promise<LockedUser> {
     const [user] = await tx.query<LockedUser>(
       `select kind, admin, updated_at, exists (select 1 from user_removals r where r.user_id = u.id) as is_pending
        from users u where id = $1 for no key update`,

@@ -28,7 +28,7 @@ export class ProjectStatesController {
   })
   async archive({ viewer, within }: OnProject<OneProject>): Promise<ProjectRow> {
     await this.states.setArchived(within.id, true);
-    return this.queries.changed(viewer, within.id);
+    return this.queries.findChanged(viewer, within.id);
   }
 
   @Endpoint('POST', '/projects/:id/unarchive', {
@@ -41,7 +41,7 @@ export class ProjectStatesController {
   })
   async unarchive({ viewer, within }: OnProject<OneProject>): Promise<ProjectRow> {
     await this.states.setArchived(within.id, false);
-    return this.queries.changed(viewer, within.id);
+    return this.queries.findChanged(viewer, within.id);
   }
 
   @Endpoint('DELETE', '/projects/:id', {
@@ -67,6 +67,6 @@ export class ProjectStatesController {
   })
   async restore({ viewer, within }: OnProject<OneProject>): Promise<ProjectRow> {
     await this.states.restore(viewer, within.id);
-    return this.queries.changed(viewer, within.id);
+    return this.queries.findChanged(viewer, within.id);
   }
 }

@@ -20,7 +20,7 @@ export class ProjectStatesService {
   /** Archives or unarchives a project. Repeated calls change nothing. */
   async setArchived(projectId: number, archived: boolean): Promise<void> {
     await this.work.run(async (tx) => {
-      const project = await this.places.locked(tx, projectId);
+      const project = await this.places.lockProject(tx, projectId);
       if (project.archived === archived) return;
       await this.rows.setArchived(tx, projectId, archived);
     });
@@ -34,7 +34,7 @@ export class ProjectStatesService {
     unchanged: (at: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const placed = await this.places.project(tx, viewer, projectId);
+      const placed = await this.places.lockProjectAndNamespace(tx, viewer, projectId);
       const { project, fullPath } = placed;
       unchanged(project.updated_at);
       const { id, marked_for_deletion_on } = project;
@@ -47,7 +47,7 @@ export class ProjectStatesService {
   /** Errors: Refused if the project is not marked for deletion. */
   async restore(viewer: SignedInViewer, projectId: number): Promise<void> {
     await this.work.run(async (tx) => {
-      const placed = await this.places.project(tx, viewer, projectId);
+      const placed = await this.places.lockProjectAndNamespace(tx, viewer, projectId);
       await this.marks.restore(tx, 'project', placed.project);
       await this.rows.renameIfFree(tx, placed, namesBefore(placed.project, projectId));
     });

@@ -50,7 +50,7 @@ export class TokenExpiryNotices {
       [due.map((token) => token.id), due.map((token) => noticesPassed(token.days_left))],
     );
     const notified = due.filter((token) => token.days_left >= 0);
-    const people = await this.recipients.of(
+    const people = await this.recipients.listByToken(
       tx,
       notified.map((token) => token.id),
     );

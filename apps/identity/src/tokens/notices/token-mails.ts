@@ -46,7 +46,7 @@ export class TokenMails {
         [questions.map((one) => one.recipient_id)],
       ),
     );
-    const recipients = await this.recipients.of(tx, ids);
+    const recipients = await this.recipients.listByToken(tx, ids);
     return mapFacts(questions, ({ template, subject_id, recipient_id }) => {
       const token = tokens.get(subject_id);
       const person = people.get(recipient_id);

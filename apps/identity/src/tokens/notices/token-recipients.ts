@@ -42,8 +42,8 @@ const RECIPIENTS = `
 /** Recipients of notices about tokens. Source: reference identity-and-import 4.5. */
 @Injectable()
 export class TokenRecipients {
-  /** Shape: ids of users by token. */
-  async of(tx: Tx, tokenIds: readonly number[]): Promise<ReadonlyMap<number, number[]>> {
+  /** Lists the recipients of each token. Shape: ids of users by id of the token. */
+  async listByToken(tx: Tx, tokenIds: readonly number[]): Promise<ReadonlyMap<number, number[]>> {
     const rows = await tx.query<{ token_id: number; user_ids: number[] }>(RECIPIENTS, [tokenIds]);
     return new Map(rows.map((row) => [row.token_id, row.user_ids]));
   }

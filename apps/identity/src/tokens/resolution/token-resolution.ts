@@ -156,8 +156,9 @@ export class TokenResolution {
   }
 
   /**
-   * Revokes the family of a revoked token that a waiting request wanted to rotate, since the rotation itself will not run.
-   * Does nothing if the same request has rotated the token already.
+   * Revokes all tokens of a family after an attempt to rotate a revoked token. The request is refused before the rotation
+   * runs, which would otherwise revoke them. Shape: `key` is the idempotency key of the request. Does nothing if the same
+   * request, by its key, has rotated the token already.
    */
   private async revokeReusedFamily(tokenId: number, key: string | undefined): Promise<void> {
     if (!(await this.isRotatedBy(tokenId, key))) await this.tokens.revokeFamilyOf(tokenId);

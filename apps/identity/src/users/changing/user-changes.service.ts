@@ -18,7 +18,7 @@ import { asNameConflict } from '../users.service';
 /** Fields of a user that an administrator may change. Omitted fields keep their values. */
 export type UserChange = Omit<Partial<NewUser>, 'id'>;
 
-/** Changes of users. Source: reference identity-and-import 10.1. */
+/** Updates the fields of users. Source: reference identity-and-import 10.1. */
 @Injectable()
 export class UserChangesService {
   constructor(
@@ -51,7 +51,7 @@ export class UserChangesService {
   }
 
   private async change(tx: Tx, id: number, change: UserChange, digest: string | null): Promise<void> {
-    const old = await this.locked(tx, id);
+    const old = await this.lockUser(tx, id);
     // Unchanged values are not validated, because rules may have become stricter since they were stored.
     const { username, email, ...rest } = change;
     const renamed = username === undefined || username === old.username ? undefined : username;
@@ -112,7 +112,7 @@ export class UserChangesService {
   }
 
   /** Locks the row of the user. Users whose removal is in progress are not found. */
-  private async locked(tx: Tx, id: number): Promise<UserRecord> {
+  private async lockUser(tx: Tx, id: number): Promise<UserRecord> {
     const [user] = await tx.query<UserRecord>(
       `select u.* from users u where u.id = $1
          and not exists (select 1 from user_removals r where r.user_id = u.id) for no key update of u`,

@@ -11,7 +11,7 @@ import type { Account, StateAnswer, StateChange } from './user-state-rules';
 
 type LockedAccount = Account & { readonly admin: boolean };
 
-/** Changes of account states: blocking, banning, activating. Source: reference identity-and-import 10.1, 10.6. */
+/** Changes account states: blocks, bans and activates users. Source: reference identity-and-import 10.1, 10.6. */
 @Injectable()
 export class UserStatesService {
   constructor(
@@ -23,7 +23,7 @@ export class UserStatesService {
   /** Errors: NotFound; Forbidden by the rule of the change, and for the last administrator. */
   change(viewer: SignedInViewer, id: number, change: StateChange): Promise<StateAnswer> {
     return this.work.run(async (tx) => {
-      const user = await this.locked(tx, id, viewer.userId);
+      const user = await this.lockUser(tx, id, viewer.userId);
       const { answer, state } = STATE_RULES[change](user);
       if (state === undefined) return answer;
       if (user.admin && state !== 'active') await this.administrators.keepOne(tx, id);
@@ -37,7 +37,7 @@ export class UserStatesService {
    * Locks the row of the user. Users whose removal is in progress are not found, so that their state cannot be changed
    * back.
    */
-  private async locked(tx: Tx, id: number, viewerId: number): Promise<LockedAccount> {
+  private async lockUser(tx: Tx, id: number, viewerId: number): Promise<LockedAccount> {
     const [user] = await tx.query<LockedAccount>(
       `select u.state, u.kind, u.admin, u.id = $2 as is_self, coalesce(greatest(u.last_activity_on::timestamptz,
          u.current_sign_in_at, (select max(t.last_used_at) from access_tokens t where t.user_id = u.id))

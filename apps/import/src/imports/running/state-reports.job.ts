@@ -27,7 +27,7 @@ export class StateReportsJob {
 
   @Job('fail-stuck-imports', { cron: '*/10 * * * *' })
   async failStuck(): Promise<void> {
-    for (const id of await this.records.stuck()) await this.records.end(id, 'failed', STUCK);
+    for (const id of await this.records.listStuck()) await this.records.end(id, 'failed', STUCK);
     await this.records.dropForgotten();
     await this.records.startForgotten();
   }

@@ -32,7 +32,7 @@ it('reads each completed item before the host sends the next one, so that no two
     },
     check: async () => undefined,
   };
-  const people = { owners: async () => () => ({ user_id: 1, is_shared: false }) };
+  const people = { findOwners: async () => () => ({ user_id: 1, is_shared: false }) };
   const objects = { write: async () => [] };
   const stage = new ObjectsStage(people as never, objects as never, {} as never);
   const source = { projectId: 1, importKey: 'k', importType: 'remote', repository, pageSize: 10, attachments: null };
@@ -62,7 +62,7 @@ it('writes the objects of short lists together', async () => {
     },
     check: async () => undefined,
   };
-  const people = { owners: async () => () => ({ user_id: 1, is_shared: false }) };
+  const people = { findOwners: async () => () => ({ user_id: 1, is_shared: false }) };
   const written: string[][] = [];
   const objects = {
     write: async (request: { readonly objects: readonly { readonly name: string }[] }) => {

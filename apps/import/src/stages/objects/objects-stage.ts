@@ -50,7 +50,7 @@ const MAX_MEMBER_PAGES = 1000;
 const MAX_FAILED = 1000;
 /** Items that are completed and written at once: the host may make each of them large. */
 const COMPLETED_AT_ONCE = 10;
-/** Most objects of a newest-first list that are in memory at once. Longer lists are written in several runs. */
+/** Maximum number of objects of a newest-first list in memory. Longer lists are written in several runs. */
 const REORDERED_AT_ONCE = 1000;
 /** Number of objects, from the lists of several items, after which they are written in one request. */
 const JOINED_AT_ONCE = 100;
@@ -213,7 +213,7 @@ export class ObjectsStage {
     if (items.length === 0) return [];
     const people = items.flatMap((item) => list.peopleOf(item));
     const { importKey, importType: import_type, projectId: project_id, repository } = source;
-    const ownerOf = await this.people.owners(importKey, repository.host, people);
+    const ownerOf = await this.people.findOwners(importKey, repository.host, people);
     const objects = items.map((item) => list.convert(item, ownerOf));
     return this.objects.write({ project_id, import_type, kind: list.kind, objects });
   }

@@ -6,7 +6,7 @@ import type { InternalRouteClient } from '@rookery/platform';
 
 /** Maximum wait for an answer. Units: ms. */
 const MAX_WAIT_MS = 60_000;
-/** Most bytes of objects in one request, whose whole body may have 1 MiB. */
+/** Maximum size of the objects in one request, whose whole body may have 1 MiB. Units: bytes. */
 const MAX_BYTES = 900_000;
 
 /** Writes objects to projects in collaboration. Source: ADR 0195. */

@@ -76,7 +76,7 @@ export class CommitStatusesQueries {
   }
 
   /** Returns the newest pipeline that a status may join; null for none. */
-  async matching(place: Place, reads: Pick<SqlReader, 'run'> = this.database): Promise<StoredPipeline | null> {
+  async findPipeline(place: Place, reads: Pick<SqlReader, 'run'> = this.database): Promise<StoredPipeline | null> {
     return (await reads.run(MATCHING, place))[0] ?? null;
   }
 

@@ -92,7 +92,7 @@ export class CommitStatusesService {
     };
     checkFields(reporting);
     const place = { project: project.id, sha: report.sha, ref: reporting.ref, pipeline: report.pipeline_id ?? null };
-    if (await this.queries.matching(place)) {
+    if (await this.queries.findPipeline(place)) {
       const joined = await this.reportOn(reporting, null);
       if (joined !== null) return joined;
     }
@@ -107,7 +107,7 @@ export class CommitStatusesService {
     return this.work.run(async (tx) => {
       await tx.run(LOCK_COMMIT, { commit: `${project.id} ${sha}` });
       const place = { project: project.id, sha, ref: reporting.ref, pipeline: report.pipeline_id ?? null };
-      const known = await this.queries.matching(place, tx);
+      const known = await this.queries.findPipeline(place, tx);
       if (!known && commit === null) return null;
       const { id } = known ?? (await this.create(tx, reporting, commit!));
       const pipeline = await this.pipelines.lock(tx, id, project.id);

@@ -81,12 +81,12 @@ export class JobsService {
    * and after the job ended; Forbidden if its user may not run pipelines any more.
    */
   async report({ id, token, state, failure_reason: reason }: JobReport): Promise<JobRow> {
-    const { project_id: projectId, pipeline_id: pipelineId, user_id: userId } = await this.running(id, token);
+    const { project_id: projectId, pipeline_id: pipelineId, user_id: userId } = await this.findRunningJob(id, token);
     const project = await this.users.projectFor(projectId, userId);
     if (!project?.canRun) throw new Forbidden();
     return this.work.run(async (tx) => {
       const pipeline = await this.pipelines.lock(tx, pipelineId, projectId);
-      const job = await this.running(id, token, tx);
+      const job = await this.findRunningJob(id, token, tx);
       if (state === 'running') return joined(job, inProject(pipeline, project));
       const moved = await this.jobs.move(tx, job, {
         status: state,
@@ -98,7 +98,7 @@ export class JobsService {
 
   /** Cancels the jobs of a pipeline that have not ended. Errors: NotFound. */
   cancel(project: ProjectScope, pipelineId: number): Promise<PipelineRow> {
-    return this.changed(project, pipelineId, async (tx, pipeline) => {
+    return this.changePipeline(project, pipelineId, async (tx, pipeline) => {
       if (await this.jobs.cancelAll(tx, pipelineId)) return this.pipelines.refresh(tx, pipeline);
       return isFinished(pipeline.status) ? pipeline : this.pipelines.setStatus(tx, pipeline, 'canceled');
     });
@@ -106,14 +106,15 @@ export class JobsService {
 
   /** Repeats failed and canceled jobs of outside runners. Errors: NotFound. */
   retry(project: ProjectScope, pipelineId: number): Promise<PipelineRow> {
-    return this.changed(project, pipelineId, async (tx, pipeline) => {
+    return this.changePipeline(project, pipelineId, async (tx, pipeline) => {
       if (await this.jobs.retryAll(tx, pipelineId)) return this.pipelines.refresh(tx, pipeline);
       const isUnused = pipeline.status === 'canceled' && !(await this.jobs.hasAny(tx, pipelineId));
       return isUnused ? this.pipelines.setStatus(tx, pipeline, 'created') : pipeline;
     });
   }
 
-  private async changed(
+  /** Locks a pipeline, applies the change, and returns the pipeline as answers show it. */
+  private async changePipeline(
     project: ProjectScope,
     id: number,
     change: (tx: Tx, pipeline: StoredPipeline) => Promise<StoredPipeline>,
@@ -124,7 +125,7 @@ export class JobsService {
     });
   }
 
-  private async running(id: number, token: string, tx?: Tx): Promise<StoredJob> {
+  private async findRunningJob(id: number, token: string, tx?: Tx): Promise<StoredJob> {
     const job = await this.tokens.findJobInAnyState(token, tx);
     if (job?.id !== id || !job.is_running) throw new Unauthorized();
     return job;

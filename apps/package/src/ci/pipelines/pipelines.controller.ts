@@ -59,7 +59,7 @@ export class PipelinesController {
     const name = params.ref || within.defaultBranch;
     const commit = await this.collaboration.resolve({ project_id: within.id, name });
     if (!commit || commit.ref === null) throw new NotFound('Pipeline');
-    return this.queries.latest(within, commit.ref, commit.sha);
+    return this.queries.findLatest(within, commit.ref, commit.sha);
   }
 
   @Endpoint('GET', PIPELINE, {

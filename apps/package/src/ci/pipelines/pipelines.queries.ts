@@ -129,7 +129,7 @@ export class PipelinesQueries {
   }
 
   /** Returns the newest pipeline of a commit on a ref. Errors: NotFound. */
-  async latest(project: ProjectScope, ref: string, sha: string): Promise<PipelineRow> {
+  async findLatest(project: ProjectScope, ref: string, sha: string): Promise<PipelineRow> {
     const [row] = await this.database.run(LATEST, { project: project.id, ref, sha });
     if (!row) throw new NotFound('Pipeline');
     return inProject(row, project);

@@ -48,24 +48,25 @@ export class PipelineTriggerStarts {
   ) {}
 
   /**
+   * Starts a pipeline as the owner of the token; `caller` is the client that sent it.
    * Errors: Refused for variables that are no texts; NotFound for an unknown token, for a trigger token of another project
    * and for the token of a job that the project does not admit; Unauthorized for a job that does not run; Invalid under `base`.
    */
-  async start(start: TriggeredStart, viewer: Viewer): Promise<PipelineRow> {
+  async start(start: TriggeredStart, caller: Viewer): Promise<PipelineRow> {
     const variables = variablesOf(start);
-    const holder = await this.holderOf(start, viewer);
+    const holder = await this.holderOf(start, caller);
     if (!holder?.project) throw new NotFound('');
     const { project, ...rest } = holder;
     if (!project.canRun) throw new Invalid({ base: ['Insufficient permissions to create a new pipeline'] });
     // The caller has no rights of their own that would be checked again.
     const recheck = async (): Promise<void> => {
-      if (!(await this.holderOf(start, viewer))?.project?.canRun) throw new NotFound('');
+      if (!(await this.holderOf(start, caller))?.project?.canRun) throw new NotFound('');
     };
     return this.starts.start(project, { ...rest, ref: start.ref, variables, inputs: start.inputs ?? {}, recheck });
   }
 
-  private async holderOf({ token, id: named }: TriggeredStart, viewer: Viewer): Promise<Holder | null> {
-    if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token, named, viewer);
+  private async holderOf({ token, id: named }: TriggeredStart, caller: Viewer): Promise<Holder | null> {
+    if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token, named, caller);
     const [trigger] = await this.database.run(BY_DIGEST, { digest: digestOf(token), now: this.clock.now() });
     if (!trigger) return null;
     const { id, project_id: projectId, owner_id: userId } = trigger;
@@ -76,13 +77,13 @@ export class PipelineTriggerStarts {
     return { project: project && isNamed(project, named) ? project : null, userId, source: 'trigger', also };
   }
 
-  private async holderOfJob(token: string, named: number | string, viewer: Viewer): Promise<Holder | null> {
+  private async holderOfJob(token: string, named: number | string, caller: Viewer): Promise<Holder | null> {
     const job = await this.jobTokens.findJobInAnyState(token);
     if (!job) return null;
     const { user_id: userId, project_id } = job;
     if (userId === null) return null;
     if (!job.is_running) throw new Unauthorized('Job is not running');
-    const project = await this.users.projectForJob(named, { project_id, user_id: userId }, viewer);
+    const project = await this.users.projectForJob(named, { project_id, user_id: userId }, caller);
     return { project, userId, source: 'pipeline', upstreamJobId: job.id };
   }
 }

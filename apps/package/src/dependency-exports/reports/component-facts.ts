@@ -28,7 +28,7 @@ const TYPES = new Set([
 const MAX_REF_BYTES = 2000;
 /** Units: characters. */
 const MAX_LICENSE = 255;
-/** Of a name with its group, and of a version: each dependent repeats them. Units: characters. */
+/** Maximum length of a name with its group, and of a version, since each dependent repeats them. Units: characters. */
 const MAX_NAME = 255;
 
 /** Returns the facts about a component of a document. Errors: InvalidDocument without a name, and for a long one. */

@@ -39,7 +39,7 @@ export class DependencyGraph {
   }
 
   /** Returns the components that have dependents. */
-  dependents(): readonly Dependents[] {
+  listDependents(): readonly Dependents[] {
     const found = new Map<number, { position: number; is_top_level: boolean; parents: number[] }>();
     for (let at = 0; at < this.edges.length; at += 2) {
       const [from, to] = [this.edges[at]!, this.edges[at + 1]!];

@@ -138,7 +138,7 @@ export class JsonPicker {
     return items && count < (items.most ?? Infinity) ? items.of : null;
   }
 
-  /** Adds a value that has ended to its parent. Shape: undefined for a skipped value. */
+  /** Adds a completely read value to its parent. Shape: undefined for a skipped value, which is not added. */
   private put(value: Kept | undefined): void {
     const frame = this.frames.at(-1);
     this.expected = frame ? 'comma' : 'end';

@@ -44,7 +44,7 @@ const OF_JOB = statement<{ job: number; name: string }, { sha256: string | null;
   `select max(sha256) filter (where file_name = :name) as sha256, count(*) as count
    from dependency_reports where job_id = :job::bigint`,
 );
-interface AddParams {
+interface AddReportParams {
   readonly project: number;
   readonly pipeline: number;
   readonly job: number;
@@ -52,7 +52,7 @@ interface AddParams {
   readonly sha256: string;
   readonly size: number;
 }
-const ADD = statement<AddParams, { id: number }>(
+const ADD = statement<AddReportParams, { id: number }>(
   'dependency_reports_add',
   `insert into dependency_reports (project_id, pipeline_id, job_id, file_name, sha256, size)
    values (:project::bigint, :pipeline::bigint, :job::bigint, :name, :sha256, :size::bigint) returning id`,
@@ -92,11 +92,11 @@ export class ReportIntake {
 
   /** Returns the running job of a token. Errors: Unauthorized; Forbidden. */
   private async authorize(jobId: number, token: Proof): Promise<void> {
-    const { project_id: projectId, user_id: userId } = await this.running(jobId, token);
+    const { project_id: projectId, user_id: userId } = await this.findRunningJob(jobId, token);
     if (!(await this.users.projectFor(projectId, userId))?.canRun) throw new Forbidden();
   }
 
-  private async running(jobId: number, token: Proof, tx?: Tx): Promise<TokenJob> {
+  private async findRunningJob(jobId: number, token: Proof, tx?: Tx): Promise<TokenJob> {
     const job =
       typeof token === 'string'
         ? await this.tokens.findJobInAnyState(token, tx)
@@ -120,9 +120,9 @@ export class ReportIntake {
 
   /** The lock of the pipeline orders this write and the end of the job. */
   private async add(tx: Tx, jobId: number, token: Proof, { fileName, file }: Content): Promise<void> {
-    const { project_id: project, pipeline_id: pipelineId } = await this.running(jobId, token, tx);
+    const { project_id: project, pipeline_id: pipelineId } = await this.findRunningJob(jobId, token, tx);
     await this.pipelines.lock(tx, pipelineId, project);
-    await this.running(jobId, token, tx);
+    await this.findRunningJob(jobId, token, tx);
     const [present] = await tx.run(OF_JOB, { job: jobId, name: fileName });
     if (present!.sha256 === file.sha256) return;
     if (present!.sha256 !== null)

@@ -64,7 +64,7 @@ export class ReportReading {
     private readonly files: PackageFiles,
   ) {}
 
-  /** Reads a report that is still pending. A second caller waits for the first. Errors: Unavailable. */
+  /** Reads a pending report and stores its components. A second caller waits for the first. Errors: Unavailable. */
   async read(id: number, signal: AbortSignal): Promise<void> {
     try {
       await this.work.run((tx) => this.readIn(tx, id, signal));
@@ -100,7 +100,7 @@ export class ReportReading {
   }
 
   private async finish(tx: Tx, id: number, facts: DocumentFacts): Promise<void> {
-    const dependents = facts.graph.dependents();
+    const dependents = facts.graph.listDependents();
     for (let at = 0; at < dependents.length; at += BATCH)
       await tx.run(SET_DEPENDENTS, { report: id, rows: JSON.stringify(dependents.slice(at, at + BATCH)) });
     const { inputFile, packager } = facts;

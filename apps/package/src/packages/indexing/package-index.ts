@@ -36,7 +36,7 @@ export async function raiseGeneration(tx: Tx, named: NamedPackages, now: Date): 
   return row!.generation;
 }
 
-/** The same for changes of any format. Has no effect for formats without documents. */
+/** Raises the generation of a name of any format. Has no effect for formats without documents. */
 export async function raiseExistingGeneration(tx: Tx, named: NamedPackages, now: Date): Promise<void> {
   await tx.run(RAISE_EXISTING, keyOf(named, now));
 }

@@ -71,7 +71,7 @@ export class SourceCode {
    * Opens the files of a Go module. Shape: a zip file; null for a module that Go refuses. Errors: TooManyRequests;
    * Unavailable.
    */
-  openModule(request: SourceModuleRequest): Promise<Readable | null> {
+  openGoModule(request: SourceModuleRequest): Promise<Readable | null> {
     return this.orUnavailable(() => this.modules.open(request).catch(refusalAsNull));
   }
 
@@ -99,7 +99,7 @@ export function archiveCallerOf({ userId, address }: Viewer): string {
   return String(userId ?? address ?? '');
 }
 
-/** The same refusal as for archives of collaboration, whose setting is not known here. */
+/** Returns the refusal that collaboration uses for too many archives. Its setting is not known here. */
 function tooManyArchives({ retryAfterSeconds }: InternalRefusal): TooManyRequests {
   const setting = 'REPOSITORY_ARCHIVES_PER_MINUTE_COUNT';
   const limit = { name: 'repository_archives', most: 0, each: 'moment', setting } as const;

@@ -149,7 +149,7 @@ export class ConanQueries {
     return found(await this.database.run(RECIPE_REVISIONS, asked));
   }
 
-  /** The same for a binary package of a revision of the recipe. */
+  /** Complete revisions of a binary package, the newest first, at most `count`. Errors: NotFound without any. */
   async binaryRevisions(
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,
@@ -173,7 +173,7 @@ export class ConanQueries {
     return this.binariesOf(project, reference, recipeRevision, isListOnly);
   }
 
-  /** The same, for a revision that is known to be complete. */
+  /** Does the same as `binaries` for a revision that is known to be complete. */
   binariesOf(
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,

@@ -110,7 +110,7 @@ export class GenericController {
 
   private async find({ within, params }: Call<OneGenericFile, ProjectScope>): Promise<FileAnswer> {
     const file = fileOf(params);
-    return packageDownload(this.files, await this.generic.newest(within, file), file.path.split('/').at(-1)!);
+    return packageDownload(this.files, await this.generic.findNewest(within, file), file.path.split('/').at(-1)!);
   }
 
   private selected(row: PackageFileRow, { id }: ProjectScope, { name, version, path }: GenericFile): object {

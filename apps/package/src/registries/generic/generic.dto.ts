@@ -13,7 +13,7 @@ export class OneGenericFile {
   file_name: string;
 }
 
-/** The same below folders. */
+/** Path parameters of a file below folders. */
 export class OneGenericFileInFolder extends OneGenericFile {
   @Text({ in: 'path', max: 1000, pattern: FILE_PATH }) path: string;
 }

@@ -84,7 +84,7 @@ export class GenericService {
   }
 
   /** Returns the newest file with this name. Errors: NotFound. */
-  async newest({ id }: ProjectScope, { name, version, path }: GenericFile): Promise<PackageFileRow> {
+  async findNewest({ id }: ProjectScope, { name, version, path }: GenericFile): Promise<PackageFileRow> {
     const [found] = await this.database.run(NEWEST, { project: id, name, version, file: storedNameOf(path) });
     if (!found) throw new NotFound();
     return found;

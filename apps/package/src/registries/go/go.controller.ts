@@ -40,7 +40,7 @@ export class GoController {
     const [, listed] = LIST.exec(params.path) ?? [];
     if (listed !== undefined) return this.list(within, listed);
     const [, latest] = LATEST.exec(params.path) ?? [];
-    if (latest !== undefined) return infoOf(await this.go.latest(within, this.go.moduleOf(within, latest)));
+    if (latest !== undefined) return infoOf(await this.go.findLatest(within, this.go.moduleOf(within, latest)));
     const [, path, version, kind] = FILE.exec(params.path) ?? [];
     if (path === undefined) throw new NotFound();
     const module = this.go.moduleOf(within, path);
@@ -60,7 +60,7 @@ function infoOf({ version, time }: FoundGoVersion): FileAnswer {
   return { stream: Buffer.from(JSON.stringify({ Version: version, Time: time })), mediaType: 'application/json' };
 }
 
-/** Go shows the body of a refusal as it is, unless it is a page. */
+/** Converts the JSON body of an error to plain text, because the go command shows a text body to its user. */
 function asText(refusal: RenderedError): RenderedError {
   if (refusal.body === null) return refusal;
   const { message, error, error_description } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;

@@ -89,7 +89,7 @@ export class GoService {
   }
 
   /** Finds the latest version: the highest release or prerelease of a tag, or else the default branch. Errors: NotFound. */
-  async latest(project: ProjectScope, module: GoModule): Promise<FoundGoVersion> {
+  async findLatest(project: ProjectScope, module: GoModule): Promise<FoundGoVersion> {
     const version = latestOf(await this.versions(project, module));
     if (version === null) return this.resolve(project, module, null);
     return this.ofTag(project, module, tagVersionIn(version)!);
@@ -102,7 +102,7 @@ export class GoService {
     { module, version, commit, folder, packageId }: FoundGoVersion,
   ): Promise<Readable> {
     const prefix = `${module.path}@${version}`;
-    const zip = await this.source.openModule({
+    const zip = await this.source.openGoModule({
       project_id: id,
       commit,
       folder,

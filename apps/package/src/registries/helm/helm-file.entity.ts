@@ -14,7 +14,7 @@ export class HelmFile {
   @Column({ type: 'bigint' }) projectId: number;
   @Column({ type: 'text' }) channel: string;
   @Column({ type: 'text' }) chartName: string;
-  /** As in `package_files`. */
+  /** The same value as in `package_files`. */
   @Column({ type: 'text' }) fileName: string;
   /** Fields of `Chart.yaml` for the index; null for a provenance file. */
   @Column({ type: 'jsonb', nullable: true }) chart: Chart | null;

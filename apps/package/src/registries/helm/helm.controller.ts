@@ -49,7 +49,7 @@ export class HelmController {
   })
   async download({ within, params }: Call<OneHelmFile, ProjectScope>): Promise<FileAnswer> {
     const { channel, file_name: name } = params;
-    return packageDownload(this.files, await this.helm.newest(within.id, channel, name), name);
+    return packageDownload(this.files, await this.helm.findNewest(within.id, channel, name), name);
   }
 
   @Endpoint('POST', `${HELM}/api/:channel/charts`, {

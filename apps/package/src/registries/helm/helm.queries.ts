@@ -78,7 +78,7 @@ export class HelmQueries {
   }
 
   /** Returns the newest chart with this file name, or its provenance. Errors: NotFound. */
-  async newest(project: number, channel: string, fileName: string): Promise<PackageFileRow> {
+  async findNewest(project: number, channel: string, fileName: string): Promise<PackageFileRow> {
     const [found] = await this.database.run(NEWEST, { project, channel, file: fileName });
     if (!found) throw new NotFound();
     const chartName = fileName.replace(/\.prov$/, '');

@@ -26,7 +26,7 @@ export class MavenDownloads {
       if (document === null || digest === null) return document && documentDownload(document);
       return digestDownload(digestOf(document, digest), document.lastModified);
     }
-    const file = await this.maven.newest(place, address);
+    const file = await this.maven.findNewest(place, address);
     if (file === null || digest === null) return file && this.fileDownload(file);
     const text = file[digest];
     return text === null ? null : digestDownload(text, file.created_at);

@@ -134,7 +134,7 @@ export class MavenQueries {
   ) {}
 
   /** The newest file with this name, of the newest package that has one. Null without one. */
-  async newest(place: MavenPlace, path: MavenFilePath): Promise<MavenFileRow | null> {
+  async findNewest(place: MavenPlace, path: MavenFilePath): Promise<MavenFileRow | null> {
     return (await this.rows(place, NEWEST, asOneFile(path)))[0] ?? null;
   }
 

@@ -99,7 +99,7 @@ export class MavenService {
     const result = digest === 'sha1' ? 'compared' : 'ignored';
     const text = (await readAll(upload, MAX_DIGEST_BYTES)).toString('latin1');
     if (digest === 'md5' || address.fileName === METADATA_FILE) return result;
-    const file = await this.maven.newest({ kind: 'project', id }, address);
+    const file = await this.maven.findNewest({ kind: 'project', id }, address);
     if (file === null) throw new NotFound();
     const expected = file[digest];
     if (expected !== null && digestIn(text, DIGEST_LENGTHS[digest]) !== expected) throw new Conflict();

@@ -141,7 +141,7 @@ export class NugetReleases {
   }
 }
 
-/** Name of a file in the flat container of clients. Shape: `name` and `version` as keys. */
+/** Name of a file in NuGet's flat container. Shape: `name` and `version` are normalized as keys, in lower case. */
 export function fileNameOf(name: string, version: string, extension: string): string {
   return `${name}.${version}.${extension}`;
 }

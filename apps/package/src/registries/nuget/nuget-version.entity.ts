@@ -10,7 +10,7 @@ export class NugetVersion {
   @ForeignKey(() => Package, { name: 'fk_nuget_versions_package_id', onDelete: 'CASCADE' })
   packageId: number;
   @Column({ type: 'bigint' }) projectId: number;
-  /** As in `packages`. */
+  /** The same value as in `packages`. */
   @Column({ type: 'text' }) nameKey: string;
   /** `key` of the parsed version. Uploads to one project and name run one after the other, which keeps it unique. */
   @Column({ type: 'text' }) versionKey: string;

@@ -81,7 +81,7 @@ const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; tak
      select (select count(*)::int from found) as total,
        array(select name_key from found order by name_key offset :skip::int limit :take::int) as names`,
 );
-/** Without descriptions, of which only that of the newest version is shown. */
+/** Versions without their descriptions, because only the description of the newest version is shown. */
 const OF_NAMES = placeStatement<{ names: readonly string[]; prerelease: boolean }, VersionOfName>(
   'versions_of_names',
   (scope) =>

@@ -5,7 +5,7 @@ import { openStoredZip, unavailableIfAway } from '../../packages/archives/stored
 import type { StoredArchive } from '../../packages/archives/stored-zip';
 import { invalid } from './nuspec';
 
-/** Most files in a package. */
+/** Maximum number of files in a package. */
 const MAX_ENTRIES = 10_000;
 
 /**

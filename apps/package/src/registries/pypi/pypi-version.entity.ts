@@ -9,7 +9,7 @@ export class PypiVersion {
   @ForeignKey(() => Package, { name: 'fk_pypi_versions_package_id', onDelete: 'CASCADE' })
   packageId: number;
   @Column({ type: 'bigint' }) projectId: number;
-  /** As in `packages`. */
+  /** The same value as in `packages`. */
   @Column({ type: 'text' }) nameKey: string;
   /** `versionKeyOf` of the version. Uploads to one project and name run one after the other, which keeps it unique. */
   @Column({ type: 'text' }) versionKey: string;

@@ -19,7 +19,7 @@ interface Representation {
 const JSON_V1 = 'application/vnd.pypi.simple.v1+json';
 const HTML_V1 = 'application/vnd.pypi.simple.v1+html';
 const PLAIN: Representation = { form: 'html', mediaType: 'text/html; charset=utf-8' };
-/** By the type that a client accepts; of equally good ones, the first. */
+/** Representations by the media type that a client accepts. The first one wins if several are equally good. */
 const REPRESENTATIONS: Readonly<Record<string, Representation>> = {
   'text/html': PLAIN,
   [HTML_V1]: { form: 'html', mediaType: `${HTML_V1}; charset=utf-8` },

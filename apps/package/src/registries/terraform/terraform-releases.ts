@@ -47,7 +47,7 @@ export class TerraformReleases {
   /** Refuses an upload before its body is read, if no body could be accepted. Errors: Forbidden. */
   async refuseEarly(release: TerraformRelease): Promise<void> {
     await this.refuseInOtherProject(this.database, release);
-    const existing = await this.existing(this.database, release);
+    const existing = await this.findVersion(this.database, release);
     if (existing && !isRepetition(existing, existing.sha256 ?? undefined, release.viewer)) throw duplicate();
   }
 
@@ -67,7 +67,7 @@ export class TerraformReleases {
     await lockNameBelowRoot(tx, { project, type: 'terraform_module', name });
     await this.refuseInOtherProject(tx, release);
     await raiseGeneration(tx, { projectId: project.id, type: 'terraform_module', name }, this.clock.now());
-    const existing = await this.existing(tx, release);
+    const existing = await this.findVersion(tx, release);
     if (existing) {
       if (existing.file_id === null || !isRepetition(existing, content.sha256, viewer)) throw duplicate();
       return existing.file_id;
@@ -79,7 +79,7 @@ export class TerraformReleases {
     return id;
   }
 
-  private async existing(reads: SqlReader, release: TerraformRelease): Promise<ExistingVersion | undefined> {
+  private async findVersion(reads: SqlReader, release: TerraformRelease): Promise<ExistingVersion | undefined> {
     const { project, name, version } = release;
     return (await reads.run(EXISTING, { project: project.id, name, version }))[0];
   }

@@ -2,9 +2,9 @@
 export interface DiffLimits {
   readonly files: number;
   readonly lines: number;
-  /** Of all patches together. */
+  /** Largest size of all patches together. */
   readonly bytes: number;
-  /** Of the patch of one file. */
+  /** Largest size of the patch of one file. */
   readonly fileBytes: number;
 }
 

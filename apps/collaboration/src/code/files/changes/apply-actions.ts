@@ -82,7 +82,7 @@ class TreeChanges {
     return entry;
   }
 
-  /** Neither the path nor a folder of it is taken by a file. Errors: Refused. */
+  /** Checks that no file takes the path or one of its folders. Errors: Refused. */
   private async checkIsFree(path: string): Promise<void> {
     const names = path.split('/');
     for (let depth = 1; depth <= names.length; depth += 1) {

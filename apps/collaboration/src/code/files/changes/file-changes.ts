@@ -76,7 +76,7 @@ export class FileChanges {
     { refusals, hasStats = false }: { readonly refusals: ChangeRefusals; readonly hasStats?: boolean },
   ): Promise<{ readonly commit: Commit; readonly stats: LineCounts | null }> {
     return this.repositories.use(project, async (repository) => {
-      const { mayPush } = (await this.protections.of({ project, viewer })).branch(request.branch);
+      const { mayPush } = (await this.protections.readAccess({ project, viewer })).branch(request.branch);
       // Clients try again after they have unprotected the branch, so this refusal comes before all others.
       if (!mayPush) throw refusals.protectedBranch();
       const written: ObjectId[] = [];
@@ -105,7 +105,7 @@ export class FileChanges {
   private async write(view: Repository, { viewer, request, refusals, base }: CommitWrite): Promise<ObjectId> {
     if (base !== null) await this.refuseStale(view, base, request.actions, refusals);
     const tree = await applyActions(view, base === null ? null : await treeOf(view, base), request.actions);
-    const committer = await this.identities.of(viewer);
+    const committer = await this.identities.identityOf(viewer);
     const author = request.author === null ? committer : { ...committer, ...request.author };
     const parents = base === null ? [] : [base];
     return writeCommit(view, { tree, parents, message: request.message, author, committer });

@@ -20,6 +20,6 @@ export class LanguagesController {
     fails: [413],
   })
   show({ within }: Call<NoParams, ProjectScope>): Promise<LanguageShares> {
-    return this.languages.of(within);
+    return this.languages.listShares(within);
   }
 }

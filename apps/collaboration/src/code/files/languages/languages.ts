@@ -26,7 +26,7 @@ export class Languages {
   constructor(private readonly repositories: ProjectRepositories) {}
 
   /** Returns the languages of the default branch. Shape: empty for an empty repository. Errors: TooLarge. */
-  of(project: ProjectScope): Promise<LanguageShares> {
+  listShares(project: ProjectScope): Promise<LanguageShares> {
     return this.repositories.use(project, async (repository) => {
       const commit = await resolveCommit(repository, 'HEAD');
       if (commit === null) return {};

@@ -28,7 +28,7 @@ export class Folder {
     return this.tree.length;
   }
 
-  /** Entries from an index on. Shape: paths from the root of the repository. */
+  /** Returns the entries from an index on. Shape: paths start at the root of the repository. */
   entries(start = 0, end = this.length): TreeEntry[] {
     const prefix = this.path === '' ? '' : `${this.path}/`;
     return this.tree.slice(start, end).map((entry) => ({ ...entry, path: prefix + entry.path }));

@@ -84,7 +84,7 @@ export class BranchChanges {
   private async writeFirstCommit(view: Repository, { viewer }: BranchWriter): Promise<ObjectId> {
     const [blob] = await writeBlobs(view, [Buffer.alloc(0)], 1);
     const entry = { mode: '100644', type: 'blob', id: blob!, path: 'README.md', size: null } as const;
-    const author = await this.identities.of(viewer);
+    const author = await this.identities.identityOf(viewer);
     const tree = await writeTree(view, [entry]);
     return writeCommit(view, { tree, parents: [], message: 'Add README.md', author, committer: author });
   }

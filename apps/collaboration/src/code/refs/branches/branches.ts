@@ -14,7 +14,7 @@ import { regexFilter, searchFilter, withExactFirst } from '../listing/ref-search
 
 export const BRANCHES = 'refs/heads/';
 
-/** Selection, order and page of branches. Shape: as the parameters of the list. */
+/** Filters, order and page of a list of branches, with the names of the API parameters. */
 export interface BranchQuery {
   readonly search?: string;
   readonly regex?: string;
@@ -111,7 +111,7 @@ export class Branches {
         refs.map(({ id }) => id),
       ),
       mergedAmong(repository, refs, defaultBranch),
-      this.protections.of(reader),
+      this.protections.readAccess(reader),
     ]);
     const isWritable = !project.archived && mayReadCode(viewer, project);
     return refs.flatMap(({ name, shortName }, index): BranchRow[] => {

@@ -37,7 +37,7 @@ export class MergedBranches {
    */
   remove(writer: BranchWriter): Promise<void> {
     return this.repositories.use(writer.project, async (repository) => {
-      const access = await this.protections.of(writer);
+      const access = await this.protections.readAccess(writer);
       const requests = await this.database.run(branchesOfRequests, { projectId: writer.project.id });
       const kept = new Set(requests.map(({ branch }) => branch));
       const isKept = (name: string): boolean => kept.has(name) || access.branch(name).isProtected;

@@ -71,7 +71,7 @@ export class TagChanges {
     const target = await resolveCommit(view, ref);
     if (target === null) throw refused(`Target ${ref} is invalid`);
     if (message.trim() === '') return [{ ref: full, oldId: NO_OBJECT, newId: target }];
-    const tagger = await this.identities.of(viewer);
+    const tagger = await this.identities.identityOf(viewer);
     const annotation = message.endsWith('\n') ? message : `${message}\n`;
     const newId = await writeTag(view, { target, type: 'commit', name, tagger, message: annotation });
     return [{ ref: full, oldId: NO_OBJECT, newId }];

@@ -17,7 +17,7 @@ import type { SignatureType } from './tag-signature';
 
 export const TAGS = 'refs/tags/';
 
-/** Selection, order and page of tags. Shape: as the parameters of the list. */
+/** Filters, order and page of a list of tags, with the names of the API parameters. */
 export interface TagQuery {
   readonly search?: string;
   readonly order_by: 'name' | 'updated' | 'version';
@@ -106,7 +106,7 @@ export class Tags {
     const [commits, annotations, access, releases] = await Promise.all([
       readPeeledCommits(repository, ids),
       Promise.all(ids.map((id) => readAnnotation(repository, id))),
-      this.protections.of(reader),
+      this.protections.readAccess(reader),
       this.database.run(releasesOf, { project: reader.project.id, tags }),
     ]);
     return refs.map(({ id, shortName }, index) => ({

@@ -26,7 +26,8 @@ export interface IncomingPush {
   recheckRights(): Promise<void>;
 }
 
-interface Recorded {
+/** State of the record of a push, which the checks before and after the update share. Shape: `id` is null without a row. */
+interface PushRecord {
   id: number | null;
   isSettled: boolean;
   /** Text that git shows after an accepted push. */
@@ -53,7 +54,7 @@ export class PushReceiver {
 
   /** Starts to receive a push. Returns git's answer to its client. Errors: GitError. */
   async receive(repository: Repository, push: IncomingPush): Promise<Readable> {
-    const recorded: Recorded = { id: null, isSettled: false, warning: null };
+    const recorded: PushRecord = { id: null, isSettled: false, warning: null };
     const ticket = this.hooks.expect(repository, this.checksOf(repository, push, recorded));
     try {
       const maxPackBytes = this.limits.maxPackBytes(push.project);
@@ -74,7 +75,8 @@ export class PushReceiver {
     }
   }
 
-  private checksOf(repository: Repository, push: IncomingPush, recorded: Recorded): PushChecks {
+  /** Builds the callbacks of the git hooks: one decides on the push before refs change, one settles it afterwards. */
+  private checksOf(repository: Repository, push: IncomingPush, recorded: PushRecord): PushChecks {
     return {
       beforeUpdate: async (sent) => {
         const refusal =
@@ -94,7 +96,7 @@ export class PushReceiver {
     repository: Repository,
     { project, viewer }: IncomingPush,
     { updates: sent, options, storedBytes, signal }: Push,
-    recorded: Recorded,
+    recorded: PushRecord,
   ): Promise<string | null> {
     const updates = sent.filter(({ ref }) => !isImportedHead(ref));
     // git refuses to update a ref while the lock of a killed process remains.
@@ -113,7 +115,7 @@ export class PushReceiver {
   }
 
   /** Checks everything but quotas. Rules and permissions are checked last, since reading the objects may take long. */
-  private async refusalOf(push: IncomingPush, sent: Push, recorded: Recorded): Promise<string | null> {
+  private async refusalOf(push: IncomingPush, sent: Push, recorded: PushRecord): Promise<string | null> {
     const { project, viewer } = push;
     const { quarantined, updates, signal } = sent;
     const request = { project, viewer, source: 'git' } as const;
@@ -147,7 +149,7 @@ export class PushReceiver {
   /** A failed settlement does not fail the push: a job repeats it. */
   private async settle(
     repository: Repository,
-    recorded: Recorded,
+    recorded: PushRecord,
     moved: ReadonlySet<string> | null,
   ): Promise<readonly string[]> {
     if (recorded.id === null || recorded.isSettled) return [];

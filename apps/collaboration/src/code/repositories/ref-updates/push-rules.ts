@@ -40,7 +40,7 @@ export class PushRules {
     const [head, branches, access] = await Promise.all([
       readHead(view),
       listRefs(view, { under: ['refs/heads'], max: 1 }),
-      this.protections.of({ ...request, viewer: request.viewer ?? IMPORT }),
+      this.protections.readAccess({ ...request, viewer: request.viewer ?? IMPORT }),
     ]);
     const { project, viewer, source, isMerge } = request;
     const defaultBranch = head.slice(BRANCHES.length);

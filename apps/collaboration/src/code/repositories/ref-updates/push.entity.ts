@@ -27,7 +27,7 @@ export class Push {
   /** Size of the new objects on disk, if a quota applied. Units: bytes. */
   @Column({ type: 'bigint', default: 0 }) storedBytes: number;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
-  /** Until then the process of the push settles it. Afterwards a job does. */
+  /** The process that received the push settles it until this time. A job settles it afterwards. */
   @Column({ type: 'timestamptz', precision: 3 }) leasedUntil: Date;
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) settledAt: Date | null;
 }

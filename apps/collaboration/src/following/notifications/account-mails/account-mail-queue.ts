@@ -6,7 +6,7 @@ import type { RowOf } from '@rookery/persistence';
 import { MAIL_IDENTITY, messageIdFor } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { retryOutcome } from '../mailer/mail-source';
-import type { DueMail, MailOutcome, MailSource, Waiting } from '../mailer/mail-source';
+import type { DueMail, MailOutcome, MailSource, QueueLength } from '../mailer/mail-source';
 import { MailTable } from '../mailer/mail-table';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
@@ -71,8 +71,8 @@ export class AccountMailQueue implements MailSource {
     return this.table.settle(this.database, outcomes);
   }
 
-  waiting(): Promise<Waiting> {
-    return this.table.waiting(this.database);
+  measureQueue(): Promise<QueueLength> {
+    return this.table.measureQueue(this.database);
   }
 
   /** Requests the facts from identity, outside of any transaction: no lock is held while identity works. */

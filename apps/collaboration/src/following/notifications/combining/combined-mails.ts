@@ -115,7 +115,7 @@ export class CombinedMails {
       of.map((mail) => mail.recipient_id),
       of.map((mail) => mail.noteable_type),
       of.map((mail) => mail.noteable_id),
-      of.map((mail) => combinedTemplate(this.kinds.of(mail.noteable_type!)!)),
+      of.map((mail) => combinedTemplate(this.kinds.kindOfType(mail.noteable_type!)!)),
       batch,
       settings.leaseMs,
       members.reduce((sum, mail) => sum + mail.tells, 0),

@@ -87,7 +87,7 @@ export function switchOf({ noun }: Pick<NoteableKind, 'noun'>, template: MailTem
   return SWITCH_NAMES.find((one) => one === name) ?? null;
 }
 
-/** The same check as boolean SQL. Shape: `stored` is a stored template. */
+/** Boolean SQL: whether watchers get e-mails of a template. Shape: `stored` is an SQL expression for the stored template. */
 export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
   return isOneOfSql(
     kind,

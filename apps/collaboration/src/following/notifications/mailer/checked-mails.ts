@@ -5,7 +5,7 @@ import { DueCheck } from './due-check';
 import type { Due } from './due-check';
 import { messageIdFor } from './mail-identity';
 import type { MailIdentity } from './mail-identity';
-import type { DueMail, MailOutcome, MailSource, Waiting } from './mail-source';
+import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';
 import { MailTable } from './mail-table';
 import type { MailerSettings } from './mailer.config';
 
@@ -75,8 +75,8 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
     return this.queue.table.settle(this.services.database, outcomes);
   }
 
-  waiting(): Promise<Waiting> {
-    return this.queue.table.waiting(this.services.database);
+  measureQueue(): Promise<QueueLength> {
+    return this.queue.table.measureQueue(this.services.database);
   }
 
   private async stillDue(ids: readonly number[]): Promise<readonly Job[]> {

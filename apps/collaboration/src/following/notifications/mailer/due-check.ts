@@ -59,7 +59,7 @@ export class DueCheck {
     for (const one of ids) this.results.set(one, { address: due.get(one), checkedAt });
   }
 
-  /** Shape: the given id, then the first ones that wait. */
+  /** Returns the given id, then the next waiting ids, up to `CHECK_COUNT` in all. */
   private withNext(id: number): number[] {
     const ids = [id];
     for (const one of this.waiting) {

@@ -11,7 +11,7 @@ export interface DueMail {
   /** Stable, so that mail systems recognize a duplicate. Shape: with angle brackets. */
   readonly messageId: string;
   readonly compose: () => SendMailOptions;
-  /** Checks again right before it is sent, since much may have changed. Errors: when it cannot be decided now. */
+  /** Checks again right before it is sent, since much may have changed. Errors: thrown if this cannot be decided now. */
   readonly isStillDue: () => Promise<boolean>;
   /** Only for a combined e-mail. Returns the ids of the rows that it covers, as checked last. */
   readonly coveredIds?: () => readonly number[];
@@ -38,16 +38,16 @@ export interface MailOutcome {
 export interface MailSource {
   /** Whether the queue may hold due e-mails; one query, for a poll without a nudge. */
   isDue(): Promise<boolean>;
-  /** Takes a batch. Shape: number of rows taken, and the e-mails that may be sent. Errors: when nothing can be decided now. */
+  /** Takes a batch. Shape: `count` rows were taken; `mails` may be sent. Errors: thrown if this cannot be decided now. */
   take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
   /** Writes outcomes into the queue. */
   settle(outcomes: readonly MailOutcome[]): Promise<void>;
   /** Measures the queue for metrics; counts up to 10,000. */
-  waiting(): Promise<Waiting>;
+  measureQueue(): Promise<QueueLength>;
 }
 
 /** Length of a queue. Shape: `oldestSeconds` is the age of the e-mail that waits longest. */
-export interface Waiting {
+export interface QueueLength {
   readonly queue: string;
   readonly count: number;
   readonly oldestSeconds: number;

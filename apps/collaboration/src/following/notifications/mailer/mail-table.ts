@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CommitInDoubt } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
 import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
-import type { MailOutcome, Waiting } from './mail-source';
+import type { MailOutcome, QueueLength } from './mail-source';
 import type { MailerSettings } from './mailer.config';
 import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadOf } from './allowances';
 import type { QueuedMail } from './allowances';
@@ -201,12 +201,13 @@ export class MailTable {
     ]);
   }
 
-  async waiting(database: Database): Promise<Waiting> {
-    const [row] = await database.query<Waiting>(
+  /** Counts the queued e-mails, up to 10,000, and measures the age of the oldest. */
+  async measureQueue(database: Database): Promise<QueueLength> {
+    const [row] = await database.query<QueueLength>(
       `select count(*)::int as count, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "oldestSeconds"
        from (select created_at from ${this.table} where state = 'queued' order by next_attempt_at, id limit 10000) waiting`,
     );
-    return { ...(row as Waiting), queue: this.table };
+    return { ...(row as QueueLength), queue: this.table };
   }
 
   /** Marks e-mails as dropped: they will not be sent. */

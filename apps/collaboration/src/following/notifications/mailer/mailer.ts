@@ -4,7 +4,7 @@ import { LOGGER, Metrics, Pace } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { SuspectAddresses } from '../../notification-settings/suspect-addresses';
 import { MAIL_SOURCES, retryOutcome, untriedOutcome } from './mail-source';
-import type { DueMail, MailOutcome, MailSource, Waiting } from './mail-source';
+import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';
 import { isAddress } from './mail-text';
 import { mailerSettings } from './mailer.config';
 import type { MailerSettings } from './mailer.config';
@@ -88,8 +88,8 @@ export class Mailer {
     this.client?.close(false);
   }
 
-  private async measure(show: (waiting: Waiting) => void): Promise<void> {
-    for (const source of this.sources) show(await source.waiting());
+  private async measure(show: (waiting: QueueLength) => void): Promise<void> {
+    for (const source of this.sources) show(await source.measureQueue());
   }
 
   private async run(client: SmtpClient): Promise<void> {

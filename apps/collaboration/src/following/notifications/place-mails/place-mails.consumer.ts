@@ -53,7 +53,7 @@ export class PlaceMailsConsumer {
     if (requested.length > 0) await this.directory.assertCurrentFor(tx, requested);
     for (const event of requested) {
       const notice = noticeOf(event, 'access_requested');
-      await this.mails.forReceivers(tx, { ...notice, subjectId: event.data.user_id }, event.data.user_id);
+      await this.mails.forApprovers(tx, { ...notice, subjectId: event.data.user_id }, event.data.user_id);
     }
   }
 

@@ -56,7 +56,7 @@ const byParent = (name: string, recipients: (parent: 'project' | 'group') => str
 });
 
 const forUser = byParent('user', () => '(select :user::bigint as user_id)');
-/** For the users who may accept the request of `user`. */
+/** Queues e-mails for the users who may approve the access request of `user`. */
 const forReceivers = byParent(
   'receivers',
   (parent) => `(select receiver.user_id from ${
@@ -109,8 +109,8 @@ export class QueuePlaceMails {
     await this.run(tx, notice, forUser, userId);
   }
 
-  /** Queues e-mails for the users who may accept the request of a user. */
-  async forReceivers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
+  /** Queues e-mails about an access request for the users who may approve it. */
+  async forApprovers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
     await this.run(tx, notice, forReceivers, requesterId);
   }
 

@@ -47,7 +47,7 @@ export class WatcherMailsJob {
     await this.directory.assertCurrent(tx);
     const after = await this.mails.queueForWatchers(
       tx,
-      this.kinds.of(row.noteable_type)!,
+      this.kinds.kindOfType(row.noteable_type)!,
       row.notices,
       row.after_user_id,
     );

@@ -68,7 +68,7 @@ export const watchers = perKind((kind) => {
   );
 });
 
-/** Finds users who watch the places of notices, up to `WATCHERS_LIMIT` of each place. Shape: notices of one kind. */
+/** Finds users who watch the places of notices, up to `WATCHERS_LIMIT` of each place. All notices are of one kind. */
 export function findWatchers(
   tx: Tx,
   kind: NoteableKind,

@@ -51,14 +51,14 @@ export class UnsubscribeService {
     return this.runFor(key, find);
   }
 
-  /** Unsubscribes the user of the link; repeating it changes nothing. Shape: as above. */
+  /** Unsubscribes the user of the link; repeating it changes nothing. Shape: as the result of `show`. */
   unsubscribe(key: string): Promise<LinkedKind | null> {
     return this.runFor(key, unsubscribe);
   }
 
   private async runFor(key: string, statementOf: typeof find): Promise<LinkedKind | null> {
     const subject = subjectOfKey(key, this.keys);
-    const kind = subject && this.kinds.of(subject.noteableType);
+    const kind = subject && this.kinds.kindOfType(subject.noteableType);
     if (!subject || !kind) return null;
     const rows = await this.database.run(statementOf(kind), { noteable: subject.noteableId, user: subject.userId });
     return rows.length > 0 ? kind : null;

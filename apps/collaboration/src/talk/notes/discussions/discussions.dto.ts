@@ -69,7 +69,7 @@ class CreatePlacedThread extends CreateNote {
   @HashOf(() => OnePosition, { optional: true, about: 'Place in the diff. Default: none.' }) position?: OnePosition;
 }
 
-/** The same on a kind with several commits. */
+/** Creates a thread in the diff of a noteable that has several commits. */
 export class CreateDiffThread extends CreatePlacedThread {
   @Text({ optional: true, about: 'Full id of the commit that the thread is about.' }) commit_id?: string;
 }

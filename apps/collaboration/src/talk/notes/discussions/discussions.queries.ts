@@ -53,7 +53,7 @@ export class DiscussionsQueries {
   /** Shape: one JSON object. Errors: NotFound. */
   async note(viewer: Viewer, on: NoteableReference, key: number, noteId: number): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key, note: noteId };
-    const row = await this.row(this.database, on, (statements) => statements.of('note', values));
+    const row = await this.row(this.database, on, (statements) => statements.statement('note', values));
     if (!row) throw missingBelow(on, 'Discussion');
     if (row.head === null) throw new NotFound('Discussion');
     if (row.json === null) throw new NotFound();
@@ -67,7 +67,7 @@ export class DiscussionsQueries {
     { of, key, resource }: { readonly of: 'one' | 'notes'; readonly key: number; readonly resource: string },
   ): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key };
-    const row = await this.row(reads, on, (statements) => statements.of(of, values));
+    const row = await this.row(reads, on, (statements) => statements.statement(of, values));
     if (!row) throw missingBelow(on, resource);
     if (row.json === null) throw new NotFound(resource);
     return row.json;

@@ -45,7 +45,7 @@ export class DiscussionsService {
     // A reply that was sent as internal must not become public.
     if (newNote.internal && !note.internal) throw new Forbidden();
     const values = { ...readerValues(viewer, on), discussion: key, note: note.id };
-    const [row] = await tx.run(this.queries.statementsOf(on).of('answer', values));
+    const [row] = await tx.run(this.queries.statementsOf(on).statement('answer', values));
     if (!row) throw new NotFound('Discussion');
     return row.json;
   }
@@ -63,7 +63,7 @@ export class DiscussionsService {
     });
   }
 
-  /** Resolves or reopens a thread, and returns true, if the viewer may do so. Errors: NotFound, TooManyRequests. */
+  /** Resolves or reopens a thread. Returns false if the viewer may not. Errors: NotFound, TooManyRequests. */
   async resolveIfAllowed(
     tx: Tx,
     viewer: SignedInViewer,
@@ -75,7 +75,7 @@ export class DiscussionsService {
     const may = head.thread_id !== null && notePolicy.mayResolve(viewer, on.parent, people, head.locked);
     if (!may) return false;
     const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
-    const changed = await tx.run(this.queries.statementsOf(on).of('resolve', values));
+    const changed = await tx.run(this.queries.statementsOf(on).statement('resolve', values));
     if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: head.noteable_id, resolved: changed });
     return true;
   }
@@ -90,7 +90,7 @@ export class DiscussionsService {
     const values = { ...readerValues(viewer, on), note: noteId };
     return this.work.run(async (tx) => {
       const head = await this.head(tx, viewer, on, key);
-      const [row] = await tx.run(this.noteQueries.statementsOf(on).of('subject', values));
+      const [row] = await tx.run(this.noteQueries.statementsOf(on).statement('subject', values));
       const note = foundNote(row, on.kind);
       if (note.discussion_id !== key) throw new NotFound();
       const people = [note.noteable_author_id, head.author_id, note.author_id];
@@ -98,7 +98,7 @@ export class DiscussionsService {
       if (head.thread_id === null || note.system || !on.kind.abilities.includes('threads'))
         throw new Refused('Note is not resolvable');
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
-      const changed = await tx.run(this.queries.statementsOf(on).of('resolve_note', change));
+      const changed = await tx.run(this.queries.statementsOf(on).statement('resolve_note', change));
       if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: note.noteable_id, resolved: changed });
       return this.noteQueries.one(viewer, on, noteId, tx);
     });
@@ -111,7 +111,7 @@ export class DiscussionsService {
 
   private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
     const values = { ...readerValues(viewer, on), discussion: key };
-    const [row] = await tx.run(this.queries.statementsOf(on).of('head', values));
+    const [row] = await tx.run(this.queries.statementsOf(on).statement('head', values));
     if (!row) throw missingBelow(on, 'Discussion');
     if (row.id === null) throw new NotFound('Discussion');
     return row;

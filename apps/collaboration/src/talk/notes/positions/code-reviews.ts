@@ -72,8 +72,8 @@ export class CodeReviews {
     this.reviews.set(type, review);
   }
 
-  /** Shape: null for kinds without code. */
-  of({ kind }: Pick<NoteableReference, 'kind'>): CodeReview | null {
+  /** Returns the code review of a kind. Shape: null for kinds without code. */
+  reviewOf({ kind }: Pick<NoteableReference, 'kind'>): CodeReview | null {
     return this.reviews.get(kind.type) ?? null;
   }
 }

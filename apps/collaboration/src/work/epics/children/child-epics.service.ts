@@ -87,7 +87,7 @@ export class ChildEpicsService {
       for (const id of neighbourIds) {
         if ((await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw misplaced();
       }
-      const children = await epicTree.children(tx, parent.id);
+      const children = await epicTree.listChildren(tx, parent.id);
       const ids = children.map(({ id }) => id);
       await epicTree.order(tx, reordered(ids, child.id, neighbours, misplaced), child.id, children);
     });

@@ -104,7 +104,7 @@ async function assertMayAdopt(tx: Tx, parent: TreeEpic, child: TreeEpic): Promis
   if (child.id === parent.id) throw new Conflict(REFUSALS.self);
   if (child.parent_id === parent.id) throw new Conflict(REFUSALS.already);
   if (child.root !== parent.root) throw new Conflict(REFUSALS.elsewhere);
-  const above = await epicTree.ancestors(tx, parent.id);
+  const above = await epicTree.listAncestors(tx, parent.id);
   if (above.includes(child.id)) throw new Conflict(REFUSALS.ancestor);
   if (above.length + (await epicTree.height(tx, child.id)) > MOST_LEVELS) throw new Conflict(REFUSALS.deep);
   if (parent.confidential && !child.confidential) throw invalidConfidentiality(CONFIDENTIAL_PARENT);

@@ -182,7 +182,7 @@ export const epicTree = {
   },
 
   /** Returns the ids of an epic and its ancestors. */
-  async ancestors(tx: Tx, id: number): Promise<readonly number[]> {
+  async listAncestors(tx: Tx, id: number): Promise<readonly number[]> {
     return (await tx.prepared<{ id: number }>(ancestors, [id])).map((row) => row.id);
   },
 
@@ -199,7 +199,7 @@ export const epicTree = {
   },
 
   /** Returns all children in their order, without a check of visibility. */
-  async children(tx: Tx, id: number): Promise<readonly PositionedChild[]> {
+  async listChildren(tx: Tx, id: number): Promise<readonly PositionedChild[]> {
     return tx.prepared<PositionedChild>(children, [id]);
   },
 

@@ -114,7 +114,12 @@ export class IssueCopiesService {
     const withInternal = readerOf(viewer, from).readsInternal;
     const copied = { from: original.id, withNotes, withInternal };
     await this.countAgainstLimit(tx, viewer, original, copied);
-    const users = await this.people.eligible(viewer, targetProject, await issueAssignees.userIds(tx, original.id), tx);
+    const users = await this.people.filterEligible(
+      viewer,
+      targetProject,
+      await issueAssignees.userIds(tx, original.id),
+      tx,
+    );
     const labels = await findSameNamedLabels(tx, { kind: issueKind, id: original.id }, targetProject);
     const mayWeigh = issuePolicy.fieldPermissions(viewer, targetProject).weigh;
     const copy = await insertIssue(tx, {

@@ -35,7 +35,8 @@ export interface EpicAssigner {
 }
 
 /**
- * Connects issues with the epics wing. That wing imports this one, and registers here how to set the epic of an issue.
+ * Lets issues set their epic without an import of the epics wing. The epics wing imports this one and registers its
+ * assigner.
  */
 @Injectable()
 export class EpicAssignments {

@@ -12,7 +12,7 @@ type Given = ImportedObject<'issue'>;
 
 /** Longest title. Units: characters. Hosts allow one more. */
 const MAX_TITLE = 255;
-/** Most labels of an issue. Source: reference work-tracking 9.1. */
+/** Maximum number of labels of an issue. Source: reference work-tracking 9.1. */
 const MAX_LABELS = 500;
 const USED = 'Its number is used by another issue.';
 

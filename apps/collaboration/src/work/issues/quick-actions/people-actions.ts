@@ -31,7 +31,7 @@ export async function findNamedUsers(
   const users = await directory.usersByUsername([...names], tx);
   const ids = [...users.values()].map(({ id }) => id);
   const known = await directory.filterVisible(viewer, [...users.values()], tx, ancestorIdsOf(project));
-  const eligible = await people.eligible(viewer, project, ids, tx);
+  const eligible = await people.filterEligible(viewer, project, ids, tx);
   return { me, users, known: new Set(known.map(({ id }) => id)), eligible: new Set(eligible.map(({ id }) => id)) };
 }
 

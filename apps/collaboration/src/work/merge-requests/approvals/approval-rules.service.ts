@@ -76,7 +76,7 @@ const findRule = statement<{ project: number; merge_request: number; rule: numbe
    order by (id = :rule::bigint) desc limit 1 for update`,
 );
 
-type Place = { readonly projectId: number; readonly mergeRequest: MergeRequest | null };
+type RuleParent = { readonly projectId: number; readonly mergeRequest: MergeRequest | null };
 
 /**
  * Writes rules for approvals. The first write to the rules of a merge request copies those of its project, and detaches
@@ -102,7 +102,7 @@ export class ApprovalRulesService {
     const people = await this.peopleOf(viewer, project, input);
     return this.explained(iid !== null, () =>
       this.inPlace(viewer, project, iid, async (tx, place, at) => {
-        const rule = ruleId === null ? await newRule(tx, place) : await existingRule(tx, place, ruleId);
+        const rule = ruleId === null ? await buildRule(tx, place) : await loadRule(tx, place, ruleId);
         if (input.name !== undefined) rule.name = input.name;
         if (ruleId === null && input.ruleType !== undefined) rule.ruleType = input.ruleType;
         if (input.approvalsRequired !== undefined) rule.approvalsRequired = input.approvalsRequired;
@@ -123,7 +123,7 @@ export class ApprovalRulesService {
   /** Removes a rule. Errors: NotFound, Forbidden. */
   async remove(viewer: SignedInViewer, project: ProjectScope, iid: number | null, ruleId: number): Promise<void> {
     await this.inPlace(viewer, project, iid, async (tx, place) => {
-      const { id } = await existingRule(tx, place, ruleId);
+      const { id } = await loadRule(tx, place, ruleId);
       await tx.manager.delete(ApprovalRule, id);
     });
   }
@@ -134,7 +134,7 @@ export class ApprovalRulesService {
       const where = { projectId: place.projectId, ruleType: 'any_approver' as const };
       const rules = await tx.manager.find(ApprovalRule, { where });
       const found = rules.find((rule) => rule.mergeRequestId === (place.mergeRequest?.id ?? null));
-      const rule = found ?? (await newRule(tx, place));
+      const rule = found ?? (await buildRule(tx, place));
       Object.assign(rule, { approvalsRequired: approvals });
       if (!found) Object.assign(rule, { name: 'All Members', ruleType: 'any_approver' });
       await tx.manager.save(ApprovalRule, rule);
@@ -146,7 +146,7 @@ export class ApprovalRulesService {
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number | null,
-    step: (tx: Tx, place: Place, at: Date) => Promise<T>,
+    step: (tx: Tx, place: RuleParent, at: Date) => Promise<T>,
   ): Promise<T> {
     return this.work.run(async (tx) => {
       if (!hasApprovalRules(project)) throw new Forbidden();
@@ -170,7 +170,7 @@ export class ApprovalRulesService {
   ): Promise<{ readonly users: number[] | undefined; readonly groups: number[] | undefined }> {
     const named = usernames && [...(await this.directory.usersByUsername([...usernames])).values()];
     const requested = userIds || named ? [...(userIds ?? []), ...(named ?? []).map(({ id }) => id)] : undefined;
-    const users = requested && (await this.people.eligible(viewer, project, requested));
+    const users = requested && (await this.people.filterEligible(viewer, project, requested));
     const groups: number[] = [];
     for (const id of new Set(groupIds)) if (await this.scopes.group(id, viewer, 'copy')) groups.push(id);
     return { users: users?.map(({ id }) => id), groups: groupIds && groups };
@@ -188,14 +188,16 @@ export class ApprovalRulesService {
   }
 }
 
-async function newRule(tx: Tx, { projectId, mergeRequest }: Place): Promise<ApprovalRule> {
+/** Builds a rule that is not stored yet. Errors: Invalid if there are too many rules. */
+async function buildRule(tx: Tx, { projectId, mergeRequest }: RuleParent): Promise<ApprovalRule> {
   const place = { project: projectId, merge_request: mergeRequest?.id ?? 0 };
   const [counted] = await tx.run(countRules, place);
   if (counted!.rules >= MOST_RULES) throw new Invalid({ base: [`at most ${MOST_RULES} approval rules are allowed`] });
   return tx.manager.create(ApprovalRule, { projectId, mergeRequestId: mergeRequest?.id ?? null });
 }
 
-async function existingRule(tx: Tx, { projectId, mergeRequest }: Place, rule: number): Promise<ApprovalRule> {
+/** Loads a stored rule. Errors: NotFound. */
+async function loadRule(tx: Tx, { projectId, mergeRequest }: RuleParent, rule: number): Promise<ApprovalRule> {
   const [found] = await tx.run(findRule, { project: projectId, merge_request: mergeRequest?.id ?? 0, rule });
   if (!found) throw new NotFound();
   return tx.manager.findOneByOrFail(ApprovalRule, { id: found.id });

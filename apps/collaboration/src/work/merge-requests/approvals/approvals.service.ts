@@ -82,7 +82,10 @@ export class ApprovalsService {
     return before.mergeRequest.headSha;
   }
 
-  /** Approves in a given transaction. Errors: Unauthorized if the head or the state has changed since the check. */
+  /**
+   * Approves in a given transaction. Shape: `head` is the result of `checkApproval`; null stands for a missing head, and is
+   * compared too. Errors: Unauthorized if the head or the state has changed since the check.
+   */
   async approveIn(
     tx: Tx,
     viewer: SignedInViewer,
@@ -139,7 +142,7 @@ export class ApprovalsService {
     const [head, base] = [row.headSha as ObjectId | null, row.baseSha as ObjectId | null];
     if (head === null) return false;
     const user = (await this.directory.users([viewer.userId])).get(viewer.userId);
-    const { email } = await this.identities.of(viewer);
+    const { email } = await this.identities.identityOf(viewer);
     const own = [email, user?.publicEmail, user?.notificationEmail].map((address) => address?.toLowerCase());
     const selection = { from: [head], notFrom: base === null ? [] : [base], skip: 0, max: MAX_COMMITS };
     return this.repositories.use(project, async (repository) => {

@@ -40,7 +40,7 @@ const READER = {
 /** The issue that the path names; no row if the viewer may not see it. */
 const NAMED = `(select i.id, i.project_id from issues i where i.project_id = :project::bigint and i.iid = :iid::bigint
   and ${issueKind.visibleSql(READER)}) named`;
-/** Ids of its merge requests. Texts of either that refer to the other one have left a note on it. */
+/** Ids of the merge requests of an issue. A text of either that refers to the other has left a note on the other. */
 const RELATIONS: Readonly<Record<MergeRequestRelation, string>> = {
   closing: `select distinct r.merge_request_id as id from merge_request_issues r
     join merge_requests m on m.id = r.merge_request_id

@@ -30,7 +30,7 @@ export interface NewDraft extends DraftFields {
 
 const MAX_LENGTH = 1_000_000;
 const MAX_DRAFTS = 1000;
-/** All drafts of a review are published at once. Units: bytes. */
+/** Largest size of the drafts of a review, because all are published in one transaction. Units: bytes. */
 const MAX_BYTES = 4 * 1024 ** 2;
 /** Counts the drafts of an author on a merge request, except the one that the request changes. */
 const othersOf = statement<
@@ -118,7 +118,7 @@ export class DraftNotesService {
     { position, commitId, body }: Pick<NewDraft, 'commitId' | 'body' | 'position'>,
   ): Promise<{ position?: ShownPosition; lineCode?: string | null }> {
     if (!position) return {};
-    const prepared = await this.notes.reviews.of(on)!.open(viewer, on, { position, commitId, body });
+    const prepared = await this.notes.reviews.reviewOf(on)!.open(viewer, on, { position, commitId, body });
     return { position: prepared.position.original, lineCode: prepared.position.lineCode };
   }
 

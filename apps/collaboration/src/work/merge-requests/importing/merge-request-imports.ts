@@ -21,7 +21,7 @@ type Given = ImportedObject<'merge_request'>;
 
 /** Longest title. Units: characters. Hosts allow one more. */
 const MAX_TITLE = 255;
-/** Most labels of a merge request. Source: reference work-tracking 9.1. */
+/** Maximum number of labels of a merge request. Source: reference work-tracking 9.1. */
 const MAX_LABELS = 500;
 const USED = 'Its number or its branches are used by another merge request.';
 

@@ -43,12 +43,12 @@ export class MergeRecipes {
     private readonly database: Database,
   ) {}
 
-  /** Shape: `isSquash` also if the only commit stays as it is. */
-  async of(view: Repository, plan: PlannedMerge): Promise<MergeRecipe & { readonly isSquash: boolean }> {
+  /** Builds the commits and messages of a merge. Shape: `isSquash` is true even if the only commit stays as it is. */
+  async buildRecipe(view: Repository, plan: PlannedMerge): Promise<MergeRecipe & { readonly isSquash: boolean }> {
     const { viewer, project, row, wishes, source, target } = plan;
     const rules = mergeRulesOf(project);
-    const merger = await this.identities.of(viewer);
-    const author = await this.identities.of({ userId: row.author_id });
+    const merger = await this.identities.identityOf(viewer);
+    const author = await this.identities.identityOf({ userId: row.author_id });
     const render = async (template: string): Promise<string> => {
       const commits = await readQuotedCommits(view, template, { source, target });
       const reviews = QUOTES_REVIEWS.test(template) ? await this.reviewsOf(row.id) : NO_REVIEWS;
@@ -69,7 +69,9 @@ export class MergeRecipes {
     const rows = await this.database.run(reviewedBy, { id });
     const people = (has: boolean) =>
       Promise.all(
-        rows.filter((row) => row.has_approved === has).map(({ user_id: userId }) => this.identities.of({ userId })),
+        rows
+          .filter((row) => row.has_approved === has)
+          .map(({ user_id: userId }) => this.identities.identityOf({ userId })),
       );
     return { approvers: await people(true), reviewers: await people(false) };
   }

@@ -88,6 +88,6 @@ export class MergeController {
     fails: [400],
   })
   async trial({ params, viewer, within }: WriteCall<OneMergeRequest>): Promise<{ commit_id: string }> {
-    return { commit_id: await this.rebases.trial(viewer, within, params.merge_request_iid) };
+    return { commit_id: await this.rebases.writeTrialMerge(viewer, within, params.merge_request_iid) };
   }
 }

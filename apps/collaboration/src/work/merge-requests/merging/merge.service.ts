@@ -103,7 +103,14 @@ export class MergeService {
     if (source !== row.head_sha) throw staleSha(source);
     if (mergeRulesOf(project).method !== 'merge' && !(await isAncestor(view, target, source)))
       throw new Unprocessable(REFUSED);
-    const { isSquash, ...recipe } = await this.recipes.of(view, { viewer, project, row, wishes, source, target });
+    const { isSquash, ...recipe } = await this.recipes.buildRecipe(view, {
+      viewer,
+      project,
+      row,
+      wishes,
+      source,
+      target,
+    });
     const commits = await writeMerge(view, recipe);
     if (commits === null) throw new Unprocessable(REFUSED);
     const squashCommitSha = commits.squashCommitSha ?? (isSquash ? source : null);

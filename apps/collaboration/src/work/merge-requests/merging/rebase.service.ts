@@ -22,7 +22,7 @@ import type { MergingRow } from './merging-rows';
 const MAX_COMMITS = 500;
 const FAILED = 'Rebase failed: Rebase locally, resolve all conflicts, then push the branch.';
 
-/** Rebases source branches, and writes trial merges. Source: reference repositories 8.9. */
+/** Rebases source branches, and writes trial merges to the hidden ref of a merge request. Source: reference repositories 8.9. */
 @Injectable()
 export class RebaseService {
   constructor(
@@ -76,10 +76,13 @@ export class RebaseService {
     return { row, origin };
   }
 
-  /** Writes the merge of the request as it would be now to its ref. Errors: NotFound; Refused if it cannot be merged. */
-  async trial(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<string> {
+  /**
+   * Writes the merge commit that a merge would create now to the hidden ref of the merge request. Returns the id of the
+   * commit. Errors: NotFound; Refused if the merge request cannot be merged.
+   */
+  async writeTrialMerge(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<string> {
     const row = await this.find(viewer, project, iid);
-    const merger = await this.identities.of(viewer);
+    const merger = await this.identities.identityOf(viewer);
     const id = await this.repositories.use(project, async (repository) => {
       if (row.state !== 'opened') return null;
       const { source, target } = await this.permissions.sources.tips(repository, branchesOf(row));
@@ -109,7 +112,7 @@ export class RebaseService {
     const selection = { from: [source], notFrom: [target], skip: 0, max: MAX_COMMITS + 1 };
     const commits = await listCommitIds(view, { ...selection, noMerges: true, order: 'topological', reverse: true });
     if (commits.length > MAX_COMMITS) return null;
-    const committer = await this.identities.of(viewer);
+    const committer = await this.identities.identityOf(viewer);
     const tip = await writeRebase(view, target, commits, committer);
     return tip === null ? null : [{ ref: branchRef(row.source_branch), oldId: source, newId: tip }];
   }

@@ -80,7 +80,7 @@ export class AutoMergeRuns {
     if (row?.auto_merge_user_id !== userId || row.state !== 'opened') return;
     // No caller waits here: with a late copy of the directory the merge is left for the next try.
     await this.directory.assertCurrent();
-    const viewer = await this.viewers.of(userId);
+    const viewer = await this.viewers.find(userId);
     const project = viewer && (await this.directory.project(id, viewer, 'copy'));
     if (!project) return this.autoMerge.abort(userId, row, 'its user may not merge any more');
     const failure = FAILED.get(row.head_status ?? '');

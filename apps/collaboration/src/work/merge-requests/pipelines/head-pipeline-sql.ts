@@ -16,7 +16,7 @@ export const HEAD_PIPELINE_SQL = `from ci_pipelines c where c.sha = i.head_sha a
  */
 export const SHOWN_SQL = 'c.project_id = i.project_id';
 
-/** As HEAD_PIPELINE_SQL, but only pipelines that answers show (SHOWN_SQL). */
+/** Does the same as HEAD_PIPELINE_SQL, for the pipelines that answers show (SHOWN_SQL). */
 export const SHOWN_HEAD_PIPELINE_SQL = `from ci_pipelines c where c.sha = i.head_sha and ${OF_REFS_SQL} and ${SHOWN_SQL}
   order by c.ref = i.source_branch, c.id desc limit 1`;
 

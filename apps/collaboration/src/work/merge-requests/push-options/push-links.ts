@@ -40,11 +40,11 @@ export class PushLinks {
   ) {}
 
   /** Returns a text for each pushed branch, but for the default one and for branches that feeds show only together. */
-  async of({ projectId, userId, updates, defaultBranch }: SettledUpdates): Promise<string[]> {
+  async renderTexts({ projectId, userId, updates, defaultBranch }: SettledUpdates): Promise<string[]> {
     const shown = updates.filter((update) => !isDeletion(update) && !isBulk(update, updates));
     const branches = [...branchUpdates(shown).keys()].filter((name) => name !== defaultBranch);
     if (branches.length === 0 || userId === null || defaultBranch === null) return [];
-    const viewer = await this.viewers.of(userId);
+    const viewer = await this.viewers.find(userId);
     const source = viewer && (await this.directory.project(projectId, viewer, 'copy'));
     if (!source || source.mergeSettings.printing_merge_request_link_enabled === false) return [];
     if (!mergeRequestPolicy.mayCreate(viewer, source)) return [];

@@ -41,7 +41,7 @@ export class PushOptionsEffect implements RefUpdateEffect {
       finish: async () => {
         const refusals = options.length === 0 ? [] : await this.requests.apply(id);
         const warnings = refusals.length === 0 ? [] : [warningOf(options, refusals)];
-        return [...warnings, ...(await this.links.of(settled))];
+        return [...warnings, ...(await this.links.renderTexts(settled))];
       },
     });
   }

@@ -93,7 +93,7 @@ export class PushedRequests {
   private async applyTo(pushId: number, rows: readonly OptionedBranch[]): Promise<string[]> {
     const { user_id: userId, project_id: projectId, options: sent } = rows[0]!;
     const options = readRequestOptions(sent);
-    const viewer = userId === null ? null : await this.viewers.of(userId);
+    const viewer = userId === null ? null : await this.viewers.find(userId);
     const source = viewer && (await this.directory.project(projectId, viewer, 'copy'));
     if (!source) return [DENIED];
     const found = await this.destinationOf(viewer, source, options);

@@ -150,7 +150,7 @@ export const NAMES_PEOPLE: readonly string[] = Object.keys(FIELD_ACTIONS).filter
   [...Object.values(assignees), ...Object.values(reviewers)].includes(FIELD_ACTIONS[name]!),
 );
 
-/** Applies one command to the changes so far. Shape: the caller may edit the merge request. */
+/** Applies one command to the changes so far. The caller has checked that the viewer may edit the merge request. */
 export function applyFieldAction(changes: FieldChanges, name: string, argument: string): Outcome {
   const { needs, apply } = FIELD_ACTIONS[name]!;
   return needs === 'plan' && !changes.mayPlan ? not('you are not allowed to') : apply(changes, argument);

@@ -52,7 +52,7 @@ export class MergeCommandsJob {
     version_id: id,
   }: Run['params']): Promise<void> {
     await this.directory.assertCurrent();
-    const viewer = await this.viewers.of(userId);
+    const viewer = await this.viewers.find(userId);
     const project = viewer && (await this.directory.project(projectId, viewer, 'copy'));
     if (!project) return;
     if (command === 'rebase') return this.rebases.rebase(viewer, project, iid);

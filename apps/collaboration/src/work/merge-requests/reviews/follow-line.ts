@@ -15,7 +15,7 @@ export interface DiffedFile {
   readonly hunks: readonly Hunk[];
 }
 
-/** Both sides of a file between the old and the new diff, and the new diff. */
+/** How both sides of a file changed from the old diff to the new one, and the files of the new diff. */
 export interface FileMoves {
   readonly head: FileMove;
   readonly base: FileMove;

@@ -13,7 +13,7 @@ import type { DiffedFile, DiffSpot, FileMoves } from './follow-line';
 /** Follows one thread to another diff. Source: reference repositories 8.12. */
 export function followPosition(thread: ActiveThread, version: DiffShas, read: ReadMoves): FollowedPosition {
   const { thread_id: threadId, shown, old_path: oldPath, new_path: newPath } = thread;
-  const moves = read.of({ oldPath, newPath });
+  const moves = read.movesOf({ oldPath, newPath });
   if (shown.position_type !== 'text') return followFile(thread, version, { moves, read });
   const { old_line: oldLine = null, new_line: newLine = null } = shown;
   const followed = followLine({ oldPath, newPath, oldLine, newLine }, moves);

@@ -15,7 +15,7 @@ interface ThreadPaths {
 }
 
 /**
- * Changes of the files of threads between two diffs. Files whose sides did not change cost nothing. Bounds: three lists
+ * How the files of threads changed between two diffs. Files whose sides did not change cost nothing. Bounds: three lists
  * of changed files and three diffs without context for all threads together. Errors: GitError.
  */
 export class ReadMoves {
@@ -44,8 +44,8 @@ export class ReadMoves {
     );
   }
 
-  /** Moves of the file of one thread. */
-  of({ oldPath, newPath }: ThreadPaths): FileMoves {
+  /** Returns how the two sides of one thread's file changed. */
+  movesOf({ oldPath, newPath }: ThreadPaths): FileMoves {
     return {
       head: moveOf(this.heads, newPath),
       base: moveOf(this.bases, oldPath),

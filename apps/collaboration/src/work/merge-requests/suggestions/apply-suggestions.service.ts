@@ -115,7 +115,7 @@ export class ApplySuggestionsService {
     const ref = branchRef(rows[0]!.source_branch);
     const tip = await readRef(view, ref);
     const files = await replacementsOf(view, tip, rows);
-    const { author, committer, user, coAuthors } = await this.authors.of(viewer, rows);
+    const { author, committer, user, coAuthors } = await this.authors.findPeople(viewer, rows);
     const message = suggestionMessage([request.message, project.mergeSettings.suggestion_commit_message], {
       ...{ branchName: rows[0]!.source_branch, paths: files.map(({ path }) => path), user, coAuthors },
       ...{ projectName: project.name, projectPath: project.path, suggestionsCount: rows.length },

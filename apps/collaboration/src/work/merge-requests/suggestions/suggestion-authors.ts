@@ -22,15 +22,18 @@ export class SuggestionAuthors {
     private readonly identities: CommitIdentities,
   ) {}
 
-  /** The author is the author of all suggestions, or the applying user if there are several. */
-  async of(viewer: SignedInViewer, suggestions: readonly { readonly author_id: number }[]): Promise<SuggestionPeople> {
+  /** Finds author and committer. The author is the author of all suggestions, or the applying user if there are several. */
+  async findPeople(
+    viewer: SignedInViewer,
+    suggestions: readonly { readonly author_id: number }[],
+  ): Promise<SuggestionPeople> {
     const authorIds = [...new Set(suggestions.map((one) => one.author_id))];
-    const committer = await this.identities.of(viewer);
+    const committer = await this.identities.identityOf(viewer);
     const isOne = authorIds.length === 1 && authorIds[0] !== viewer.userId;
-    const author = isOne ? await this.identities.of({ userId: authorIds[0]! }) : committer;
+    const author = isOne ? await this.identities.identityOf({ userId: authorIds[0]! }) : committer;
     const others = authorIds.filter((id) => id !== viewer.userId);
     const coAuthors: Identity[] = [];
-    for (const userId of others) coAuthors.push(await this.identities.of({ userId }));
+    for (const userId of others) coAuthors.push(await this.identities.identityOf({ userId }));
     const user = (await this.directory.users([viewer.userId])).get(viewer.userId);
     return { author, committer, user: user ?? { name: '', username: '' }, coAuthors };
   }

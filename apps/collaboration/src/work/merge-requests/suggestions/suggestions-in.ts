@@ -8,7 +8,7 @@ const RANGE = /^(?:-(\d+))?(?:\+(\d+))?$/;
 /** Lines on each side of the line of the thread. Source: reference repositories 8.13. */
 const MAX_LINES = 100;
 const MAX_SUGGESTIONS = 100;
-/** Of the lines that all suggestions in a text replace. Lines may be long, and each suggestion keeps a copy. Units: bytes. */
+/** Largest size of the lines that all suggestions in a text replace, since each keeps a copy of them. Units: bytes. */
 const MAX_REPLACED_BYTES = 1024 * 1024;
 const LAST_END = /(?:\r\n|\r|\n)$/;
 

@@ -21,7 +21,7 @@ export interface AffectedRow {
   readonly base_sha: ObjectId | null;
   readonly auto_merge_user_id: number | null;
   readonly merge_intent: MergeIntent | null;
-  /** Whether the push is of the project of the source, and of the one of the target. */
+  /** Whether the pushed project is the source project, and whether it is the target project. */
   readonly is_source: boolean;
   readonly is_target: boolean;
 }

@@ -37,7 +37,7 @@ export class BranchSharing {
     if (!source || source.archived || !isOpenEnough(source, target)) return false;
     const found = await this.database.run(descends, { sourceId: source.id, targetId: target.id });
     if (found.length === 0) return false;
-    const { mayPush, isProtected, isShared } = (await this.protections.of({ viewer, project: source })).branch(
+    const { mayPush, isProtected, isShared } = (await this.protections.readAccess({ viewer, project: source })).branch(
       sourceBranch,
     );
     return mayPush && !isProtected && !isShared;

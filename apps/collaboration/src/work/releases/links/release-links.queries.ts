@@ -39,7 +39,7 @@ export class ReleaseLinksQueries {
   }
 
   /** Returns the links of several releases, by release. */
-  async of(releaseIds: readonly number[]): Promise<ReadonlyMap<number, readonly ShownLink[]>> {
+  async listByRelease(releaseIds: readonly number[]): Promise<ReadonlyMap<number, readonly ShownLink[]>> {
     const rows = releaseIds.length === 0 ? [] : await this.database.run(linksOf, { ids: releaseIds });
     const ofRelease = (id: number): readonly ShownLink[] => rows.filter((row) => row.releaseId === id);
     return new Map(releaseIds.map((id) => [id, ofRelease(id)]));

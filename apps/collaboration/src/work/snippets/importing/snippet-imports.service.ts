@@ -3,7 +3,7 @@ import type { ImportSnippetRequest, LeftOutSnippetsRequest } from '@rookery/cont
 import { Invalid } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { originOf } from '../../../base/noteables/origin';
+import { userAgentColumnsOf } from '../../../base/noteables/user-agent-detail';
 import { QueueAccountMails } from '../../../following/notifications/account-mails/queue-account-mails';
 import { filesAfter } from '../snippet-files';
 import { storeFiles } from '../snippet-file-rows';
@@ -75,7 +75,10 @@ async function writeIn(tx: Tx, request: ImportSnippetRequest): Promise<string | 
     request.files.map(({ path, content }) => ({ action: 'create', file_path: path, content })),
   );
   const title = [...request.title.trim()].slice(0, MAX_TITLE).join('');
-  const snippet = Snippet.write({ projectId: null, authorId: author, ...originOf({}) }, { title, visibility });
+  const snippet = Snippet.write(
+    { projectId: null, authorId: author, ...userAgentColumnsOf({}) },
+    { title, visibility },
+  );
   const times = { createdAt: new Date(request.created_at), updatedAt: new Date(request.updated_at) };
   const { id } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet, ...times }));
   await storeFiles(tx, id, [], files);

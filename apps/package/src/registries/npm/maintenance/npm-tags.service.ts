@@ -21,7 +21,7 @@ export interface NamedTag {
 
 type IsAllowed = (viewer: SignedInViewer, project: ProjectScope) => boolean;
 
-/** Changes of tags. A tag of several projects is changed in the newest of them. Source: reference packages-and-admin 4.4. */
+/** Sets and removes tags. A tag of several projects is changed in the newest of them. Source: reference packages-and-admin 4.4. */
 @Injectable()
 export class NpmTagsService {
   constructor(

@@ -60,7 +60,7 @@ export class DocumentScanner {
   /** Characters of an escape that is not complete; null outside of one. */
   private escape: string | null = null;
   private attachments = 0;
-  /** Of all deprecations. */
+  /** Number of kept characters of all deprecations together. */
   private keptCharacters = 0;
 
   /** Reads on. Shape: yields what belongs to attachments. */
@@ -207,7 +207,7 @@ function deprecationOf(value: unknown): string | null {
   return typeof value === 'string' ? Buffer.from(value.slice(0, MAX_DEPRECATION)).toString() : null;
 }
 
-/** Of blocks that collect small parts: the first is small, as most keys are, and later ones are as large as the text. */
+/** Sizes of blocks that collect small parts. The first block is small, as most keys are; later ones grow with the text. */
 const BLOCK_BYTES = { least: 64, most: 16 * 1024 };
 
 /** Text of bounded size. Errors: Refused. */

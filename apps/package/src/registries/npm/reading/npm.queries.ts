@@ -18,7 +18,7 @@ export interface NpmSource {
   readonly changed_at: Date;
 }
 
-/** Units: `createdAt` in ms since the epoch. */
+/** A version of an npm package. Units: `createdAt` in ms since the epoch. */
 export interface NpmVersionRow {
   readonly id: number;
   readonly project_id: number;
@@ -163,7 +163,7 @@ export class NpmQueries {
    * only whose scope is a top-level namespace. Errors: NotFound `Package` without one.
    */
   async sources({ scope }: NpmPlace, viewer: Viewer, name: string): Promise<readonly NpmSource[]> {
-    const found = await this.found(scope, viewer, name);
+    const found = await this.findSources(scope, viewer, name);
     if (found.length === 0) throw new NotFound('Package');
     return found;
   }
@@ -203,7 +203,7 @@ export class NpmQueries {
   }
 
   /** Sizes of whole manifests, in the order of their ids. */
-  async sizes(packages: readonly number[]): Promise<SizedManifest[]> {
+  async readManifestSizes(packages: readonly number[]): Promise<SizedManifest[]> {
     const [row] = await this.database.run(SIZES, { ids: packages });
     const sizes = numbersOf(row?.sizes);
     return numbersOf(row?.ids).map((id, at) => ({ id, size: sizes[at]! }));
@@ -219,7 +219,7 @@ export class NpmQueries {
     return found;
   }
 
-  private async found(scope: NpmPlace['scope'], viewer: Viewer, name: string): Promise<NpmSource[]> {
+  private async findSources(scope: NpmPlace['scope'], viewer: Viewer, name: string): Promise<NpmSource[]> {
     if (scope?.kind === 'project') return this.database.run(IN_PROJECT, { name, project: scope.id });
     const { userId, isAdmin, isExternal } = viewer;
     const asking = { name, viewer: userId, isAdmin, isExternal };

@@ -76,7 +76,7 @@ export class Packuments {
     return (await this.named(await this.queries.sources(place, viewer, name), name)).tags;
   }
 
-  /** Of several projects the newest package counts for a version, and the tag that changed last for a tag. */
+  /** Merges several projects: the newest package decides about a version, and the last change about a tag. */
   private async named(sources: readonly NpmSource[], name: string): Promise<NamedVersions> {
     const projects = sources.map(({ project_id }) => project_id);
     const [rows, tagRows] = await Promise.all([
@@ -118,7 +118,9 @@ export class Packuments {
   /** Reads one part while the one before is sent, so that two are held in memory. */
   private async *chunks(ids: readonly number[], form: NpmForm): AsyncGenerator<readonly NpmManifestRow[]> {
     // Short manifests are small.
-    const [first, ...others] = partsOf(form === 'full' ? await this.queries.sizes(ids) : ids.map(withoutSize));
+    const [first, ...others] = partsOf(
+      form === 'full' ? await this.queries.readManifestSizes(ids) : ids.map(withoutSize),
+    );
     if (first === undefined) return;
     const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.manifests(form, part);
     let next = read(first);

@@ -13,9 +13,9 @@ export class NugetSymbol {
   @Column({ type: 'bigint' }) projectId: number;
   /** Name of the file without folders, in lower case. */
   @Column({ type: 'text' }) nameKey: string;
-  /** As in `PdbIdentity`. */
+  /** The same value as in `PdbIdentity`. */
   @Column({ type: 'text' }) signature: string;
-  /** As in `PdbIdentity`. */
+  /** The same value as in `PdbIdentity`. */
   @Column({ type: 'text' }) checksum: string;
   /** Bytes of the inflated file. */
   @Column({ type: 'bigint' }) size: number;

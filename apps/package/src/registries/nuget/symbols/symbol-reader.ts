@@ -24,7 +24,7 @@ export interface SymbolFile extends PdbIdentity {
 }
 
 const MAX_SYMBOL_FILES = 100;
-/** Of all files of symbols in an archive, inflated. Units: bytes. */
+/** Largest inflated size of all symbol files in an archive. Units: bytes. */
 const MAX_TOTAL_BYTES = 256 * 1024 ** 2;
 const MAX_MS = 30_000;
 /** Longest path. It is part of a primary key, and PostgreSQL limits the size of index rows. Units: bytes. */

@@ -124,7 +124,7 @@ export class FeedQueries {
   }
 }
 
-/** Shape: versions of one package, the oldest first. */
+/** Marks the newest version and the newest release. Shape: `versions` are those of one package, the oldest first. */
 function marked(versions: readonly VersionOfName[]): Marked[] {
   const release = versions.findLast((one) => !isPrerelease(one));
   return versions.map((one) => ({ ...one, isLatest: one === versions.at(-1), isLatestRelease: one === release }));

@@ -20,8 +20,8 @@ import { MergeRequestBranches } from '../versions/branches';
 import { applyFieldAction, FIELD_ACTIONS, NAMES_PEOPLE } from './field-actions';
 import type { FieldChanges } from './field-actions';
 
-/** Facts of one text that its commands need. */
-interface Prepared {
+/** Facts that the quick actions of one text need: looked-up branches, labels and milestones. */
+interface CommandFacts {
   readonly branches: FieldChanges['branches'];
   readonly planning: Awaited<ReturnType<typeof planCommands>>;
 }
@@ -33,7 +33,7 @@ const SECOND = 'Another open merge request already exists for this source branch
  * run first, since milestones are locked before merge requests. Source: reference work-tracking 2.6.
  */
 @Injectable()
-export class MergeRequestActions {
+export class MergeRequestQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly mergeRequests: MergeRequestsService,
@@ -53,7 +53,7 @@ export class MergeRequestActions {
     const { viewer } = context;
     const project = context.parent as ProjectScope;
     const branches = await this.branchesOf(context, commands);
-    let planning: Prepared['planning'];
+    let planning: CommandFacts['planning'];
     const holds: ExecuteActions['holds'] = {
       places: async (tx) => {
         const isAllowed = mergeRequestPolicy.mayPlan(viewer, project);
@@ -68,7 +68,7 @@ export class MergeRequestActions {
     tx: Tx,
     { viewer, parent }: ActionContext,
     { on, commands }: { readonly on: PlacedNoteable; readonly commands: readonly Command[] },
-    { branches, planning }: Prepared,
+    { branches, planning }: CommandFacts,
   ): Promise<readonly Outcome[]> {
     const project = parent as ProjectScope;
     const naming = commands.filter(({ name }) => NAMES_PEOPLE.includes(name));

@@ -24,7 +24,7 @@ const NAMES: readonly Name[] = ['child_epic', 'remove_child_epic', 'parent_epic'
 
 /** Quick actions on the parent and the children of an epic. Source: reference work-tracking 2.6, 5.7. */
 @Injectable()
-export class EpicTreeActions {
+export class EpicTreeQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly directory: Directory,

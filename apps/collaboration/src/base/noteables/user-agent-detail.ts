@@ -1,17 +1,17 @@
 /** Parameters for the user agent and IP address of the creating request; only administrators can read them later. */
-export interface OriginParams {
+export interface UserAgentParams {
   readonly user_agent?: string;
   readonly ip_address?: string;
 }
 /** User agent and IP address as columns of a noteable's row. */
-export interface OriginColumns {
+export interface UserAgentColumns {
   readonly userAgent: string | null;
   readonly ipAddress: string | null;
 }
 /** User agent and IP address in answers. */
-export type OriginAnswer = { readonly [K in 'user_agent' | 'ip_address']: string | null };
+export type UserAgentDetail = { readonly [K in 'user_agent' | 'ip_address']: string | null };
 
-/** Options of the parameters of `OriginParams`. */
+/** Options of the parameters of `UserAgentParams`. */
 export const USER_AGENT_PARAM = {
   optional: true,
   in: 'header',
@@ -29,9 +29,9 @@ export const IP_ADDRESS_PARAM = {
 const LONGEST_AGENT = 255;
 
 /** Converts the parameters to columns; a user agent that is too long is cut. */
-export function originOf({
+export function userAgentColumnsOf({
   user_agent: agent,
   ip_address: address,
-}: Partial<Record<keyof OriginParams, string | undefined>>): OriginColumns {
+}: Partial<Record<keyof UserAgentParams, string | undefined>>): UserAgentColumns {
   return { userAgent: agent?.slice(0, LONGEST_AGENT) ?? null, ipAddress: address ?? null };
 }

@@ -20,7 +20,7 @@ const ONE_COPY = 'one text moves or clones an issue once';
  * moves with the issue. Source: reference work-tracking 2.6, 9.1.
  */
 @Injectable()
-export class IssueMoveActions {
+export class IssueMoveQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly moves: IssueMovesService,
@@ -73,7 +73,7 @@ export class IssueMoveActions {
     if (!isComplete) return { why: 'it names no project' };
     const { path, withNotes } = named;
     try {
-      return { project: path === null ? here : await this.moves.destination(viewer, path), withNotes };
+      return { project: path === null ? here : await this.moves.findDestination(viewer, path), withNotes };
     } catch (error) {
       return { why: refusalReason(error) };
     }

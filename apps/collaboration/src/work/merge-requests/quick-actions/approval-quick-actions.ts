@@ -13,7 +13,7 @@ type Checked = { readonly head: string | null } | { readonly why: string };
 
 /** Quick actions that approve a merge request and withdraw the approval. Source: reference work-tracking 2.6. */
 @Injectable()
-export class ApprovalActions {
+export class ApprovalQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly approvals: ApprovalsService,

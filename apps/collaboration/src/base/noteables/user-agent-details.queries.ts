@@ -5,7 +5,7 @@ import { Database, prepared } from '@rookery/persistence';
 import { parentSql } from './noteable-kinds';
 import { perKindAndColumn, readerOfNamed } from './reader';
 import type { NoteableReference } from './reader';
-import type { OriginAnswer } from './origin';
+import type { UserAgentDetail } from './user-agent-detail';
 
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 
@@ -19,23 +19,23 @@ const find = perKindAndColumn((kind, by) =>
   ),
 );
 
-/** Reads the user agent and IP address of creation, for kinds that store them. Source: reference work-tracking 9.1, 9.2. */
+/** Reads the user agent and IP address of the request that created a noteable, for kinds that store them. Source: reference work-tracking 9.1, 9.2. */
 @Injectable()
-export class OriginsQueries {
+export class UserAgentDetailsQueries {
   constructor(private readonly database: Database) {}
 
   /** Errors: NotFound of the noteable; NotFound if neither value is stored. */
-  async of(viewer: Viewer, on: NoteableReference): Promise<OriginAnswer> {
+  async find(viewer: Viewer, on: NoteableReference): Promise<UserAgentDetail> {
     const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
     const values = [on.parent.id, on.named, viewerId, isMember, readsConfidential];
-    const [row] = await this.database.prepared<OriginAnswer>(find(on), values);
+    const [row] = await this.database.prepared<UserAgentDetail>(find(on), values);
     if (!row) throw new NotFound(on.kind.resource);
-    return known(row);
+    return requireUserAgentDetail(row);
   }
 }
 
-/** Returns the origin unchanged. Errors: NotFound if both values are null. */
-export function known(origin: OriginAnswer): OriginAnswer {
+/** Returns the detail unchanged. Errors: NotFound if both values are null. */
+export function requireUserAgentDetail(origin: UserAgentDetail): UserAgentDetail {
   if (origin.user_agent === null && origin.ip_address === null) throw new NotFound('UserAgentDetail');
   return origin;
 }

@@ -12,7 +12,7 @@ import { canonicalEmojiName } from './emoji-names';
 
 /** Quick actions that award emoji to noteables. Source: reference work-tracking 2.6, 9.6. */
 @Injectable()
-export class AwardActions {
+export class AwardQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly awards: AwardEmojiService,

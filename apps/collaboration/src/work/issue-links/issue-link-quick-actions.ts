@@ -25,7 +25,7 @@ const TOO_MANY = `more than ${MOST_TARGETS} issues are named`;
 
 /** Quick actions that link issues. Source: reference work-tracking 2.6, 9.1. */
 @Injectable()
-export class IssueLinkActions {
+export class IssueLinkQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly links: IssueLinksService,

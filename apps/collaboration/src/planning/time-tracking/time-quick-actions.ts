@@ -49,7 +49,7 @@ const ACTIONS: Readonly<Record<string, TimeAction>> = {
 
 /** Quick actions for time tracking. Source: reference work-tracking 2.6. */
 @Injectable()
-export class TimeActions {
+export class TimeQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly times: TimeTrackingService,

@@ -25,7 +25,7 @@ const OWN_ACTIONS: Readonly<Record<string, (changes: CommonChanges, argument: st
  * separate, since the tree and the issues of the epic may refuse it. Source: reference work-tracking 2.6, 5.5.
  */
 @Injectable()
-export class EpicActions {
+export class EpicQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly epics: EpicsService,

@@ -25,7 +25,7 @@ const NAMES_PEOPLE = ['assign', 'unassign', 'reassign'];
  * since milestones are locked before issues. Source: reference work-tracking 2.6.
  */
 @Injectable()
-export class IssueActions {
+export class IssueQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly issues: IssuesService,

@@ -52,7 +52,7 @@ const issueNamed = prepared(
  * reference work-tracking 2.6, 5.6, 9.1.
  */
 @Injectable()
-export class EpicIssueActions implements EpicAssigner {
+export class EpicIssueQuickActions implements EpicAssigner {
   constructor(
     assignments: EpicAssignments,
     actions: QuickActionsService,

@@ -14,7 +14,7 @@ const MESSAGES = {
 
 /** Quick actions that subscribe to noteables and unsubscribe. Source: reference work-tracking 2.6, 9.7. */
 @Injectable()
-export class SubscriptionActions {
+export class SubscriptionQuickActions {
   constructor(
     actions: QuickActionsService,
     private readonly subscriptions: SubscriptionsService,

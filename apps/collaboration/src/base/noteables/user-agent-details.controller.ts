@@ -3,19 +3,19 @@ import { administrator, Endpoint, one } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { routesBelow, OneNoteable, nameClass } from './noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from './noteable-routes.dto';
-import { OriginsQueries } from './origins.queries';
-import { userAgentDetail } from './origin.presenter';
-import type { OriginAnswer } from './origin';
+import { UserAgentDetailsQueries } from './user-agent-details.queries';
+import { userAgentDetail } from './user-agent-detail.presenter';
+import type { UserAgentDetail } from './user-agent-detail';
 
 /** Builds the route for the user agent and IP address that a noteable was created with. Shape: `source` cites the requirement. */
-export function originsController(routes: NoteableRoutes, source: string) {
+export function userAgentDetailsController(routes: NoteableRoutes, source: string) {
   const { kind, a } = routes;
   const noteable = routesBelow(routes);
   const tail = 'user_agent_detail';
 
   @Controller()
   class OriginsController {
-    constructor(readonly queries: OriginsQueries) {}
+    constructor(readonly queries: UserAgentDetailsQueries) {}
 
     @Endpoint('GET', `/${routes.path}/${tail}`, {
       ...noteable.aliases(tail),
@@ -26,8 +26,8 @@ export function originsController(routes: NoteableRoutes, source: string) {
       params: noteable.params(OneNoteable),
       answers: one(userAgentDetail),
     })
-    show(call: BelowCall<object, SignedInViewer>): Promise<OriginAnswer> {
-      return this.queries.of(call.viewer, noteable.of(call));
+    show(call: BelowCall<object, SignedInViewer>): Promise<UserAgentDetail> {
+      return this.queries.find(call.viewer, noteable.referenceOf(call));
     }
   }
   return nameClass(`${kind.type}OriginsController`, OriginsController);
