@@ -27,11 +27,15 @@ beforeAll(async () => {
   issues = `/api/v4/projects/${project.id}/issues`;
   const users = await Promise.all(Array.from({ length: 4 }, () => service.seed.user()));
   otherCallers = users.map((user) => service.seed.viewer(user));
-  await service.database.query(
+  // Outside of the service, whose statements have a time limit.
+  const client = new Client({ connectionString: service.databaseUrl });
+  await client.connect();
+  await client.query(
     `insert into milestones (project_id, iid, title, description)
      select $1, g, 'v' || g, repeat('a', $2) from generate_series(1, 100) g`,
     [project.id, LONGEST],
   );
+  await client.end();
   const { body: issue } = await service.app.as(otherCallers[0]!).post(issues).send({ title: 'First egg' }).expect(201);
   await service.app.as(otherCallers[0]!).post(`${issues}/${issue.iid}/notes`).send({ body: 'Blue' }).expect(201);
 });
