@@ -19,12 +19,9 @@ export function cpuSeconds(pids) {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       parents.set(Number(name), Number(fields[1]));
-      ticks.set(
-        Number(name),
-        Number(fields[11]) +
-          Number(fields[12]) +
-          (pids.includes(Number(name)) ? Number(fields[13]) + Number(fields[14]) : 0),
-      );
+      // Its own time, and that of the children whose end it has seen.
+      const used = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+      ticks.set(Number(name), used);
     } catch {
       // The process has ended meanwhile.
     }
