@@ -111,6 +111,12 @@ export const accessTokenExpiryApproached = defineEvent(
   object({ token_id: int, user_id: int, days_left: int, expires_on: text, recipient_ids: list(int) }),
 );
 
+export const accessTokenCreated = defineEvent(
+  'identity.access_token.created.v1',
+  'A user got a token of their own. The token may have been made by an administrator.',
+  object({ token_id: int, user_id: int, created_at: instant, recipient_ids: list(int) }),
+);
+
 export const accessTokenRotated = defineEvent(
   'identity.access_token.rotated.v1',
   'A token was replaced by a new one. The aggregate is the new token.',
@@ -121,6 +127,12 @@ export const emailConfirmationRequested = defineEvent(
   'identity.email.confirmation_requested.v1',
   'A user has to confirm an e-mail address; address and link are looked up when the e-mail is sent.',
   object({ email_id: int, user_id: int, requested_at: instant }),
+);
+
+export const emailAdded = defineEvent(
+  'identity.email.added.v1',
+  'A further e-mail address was added to an account; both addresses are looked up when the e-mail is sent.',
+  object({ email_id: int, user_id: int, added_at: instant }),
 );
 
 export const userDeleted = defineEvent(

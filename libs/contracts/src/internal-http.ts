@@ -294,6 +294,8 @@ export interface DecideAnswer {
 /** Templates of e-mails about an account. */
 export const ACCOUNT_MAIL_TEMPLATES = [
   'email_confirmation',
+  'email_added',
+  'token_created',
   'token_expires',
   'token_rotated',
   'dependency_list_exported',
@@ -308,7 +310,7 @@ export const MAX_ACCOUNT_MAILS = 500;
 export interface AccountMailRequest {
   readonly template: AccountMailTemplate;
   readonly recipient_id: number;
-  /** Id of the address to confirm, of the access token, of the export or of the import of gists. */
+  /** Id of the address to confirm or that was added, of the access token, of the export or of the import of gists. */
   readonly subject_id: number;
 }
 
@@ -318,6 +320,8 @@ export interface AccountMailFacts {
   readonly name: string;
   /** URL that confirms the address, or that of the exported file; null for others. */
   readonly link: string | null;
+  /** Address that was added to the account; absent in older releases. */
+  readonly added?: string;
   /** Facts of the access token; its name is user input. Shape: `expires_on` is `YYYY-MM-DD`. */
   readonly token: {
     readonly name: string;

@@ -1,7 +1,9 @@
 import {
+  accessTokenCreated,
   accessTokenExpiryApproached,
   accessTokenRotated,
   dependencyListExportFinished,
+  emailAdded,
   emailConfirmationRequested,
 } from '@rookery/contracts';
 import type { AccountMailFacts } from '@rookery/contracts';
@@ -146,6 +148,33 @@ test('each recipient gets an e-mail about a change of a token', async () => {
     new Set(['An access token expires in 7 days', 'An access token was rotated']),
   );
   expect(new Set(smtp.mails.map((mail) => mail.parsed.messageId)).size).toBe(4);
+});
+
+test('a user gets an e-mail about a new token and a further address', async () => {
+  identity.answer = ({ template }) =>
+    template === 'token_created'
+      ? facts({ token: { name: 'deploy', expires_on: '2027-01-02' } })
+      : facts({ added: 'ann.two@mail.example' });
+  await start();
+  const created_at = new Date().toISOString();
+  const token = { token_id: 9, user_id: 42, created_at, recipient_ids: [42] };
+  await publish(nats, accessTokenCreated.of({ aggregateId: 9, actorId: 1, data: token }));
+  const email = { email_id: 8, user_id: 42, added_at: created_at };
+  await publish(nats, emailAdded.of({ aggregateId: 8, actorId: 42, data: email }));
+  await allIn(2, 'sent');
+  expect(identity.questions).toEqual(
+    expect.arrayContaining([
+      { template: 'token_created', recipient_id: 42, subject_id: 9 },
+      { template: 'email_added', recipient_id: 42, subject_id: 8 },
+    ]),
+  );
+  const texts = smtp.mails.map(({ parsed }) => `${parsed.subject}: ${parsed.text}`).sort();
+  expect(texts[0]).toMatch(
+    /^An e-mail address was added to your account: The address ann\.two@mail\.example was added/,
+  );
+  expect(texts[1]).toMatch(
+    /^You have a new access token: The access token "deploy" was made .* It ends on 2027-01-02\./,
+  );
 });
 
 test('the author of an export gets the link if an e-mail was asked for', async () => {

@@ -5,6 +5,7 @@ import { UsersModule } from '../users/users.module';
 import { AccountMailsController } from './account-mails/account-mails.controller';
 import { AccountMailsService } from './account-mails/account-mails.service';
 import { ExportMails } from './account-mails/export-mails';
+import { AddedAddressMails } from './account-mails/added-address-mails';
 import { LeftOutMails } from './account-mails/left-out-mails';
 import { ConfirmationMails } from './confirming/confirmation-mails';
 import { EmailConfirmationCount } from './confirming/email-confirmation-count.entity';
@@ -38,6 +39,7 @@ import { UserEmailsController } from './user-emails.controller';
     AccountMailsService,
     ConfirmationMails,
     ExportMails,
+    AddedAddressMails,
     LeftOutMails,
   ],
   exports: [PrimaryEmails, AccountMailsService, EmailConfirmationsService],

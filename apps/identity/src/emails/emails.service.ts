@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { emailAdded } from '@rookery/contracts';
 import { Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { violates, Work } from '@rookery/persistence';
@@ -39,7 +40,10 @@ export class EmailsService {
         if (how.isConfirmed) await this.addresses.releaseUnconfirmed(tx, address, userId);
         const id = await this.addresses.add(tx, userId, address, isConfirmed);
         if (!isConfirmed) await this.confirmations.request(tx, { id, userId }, how.actorId);
-        return (await this.queries.one(userId, id, tx))!;
+        const row = (await this.queries.one(userId, id, tx))!;
+        const data = { email_id: id, user_id: userId, added_at: row.changed_at.toISOString() };
+        tx.emit(emailAdded.of({ aggregateId: id, actorId: how.actorId, data }));
+        return row;
       });
     } catch (error) {
       if (!violates(error, 'uq_emails_email')) throw error;

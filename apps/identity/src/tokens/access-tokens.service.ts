@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { accessTokenRotated } from '@rookery/contracts';
+import { accessTokenCreated, accessTokenRotated } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
@@ -58,7 +58,11 @@ export class AccessTokensService {
         throw new Refused('Scopes can only contain available scopes');
       }
       const expiresOn = this.terms.expiryOfNew(token.expiresAt, holder.kind);
-      return this.rows.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
+      const fresh = await this.rows.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
+      // Tokens of the set-up have no creator, and their users need no notice.
+      if (holder.kind === 'human' && !token.impersonation && token.createdBy !== null)
+        await this.announceNew(tx, fresh, token.createdBy);
+      return fresh;
     });
   }
 
@@ -139,6 +143,13 @@ export class AccessTokensService {
   /** Revokes tokens of the user with this name that no user created. */
   revokeNamed(tx: Tx, userId: number, name: string): Promise<void> {
     return this.revokeWhere(tx, 'user_id = $1 and name = $2 and created_by_id is null', [userId, name]);
+  }
+
+  private async announceNew(tx: Tx, { id, user_id, created_at }: NewTokenRow, actorId: number): Promise<void> {
+    const people = await this.recipients.listByToken(tx, [id]);
+    const recipient_ids = people.get(id) ?? [];
+    const data = { token_id: id, user_id, created_at: created_at.toISOString(), recipient_ids };
+    tx.emit(accessTokenCreated.of({ aggregateId: id, actorId, data }));
   }
 
   private async announce(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {

@@ -553,6 +553,30 @@ describe('the facts of an e-mail', () => {
 
   const follow = (link: string) => identity.anonymous.get(link);
 
+  it('about a further address go to the primary one, while it is there', async () => {
+    const eve = await identity.person('collector', { name: 'Eve' });
+    const add = { email: 'collector.two@mail.example' };
+    const { body: email }: { body: { id: number } } = await eve.client
+      .post('/api/v4/user/emails')
+      .send(add)
+      .expect(201);
+    const announced = await identity.db.query<{ payload: object }>(
+      `select payload from outbox where subject = 'identity.email.added.v1' and aggregate_id = $1`,
+      [email.id],
+    );
+    expect(announced.map(({ payload }) => payload)).toEqual([
+      { email_id: email.id, user_id: eve.id, added_at: INSTANT },
+    ]);
+    const ask = (recipient_id: number) =>
+      mailFacts(identity, { template: 'email_added', recipient_id, subject_id: email.id });
+    const { body: profile }: { body: { email: string } } = await eve.client.get('/api/v4/user');
+    const facts = { address: profile.email, name: 'Eve', link: null, token: null, added: add.email };
+    expect(await ask(eve.id)).toEqual([facts]);
+    expect(await ask(ada.id)).toEqual([null]);
+    await eve.client.delete(`/api/v4/user/emails/${email.id}`).expect(204);
+    expect(await ask(eve.id)).toEqual([null]);
+  });
+
   it('about an export are a link for an active user', async () => {
     const eve = await identity.person('exporter', { name: 'Eve' });
     const ask = () =>
@@ -576,7 +600,14 @@ describe('the facts of an e-mail', () => {
       .post(`/api/v4/users/${ada.id}/personal_access_tokens`)
       .send({ name: 'deploy', scopes: ['api'] })
       .expect(201);
-    const about = (template: 'token_expires' | 'token_rotated', recipient_id: number) =>
+    const announced = await identity.db.query<{ payload: object }>(
+      `select payload from outbox where subject = 'identity.access_token.created.v1' and aggregate_id = $1`,
+      [token.id],
+    );
+    expect(announced.map(({ payload }) => payload)).toEqual([
+      { token_id: token.id, user_id: ada.id, created_at: INSTANT, recipient_ids: [ada.id] },
+    ]);
+    const about = (template: 'token_created' | 'token_expires' | 'token_rotated', recipient_id: number) =>
       ({ template, recipient_id, subject_id: token.id }) as const;
     const facts = {
       address: 'ada@example.com',
@@ -588,11 +619,12 @@ describe('the facts of an e-mail', () => {
       about('token_expires', ada.id),
       about('token_rotated', bob.id),
       about('token_rotated', ada.id),
+      about('token_created', ada.id),
       { template: 'email_confirmation', recipient_id: ada.id, subject_id: 99999999 } as const,
     ];
-    expect(await mailFacts(identity, ...all)).toEqual([facts, null, facts, null]);
+    expect(await mailFacts(identity, ...all)).toEqual([facts, null, facts, facts, null]);
     await ada.client.delete(`/api/v4/personal_access_tokens/${token.id}`);
-    expect(await mailFacts(identity, ...all)).toEqual([null, null, facts, null]);
+    expect(await mailFacts(identity, ...all)).toEqual([null, null, facts, facts, null]);
   });
 
   it('name the group, project or service account of a token', async () => {

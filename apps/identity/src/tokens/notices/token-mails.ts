@@ -34,7 +34,9 @@ export class TokenMails {
     mails: AccountMailsService,
     private readonly recipients: TokenRecipients,
   ) {
-    mails.registerSource(['token_expires', 'token_rotated'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['token_created', 'token_expires', 'token_rotated'], (tx, questions) =>
+      this.answers(tx, questions),
+    );
   }
 
   private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {

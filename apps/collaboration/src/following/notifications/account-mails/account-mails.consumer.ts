@@ -1,8 +1,10 @@
 import { Controller } from '@nestjs/common';
 import {
+  accessTokenCreated,
   accessTokenExpiryApproached,
   accessTokenRotated,
   dependencyListExportFinished,
+  emailAdded,
   emailConfirmationRequested,
 } from '@rookery/contracts';
 import type { AccountMailTemplate } from '@rookery/contracts';
@@ -25,6 +27,22 @@ export class AccountMailsConsumer {
       return { eventId, template: 'email_confirmation', recipientId: data.user_id, subjectId: data.email_id };
     });
     return this.mails.queue(tx, notices);
+  }
+
+  @Consume(emailAdded, { effect: 'queue-account-mails' })
+  added({ tx, events }: EffectBatch<typeof emailAdded>): Promise<void> {
+    const notices = events.map(({ id: eventId, data }): AccountNotice => {
+      return { eventId, template: 'email_added', recipientId: data.user_id, subjectId: data.email_id };
+    });
+    return this.mails.queue(tx, notices);
+  }
+
+  @Consume(accessTokenCreated, { effect: 'queue-account-mails' })
+  tokenCreated({ tx, events }: EffectBatch<typeof accessTokenCreated>): Promise<void> {
+    return this.mails.queue(
+      tx,
+      events.flatMap((event) => noticesOf(event, 'token_created')),
+    );
   }
 
   @Consume(accessTokenExpiryApproached, { effect: 'queue-account-mails' })
@@ -57,7 +75,10 @@ export class AccountMailsConsumer {
 }
 
 function noticesOf(
-  { id: eventId, data }: Delivered<typeof accessTokenExpiryApproached | typeof accessTokenRotated>,
+  {
+    id: eventId,
+    data,
+  }: Delivered<typeof accessTokenCreated | typeof accessTokenExpiryApproached | typeof accessTokenRotated>,
   template: AccountMailTemplate,
 ): AccountNotice[] {
   return data.recipient_ids.map((recipientId) => ({ eventId, template, recipientId, subjectId: data.token_id }));

@@ -27,6 +27,20 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
     ],
     label: 'Confirm the address',
   }),
+  email_added: ({ added }, host) => ({
+    subject: 'An e-mail address was added to your account',
+    paragraphs: [
+      `The address ${oneLine(added ?? '', 255)} was added to your account at ${host}.`,
+      'If you did not expect that, remove the address, and ask your administrator to look at your account.',
+    ],
+  }),
+  token_created: (facts, host) => ({
+    subject: 'You have a new access token',
+    paragraphs: [
+      `The access token ${tokenNamed(facts)} was made for your account at ${host}${facts.token?.expires_on ? `. It ends on ${facts.token.expires_on}` : ''}.`,
+      'If you did not expect that, revoke it, and ask your administrator to look at your account.',
+    ],
+  }),
   token_expires: (facts) => ({
     subject: `An access token ${describeExpiry(facts)}`,
     paragraphs: [
