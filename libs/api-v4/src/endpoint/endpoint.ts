@@ -85,8 +85,6 @@ export interface EndpointOptions<
    * Default: that of the gateway.
    */
   readonly deadlineMs?: number;
-  /** A POST that changes nothing: like a GET, it is given up if the client disconnects before its work has begun. */
-  readonly isRead?: true;
   /** Passes the body to the handler as the stream `call.body`. It is not read before. */
   readonly body?: B;
   /**

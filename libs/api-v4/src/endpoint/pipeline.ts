@@ -138,9 +138,8 @@ export class EndpointPipeline {
       const waiter = { kind: 'client', deadline: viewer.deadline, caller: callerOf(viewer), rights, limited } as const;
       if (upload !== null) moveDeadline(waiter, () => viewer.deadline);
       // A write is completed even if the client has left.
-      const isRead = this.endpoint.method === 'GET' || this.options.isRead === true;
       const isGone = (): boolean => reply.raw.destroyed;
-      await awaitedBy(isRead ? { ...waiter, isGone } : waiter, answer);
+      await awaitedBy(this.endpoint.method === 'GET' ? { ...waiter, isGone } : waiter, answer);
     } catch (error) {
       const requestId = facts.requestId;
       const own = requestId === '' ? log : log.child({ requestId });

@@ -61,7 +61,6 @@ export class SmartHttpController {
     ...common,
     about: 'Serves one request of a fetch or clone.',
     may: usesGit('git-upload-pack'),
-    isRead: true,
     params: OneRepository,
     body: streamedBody({
       maxBytes: MAX_NEGOTIATION,
