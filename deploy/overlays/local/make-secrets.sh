@@ -37,6 +37,10 @@ done
 keep gateway-session-secret "$(random 32 base64url)"
 # Sites of geo have it in common: a second site gets this file from the first.
 keep geo-shared-secret "$(random 32 hex)"
+# The bucket of Compose. Garage knows keys of this form only.
+keep blobs-access-key "GK$(random 16 hex)"
+keep blobs-secret-key "$(random 32 hex)"
+keep blobs-cluster-secret "$(random 32 hex)"
 if [ "${1:-}" = env ]; then
   echo "ROOKERY_ROOT_TOKEN=$(kept root-token)"
   echo "POSTGRES_PASSWORD=$(kept postgres-password)"
@@ -45,6 +49,9 @@ if [ "${1:-}" = env ]; then
   echo "CONTEXT_KEYS_GATEWAY=$(kept gateway-context-keys)"
   echo "INTERNAL_KEYS_GATEWAY=$(kept gateway-internal-keys)"
   echo "SESSION_SECRET_GATEWAY=$(kept gateway-session-secret)"
+  echo "BLOBS_ACCESS_KEY=$(kept blobs-access-key)"
+  echo "BLOBS_SECRET_KEY=$(kept blobs-secret-key)"
+  echo "BLOBS_CLUSTER_SECRET=$(kept blobs-cluster-secret)"
   for service in $services; do
     name=$(echo "$service" | tr a-z A-Z)
     echo "CONTEXT_KEYS_$name=$(kept "$service-context-keys")"

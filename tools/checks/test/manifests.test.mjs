@@ -232,6 +232,40 @@ describe('compose', () => {
     }
   });
 
+  it('stores files of packages in a bucket that its own store makes, with durable writes', () => {
+    const example = /^#BLOBS_URL=(.*)$/m.exec(read('.env.example'))?.[1] ?? assert.fail('no BLOBS_URL');
+    const url = new URL(example);
+    const { s3, package: reader } = services;
+    const toml = Object.fromEntries(
+      [...read('deploy/compose/garage.toml').matchAll(/^(\w+) = "?([^"\n]*)"?$/gm)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    );
+    assert.equal(url.searchParams.get('endpoint'), `http://s3:${toml['api_bind_addr']?.split(':')[1]}`);
+    assert.equal(url.searchParams.get('region'), toml['s3_region']);
+    assert.equal(url.searchParams.get('forcePathStyle'), 'true');
+    assert.deepEqual([toml['metadata_fsync'], toml['data_fsync']], ['true', 'true']);
+    assert.equal(s3.environment.GARAGE_DEFAULT_BUCKET, url.host);
+    assert.deepEqual(s3.command.slice(-2), ['--single-node', '--default-bucket']);
+    assert.equal(s3.healthcheck.test.at(-1), url.host);
+    for (const folder of [toml['metadata_dir'], toml['data_dir']])
+      assert.ok(
+        s3.volumes.some((/** @type {string} */ volume) => volume.endsWith(`:${folder}`)),
+        `${folder} is not a volume`,
+      );
+    for (const [kind, name] of [
+      ['ACCESS', 'AWS_ACCESS_KEY_ID'],
+      ['SECRET', 'AWS_SECRET_ACCESS_KEY'],
+    ]) {
+      assert.equal(reader.environment[name ?? ''], s3.environment[`GARAGE_DEFAULT_${kind}_KEY`]);
+      assert.deepEqual(holders(`BLOBS_${kind}_KEY`), ['s3', 'package']);
+    }
+    assert.match(printed, /^BLOBS_ACCESS_KEY=GK[0-9a-f]{32}$/m);
+    assert.match(printed, /^BLOBS_(?:CLUSTER_SECRET|SECRET_KEY)=[0-9a-f]{64}$/m);
+    assert.deepEqual(s3.profiles, ['s3']);
+  });
+
   it('publishes only the gateway, and caught mail and metrics to this machine', () => {
     const ports = Object.fromEntries(
       Object.entries(services).flatMap(([name, { ports: open }]) => (open ? [[name, open]] : [])),
