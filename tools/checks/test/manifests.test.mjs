@@ -212,8 +212,12 @@ describe('compose', () => {
   it('creates roles that are no superusers, and closes their databases to other roles', () => {
     const script = read('deploy/overlays/local/init-databases.sh');
     const roles = script.split('\n').filter((line) => /\b(create|alter) (role|user)\b/i.test(line));
-    assert.deepEqual(roles, ['\tcreate role :"service" login password :\'password\';']);
+    assert.deepEqual(roles, [
+      '\tcreate role :"service" login password :\'password\';',
+      "\tcreate role exporter login password :'password' connection limit 3 in role pg_monitor;",
+    ]);
     assert.doesNotMatch(script, /\bgrant\b/i);
+    assert.deepEqual(holders('DATABASE_PASSWORD_EXPORTER'), ['postgres', 'postgres-exporter']);
     assert.match(script, /revoke all on database :"service" from public;/);
   });
 
@@ -288,6 +292,32 @@ it('the bus has the same accounts in containers as on one machine', () => {
   const wanted = ['operator', ...SERVICES].map((name) => [name, name.toUpperCase()]);
   assert.deepEqual(named.map(String).sort(), wanted.map(String).sort());
   assert.equal(users.match(/permissions: \{/g)?.length, SERVICES.length);
+});
+
+it('the overlay local renders with the secrets of the script, and contains the exporters', (test) => {
+  const copy = mkdtempSync(join(tmpdir(), 'rookery-local-'));
+  try {
+    cpSync(join(root, 'deploy'), join(copy, 'deploy'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/secrets'),
+    });
+    const local = join(copy, 'deploy/overlays/local');
+    execFileSync('sh', [join(local, 'make-secrets.sh')]);
+    /** @type {string} */
+    let rendered;
+    try {
+      rendered = execFileSync('kubectl', ['kustomize', local], { encoding: 'utf8', stdio: 'pipe' });
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
+      return test.skip('kubectl is not installed');
+    }
+    const names = parseAllDocuments(rendered).map((one) => `${one.get('kind')} ${one.getIn(['metadata', 'name'])}`);
+    for (const name of ['postgres-exporter', 'nats-exporter'])
+      for (const kind of ['Deployment', 'NetworkPolicy'])
+        assert.ok(names.includes(`${kind} ${name}`), `no ${kind} ${name}`);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
 });
 
 describe('network policies', () => {
