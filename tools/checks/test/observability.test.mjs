@@ -29,8 +29,8 @@ function promtool(...words) {
 }
 
 /**
- * Metrics of the pinned exporters. Source: https://github.com/prometheus-community/postgres_exporter 0.19.1 (collector/,
- * pg_settings) and https://github.com/nats-io/prometheus-nats-exporter 0.18.0 (collector/jsz.go).
+ * Metrics of the pinned exporters: postgres_exporter 0.19.1 (its collectors and pg_settings) and prometheus-nats-exporter
+ * 0.18.0 (jsz.go).
  */
 const EXPORTED = [
   'pg_up',
