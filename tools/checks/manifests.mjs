@@ -211,6 +211,9 @@ function checkRelease() {
   const base = join(root, 'deploy/base/kustomization.yaml');
   for (const { name, newTag } of parse(readFileSync(base, 'utf8')).images)
     if (newTag !== version) problem(base, `${name} has the tag ${newTag}, and the release is ${version}`);
+  const dockerfile = join(root, 'deploy/Dockerfile');
+  if (!readFileSync(dockerfile, 'utf8').includes(`\nARG VERSION=${version}\n`))
+    problem(dockerfile, `is not of ${version}`);
   const guide = join(root, 'deploy/overlays/local/README.md');
   if (!readFileSync(guide, 'utf8').includes(`rookery/$s:${version} `)) problem(guide, `builds no image of ${version}`);
   const jobs = join(root, 'deploy/base/jobs/kustomization.yaml');
