@@ -27,6 +27,7 @@ const STEPS = [
   ['words', process.execPath, ['tools/checks/words.mjs', '--check']],
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
   ['tables', process.execPath, ['tools/checks/table-owners.mjs', '--check']],
+  ['expand-first', process.execPath, ['tools/checks/expand-first.mjs', '--check']],
   ['routes', process.execPath, ['tools/checks/routes.mjs', '--check']],
   ['openapi', process.execPath, ['tools/checks/openapi-lint.mjs']],
   ['citations', process.execPath, ['tools/checks/citations.mjs']],

@@ -7,10 +7,15 @@
  */
 
 /** Connections of a database server, as `npm start` and deploy/base/postgres set it. The figures are from docs/scaling.md. */
-const CONNECTIONS = 300;
+export const CONNECTIONS = 300;
 /** Connections that one process needs, with those of its job queue; and those of a migration. The figures are from docs/scaling.md. */
 const CONNECTIONS_EACH = 25;
 const CONNECTIONS_MIGRATION = 3;
+/**
+ * Connections of a service with this many replicas, one more process while its Deployment is updated, and a migration.
+ * @param {number} replicas
+ */
+export const neededConnections = (replicas) => (replicas + 1) * CONNECTIONS_EACH + CONNECTIONS_MIGRATION;
 /** Readiness waits for databases. Units: seconds. */
 const READINESS_SECONDS = 3;
 /** Secrets that the operator of the cluster makes. */
@@ -197,8 +202,7 @@ function scalingFits(objects, complain) {
     if (!deployment) complain(scaler, `scales the unknown Deployment ${target.name}`);
     else if (deployment.spec.replicas !== minReplicas)
       complain(scaler, 'and its Deployment differ in the smallest number');
-    // One more process while a Deployment is updated.
-    const needed = (maxReplicas + 1) * CONNECTIONS_EACH + CONNECTIONS_MIGRATION;
+    const needed = neededConnections(maxReplicas);
     if (target.name !== 'gateway' && needed > CONNECTIONS)
       complain(scaler, `needs ${needed} connections of ${CONNECTIONS}`);
   }

@@ -4,7 +4,8 @@
  * cluster: (1) the compose file against its JSON schema and its own references, (2) each Kubernetes object against its
  * model, (3) each object and patch as a typed literal, which finds misspelt fields that the models accept, (4) that every
  * file named by a kustomization exists, (5) that names of jobs and tags of images are those of the release, and (6) the
- * rendered overlay `production` against the rules of manifest-policies.mjs, where kubectl 1.27 or newer is installed.
+ * rendered overlays of production against the rules of manifest-policies.mjs and manifest-servers.mjs, where kubectl 1.27 or
+ * newer is installed, and (7) the values for the chart of NATS.
  *
  * @typedef {Record<string, any>} Manifest
  * @typedef {{ file: string, object: Manifest, patch: boolean }} Entry
@@ -16,6 +17,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { policyProblems } from './manifest-policies.mjs';
+import { busProblems, serverProblems } from './manifest-servers.mjs';
 
 const require = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -82,22 +84,59 @@ function checkKustomization(file, content) {
   for (const name of named) if (!existsSync(join(here, name))) problem(file, `names ${name}, which does not exist`);
 }
 
+/** Packages with the models of custom resources, by the group of their API. */
+const PACKAGES = new Map([
+  ['postgresql.cnpg.io', '@kubernetes-models/cloudnative-pg'],
+  ['keda.sh', '@kubernetes-models/keda'],
+]);
 /** @param {Manifest} object */
-const modulePath = ({ apiVersion, kind }) => `kubernetes-models/${apiVersion}/${kind}`;
+const modulePath = ({ apiVersion, kind }) =>
+  `${PACKAGES.get(apiVersion.split('/')[0]) ?? 'kubernetes-models'}/${apiVersion}/${kind}`;
+
+/**
+ * The object without fields that are newer than its model. The package has the resources of CloudNativePG 1.24; 1.25 added
+ * the durability of synchronous replication and the providers of locales, 1.26 archivers that are plugins.
+ * @param {Manifest} object
+ * @returns {Manifest}
+ */
+function withoutNewerFields(object) {
+  if (object.kind !== 'Cluster') return object;
+  const known = structuredClone(object);
+  for (const plugin of known.spec.plugins ?? []) delete plugin.isWALArchiver;
+  delete known.spec.postgresql?.synchronous?.dataDurability;
+  for (const name of ['locale', 'localeProvider', 'builtinLocale']) delete known.spec.bootstrap?.initdb?.[name];
+  return known;
+}
+
+/**
+ * The object as one of a kind that has a model. An ObjectStore has none; its configuration is that of a Cluster's own archive.
+ * @param {Manifest} object
+ * @returns {Manifest}
+ */
+function modelled(object) {
+  if (object.kind !== 'ObjectStore' || object.apiVersion !== 'barmancloud.cnpg.io/v1')
+    return withoutNewerFields(object);
+  const { configuration, retentionPolicy, ...others } = object.spec;
+  const backup = { barmanObjectStore: configuration, retentionPolicy };
+  const spec = { instances: 1, storage: {}, backup, ...others };
+  return { ...object, apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster', spec };
+}
 
 /**
  * @param {string} file
  * @param {Manifest} object
  */
 function checkObject(file, object) {
+  /** @type {new (object: Manifest) => { validate(): void }} */
   let Model;
   try {
-    Model = require(modulePath(object))[object.kind];
+    const { kind, ...known } = modelled(object);
+    Model = require(modulePath({ kind, ...known }))[kind];
   } catch {
     return problem(file, `unknown kind ${object.apiVersion} ${object.kind}`);
   }
   try {
-    new Model(object).validate();
+    new Model(modelled(object)).validate();
   } catch (error) {
     problem(file, `${object.kind} ${object.metadata?.name}: ${/** @type {Error} */ (error).message}`);
   }
@@ -116,7 +155,8 @@ function checkTypes(entries) {
   const lines = [
     'type Part<T> = T extends readonly (infer I)[] ? Part<I>[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;',
   ];
-  entries.forEach(({ file, object, patch }, index) => {
+  entries.forEach(({ file, object: written, patch }, index) => {
+    const object = modelled(written);
     const type = `import('${modulePath(object)}').I${object.kind}`;
     lines.push(`export const object${index}: ${patch ? `Part<${type}>` : type} = ${JSON.stringify(object)};`);
     origins[lines.length] = file;
@@ -146,8 +186,9 @@ function checkTypes(entries) {
 function checkDeploy() {
   /** @type {Entry[]} */
   const entries = [];
-  // The files of deploy/observability belong to Prometheus and Grafana (observability.test.mjs).
-  const isManifest = (/** @type {string} */ path) => /\.ya?ml$/.test(path) && !path.includes('/observability/');
+  // The files of deploy/observability belong to Prometheus and Grafana (observability.test.mjs), values.yaml to Helm.
+  const isManifest = (/** @type {string} */ path) =>
+    /\.ya?ml$/.test(path) && !path.includes('/observability/') && !path.endsWith('/values.yaml');
   for (const file of filesBelow(join(root, 'deploy')).filter(isManifest)) {
     for (const document of parseAllDocuments(readFileSync(file, 'utf8'), { merge: true })) {
       for (const error of document.errors) problem(file, error.message);
@@ -170,6 +211,9 @@ function checkRelease() {
   const base = join(root, 'deploy/base/kustomization.yaml');
   for (const { name, newTag } of parse(readFileSync(base, 'utf8')).images)
     if (newTag !== version) problem(base, `${name} has the tag ${newTag}, and the release is ${version}`);
+  const dockerfile = join(root, 'deploy/Dockerfile');
+  if (!readFileSync(dockerfile, 'utf8').includes(`\nARG VERSION=${version}\n`))
+    problem(dockerfile, `is not of ${version}`);
   const guide = join(root, 'deploy/overlays/local/README.md');
   if (!readFileSync(guide, 'utf8').includes(`rookery/$s:${version} `)) problem(guide, `builds no image of ${version}`);
   const jobs = join(root, 'deploy/base/jobs/kustomization.yaml');
@@ -177,35 +221,50 @@ function checkRelease() {
   if (nameSuffix !== `-${version.replaceAll('.', '-')}`) problem(jobs, `nameSuffix is not that of release ${version}`);
 }
 
+function checkBus() {
+  const file = join(root, 'deploy/components/nats-chart/values.yaml');
+  /** @param {string} path */
+  const read = (path) => readFileSync(join(root, path), 'utf8');
+  const accounts = [...read('deploy/base/nats/users.conf').matchAll(/password: \$(NATS_PASSWORD_\w+)/g)];
+  const estate = {
+    replicas: /NATS_STREAM_REPLICAS_COUNT=(\d+)/.exec(read('deploy/overlays/production/kustomization.yaml'))?.[1],
+    image: /image: (\S+)/.exec(read('deploy/base/nats/nats.yaml'))?.[1] ?? '',
+    accounts: accounts.flatMap(([, name]) => name ?? []),
+  };
+  for (const text of busProblems(parse(readFileSync(file, 'utf8')), estate)) problem(file, text);
+}
+
 /**
- * Renders and checks the production overlay. Returns what was checked, for the summary.
+ * Renders and checks an overlay of production. Returns what was checked, for the summary.
+ * @param {string} name
  * @returns {string}
  */
-function checkProduction() {
-  const overlay = join(root, 'deploy/overlays/production');
+function checkProduction(name) {
+  const overlay = join(root, 'deploy/overlays', name);
   /** @type {string} */
   let rendered;
   try {
     const version = execFileSync('kubectl', ['version', '--client'], { encoding: 'utf8', stdio: 'pipe' });
-    if (!/Kustomize Version: v[5-9]/.test(version)) return 'production not rendered: kubectl is older than 1.27';
+    if (!/Kustomize Version: v[5-9]/.test(version)) return `${name} not rendered: kubectl is older than 1.27`;
     rendered = execFileSync('kubectl', ['kustomize', overlay], { encoding: 'utf8', stdio: 'pipe' });
   } catch (error) {
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (code === 'ENOENT') return 'production not rendered: kubectl is not installed';
+    if (code === 'ENOENT') return `${name} not rendered: kubectl is not installed`;
     problem(overlay, message);
-    return 'production not rendered';
+    return `${name} not rendered`;
   }
   /** @type {Manifest[]} */
   const objects = parseAllDocuments(rendered).map((document) => document.toJS());
   for (const object of objects) checkObject(overlay, object);
-  for (const text of policyProblems(objects)) problem(overlay, text);
-  return `${objects.length} rendered for production`;
+  for (const text of [...policyProblems(objects), ...serverProblems(objects)]) problem(overlay, text);
+  return `${objects.length} rendered for ${name}`;
 }
 
 checkCompose();
 checkRelease();
 const objects = checkDeploy();
-const production = checkProduction();
+checkBus();
+const production = ['production', 'production-with-servers'].map(checkProduction).join(', ');
 for (const line of problems) process.stdout.write(`${line}\n`);
 process.stdout.write(`manifests: ${objects} objects, ${production}, ${problems.length} problems\n`);
 if (problems.length > 0) process.exitCode = 1;

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../processes/build.mjs';
 import { asyncApiDocument } from './asyncapi.mjs';
-import { networkPolicies } from './network-policies.mjs';
+import { busPolicies, databasePolicies, networkPolicies } from './network-policies.mjs';
 import { operationNames, routesByResource } from '../checks/routes.mjs';
 import { readmeOf, rootReadme, sentencesOf } from './readmes.mjs';
 
@@ -301,6 +301,8 @@ settle({
   'docs/events.md': eventsPage(),
   'apps/gateway/asyncapi.json': asyncApiFile(),
   'deploy/base/nats/users.conf': busUsers(bus),
+  'deploy/components/cloudnative-pg/network-policies.yaml': databasePolicies(),
+  'deploy/components/nats-chart/network-policies.yaml': busPolicies(),
   'deploy/base/network-policies.yaml': networkPolicies(require(join(root, 'libs/egress/dist/index.js')).publicRanges()),
   ...readmes(bus),
 });

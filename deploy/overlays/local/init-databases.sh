@@ -1,5 +1,6 @@
 #!/bin/sh
-# Run once by the PostgreSQL image: for each service a database and a role that may enter no other one.
+# Run once by the PostgreSQL image: for each service a database and a role that may enter no other one, and a role that
+# reads the server's statistics.
 set -eu
 for service in identity collaboration import package admin; do
   password=$(eval "printf %s \"\$PASSWORD_$(echo "$service" | tr a-z A-Z)\"")
@@ -10,3 +11,7 @@ for service in identity collaboration import package admin; do
 	revoke all on database :"service" from public;
 SQL
 done
+[ -n "$PASSWORD_EXPORTER" ] || { echo "there is no password for the role exporter" >&2; exit 1; }
+psql -v ON_ERROR_STOP=1 --username "$POSTGRES_USER" --set=password="$PASSWORD_EXPORTER" <<-'SQL'
+	create role exporter login password :'password' connection limit 3 in role pg_monitor;
+SQL

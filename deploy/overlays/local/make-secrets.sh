@@ -12,6 +12,7 @@ join() { printf '%s' "$2" >"secrets/$1"; }
 kept() { cat "secrets/$1"; }
 keep root-token "glpat-$(random 15 base64url)"
 keep postgres-password "$(random 16 hex)"
+keep exporter-database-password "$(random 16 hex)"
 # A letter in front: nats-server takes what begins with a digit for a number.
 keep operator-bus-password "p$(random 16 hex)"
 for service in $services; do
@@ -37,6 +38,10 @@ done
 keep gateway-session-secret "$(random 32 base64url)"
 # Sites of geo have it in common: a second site gets this file from the first.
 keep geo-shared-secret "$(random 32 hex)"
+# The bucket of Compose. Garage knows keys of this form only.
+keep blobs-access-key "GK$(random 16 hex)"
+keep blobs-secret-key "$(random 32 hex)"
+keep blobs-cluster-secret "$(random 32 hex)"
 if [ "${1:-}" = env ]; then
   echo "ROOKERY_ROOT_TOKEN=$(kept root-token)"
   echo "POSTGRES_PASSWORD=$(kept postgres-password)"
@@ -45,6 +50,10 @@ if [ "${1:-}" = env ]; then
   echo "CONTEXT_KEYS_GATEWAY=$(kept gateway-context-keys)"
   echo "INTERNAL_KEYS_GATEWAY=$(kept gateway-internal-keys)"
   echo "SESSION_SECRET_GATEWAY=$(kept gateway-session-secret)"
+  echo "DATABASE_PASSWORD_EXPORTER=$(kept exporter-database-password)"
+  echo "BLOBS_ACCESS_KEY=$(kept blobs-access-key)"
+  echo "BLOBS_SECRET_KEY=$(kept blobs-secret-key)"
+  echo "BLOBS_CLUSTER_SECRET=$(kept blobs-cluster-secret)"
   for service in $services; do
     name=$(echo "$service" | tr a-z A-Z)
     echo "CONTEXT_KEYS_$name=$(kept "$service-context-keys")"

@@ -18,6 +18,7 @@ export { Database } from './work/database';
 export type { SqlReader } from './work/database';
 export { conditionMetSql } from './work/last-statement';
 export type { LastStatement } from './work/last-statement';
+export { activeTraceparent } from './work/outbox';
 export { Work } from './work/work';
 export type { Tx } from './work/work';
 export { isUsualPage, KeptStatements, prepared } from './sql/prepared';

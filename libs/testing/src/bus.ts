@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { DomainEvent } from '@rookery/contracts';
 import type { JetStreamStrategy } from '@rookery/messaging';
 import type { Database } from '@rookery/persistence';
+import { headers } from 'nats';
 import type { NatsConnection } from 'nats';
+
+/** Shape: `traceparent` is the W3C header of the span of the request. */
+interface EventOptions {
+  readonly id?: string;
+  readonly at?: Date;
+  readonly traceparent?: string;
+}
 
 /**
  * Publishes an event as another service would; a repeated id is the same event again. Returns the id. The stream is
@@ -11,7 +19,7 @@ import type { NatsConnection } from 'nats';
 export async function publishEvent(
   bus: NatsConnection,
   { definition, aggregateId, actorId, seen, data }: DomainEvent,
-  { id = randomUUID(), at = new Date() }: { readonly id?: string; readonly at?: Date } = {},
+  { id = randomUUID(), at = new Date(), traceparent }: EventOptions = {},
 ): Promise<string> {
   const envelope = {
     specversion: '1.0',
@@ -24,13 +32,18 @@ export async function publishEvent(
     aggregatetype: definition.noun,
     aggregateid: aggregateId,
     actorid: actorId,
+    ...(traceparent ? { traceparent } : {}),
     ...(seen ? { directoryversion: seen.version, directoryepoch: seen.epoch } : {}),
     data,
   };
   const manager = await bus.jetstreamManager({ timeout: 50_000 });
   const stream = { name: definition.service.toUpperCase(), subjects: [`${definition.service}.>`] };
   await manager.streams.add(stream).catch(() => undefined);
-  await bus.jetstream({ timeout: 50_000 }).publish(definition.subject, JSON.stringify(envelope));
+  const fields = headers();
+  if (traceparent) fields.set('traceparent', traceparent);
+  await bus
+    .jetstream({ timeout: 50_000 })
+    .publish(definition.subject, JSON.stringify(envelope), traceparent ? { headers: fields } : {});
   return id;
 }
 

@@ -212,8 +212,12 @@ describe('compose', () => {
   it('creates roles that are no superusers, and closes their databases to other roles', () => {
     const script = read('deploy/overlays/local/init-databases.sh');
     const roles = script.split('\n').filter((line) => /\b(create|alter) (role|user)\b/i.test(line));
-    assert.deepEqual(roles, ['\tcreate role :"service" login password :\'password\';']);
+    assert.deepEqual(roles, [
+      '\tcreate role :"service" login password :\'password\';',
+      "\tcreate role exporter login password :'password' connection limit 3 in role pg_monitor;",
+    ]);
     assert.doesNotMatch(script, /\bgrant\b/i);
+    assert.deepEqual(holders('DATABASE_PASSWORD_EXPORTER'), ['postgres', 'postgres-exporter']);
     assert.match(script, /revoke all on database :"service" from public;/);
   });
 
@@ -230,6 +234,40 @@ describe('compose', () => {
       assert.deepEqual([isReadOnly, dropped, options], [true, ['ALL'], ['no-new-privileges:true']], name);
       assert.ok(tmpfs.includes('/tmp') || volumes.includes('scratch:/tmp'), `${name} has no /tmp`);
     }
+  });
+
+  it('stores files of packages in a bucket that its own store makes, with durable writes', () => {
+    const example = /^#BLOBS_URL=(.*)$/m.exec(read('.env.example'))?.[1] ?? assert.fail('no BLOBS_URL');
+    const url = new URL(example);
+    const { s3, package: reader } = services;
+    const toml = Object.fromEntries(
+      [...read('deploy/compose/garage.toml').matchAll(/^(\w+) = "?([^"\n]*)"?$/gm)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    );
+    assert.equal(url.searchParams.get('endpoint'), `http://s3:${toml['api_bind_addr']?.split(':')[1]}`);
+    assert.equal(url.searchParams.get('region'), toml['s3_region']);
+    assert.equal(url.searchParams.get('forcePathStyle'), 'true');
+    assert.deepEqual([toml['metadata_fsync'], toml['data_fsync']], ['true', 'true']);
+    assert.equal(s3.environment.GARAGE_DEFAULT_BUCKET, url.host);
+    assert.deepEqual(s3.command.slice(-2), ['--single-node', '--default-bucket']);
+    assert.equal(s3.healthcheck.test.at(-1), url.host);
+    for (const folder of [toml['metadata_dir'], toml['data_dir']])
+      assert.ok(
+        s3.volumes.some((/** @type {string} */ volume) => volume.endsWith(`:${folder}`)),
+        `${folder} is not a volume`,
+      );
+    for (const [kind, name] of [
+      ['ACCESS', 'AWS_ACCESS_KEY_ID'],
+      ['SECRET', 'AWS_SECRET_ACCESS_KEY'],
+    ]) {
+      assert.equal(reader.environment[name ?? ''], s3.environment[`GARAGE_DEFAULT_${kind}_KEY`]);
+      assert.deepEqual(holders(`BLOBS_${kind}_KEY`), ['s3', 'package']);
+    }
+    assert.match(printed, /^BLOBS_ACCESS_KEY=GK[0-9a-f]{32}$/m);
+    assert.match(printed, /^BLOBS_(?:CLUSTER_SECRET|SECRET_KEY)=[0-9a-f]{64}$/m);
+    assert.deepEqual(s3.profiles, ['s3']);
   });
 
   it('publishes only the gateway, and caught mail and metrics to this machine', () => {
@@ -254,6 +292,32 @@ it('the bus has the same accounts in containers as on one machine', () => {
   const wanted = ['operator', ...SERVICES].map((name) => [name, name.toUpperCase()]);
   assert.deepEqual(named.map(String).sort(), wanted.map(String).sort());
   assert.equal(users.match(/permissions: \{/g)?.length, SERVICES.length);
+});
+
+it('the overlay local renders with the secrets of the script, and contains the exporters', (test) => {
+  const copy = mkdtempSync(join(tmpdir(), 'rookery-local-'));
+  try {
+    cpSync(join(root, 'deploy'), join(copy, 'deploy'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/secrets'),
+    });
+    const local = join(copy, 'deploy/overlays/local');
+    execFileSync('sh', [join(local, 'make-secrets.sh')]);
+    /** @type {string} */
+    let rendered;
+    try {
+      rendered = execFileSync('kubectl', ['kustomize', local], { encoding: 'utf8', stdio: 'pipe' });
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
+      return test.skip('kubectl is not installed');
+    }
+    const names = parseAllDocuments(rendered).map((one) => `${one.get('kind')} ${one.getIn(['metadata', 'name'])}`);
+    for (const name of ['postgres-exporter', 'nats-exporter'])
+      for (const kind of ['Deployment', 'NetworkPolicy'])
+        assert.ok(names.includes(`${kind} ${name}`), `no ${kind} ${name}`);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
 });
 
 describe('network policies', () => {

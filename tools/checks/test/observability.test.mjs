@@ -28,9 +28,21 @@ function promtool(...words) {
   return execFileSync(join(PROGRAMS, 'usr/bin/promtool'), words, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
 }
 
-/** Names of metrics that the sources declare. The gateway's tally adds its prefix to each name. */
+/**
+ * Metrics of the pinned exporters: postgres_exporter 0.19.1 (its collectors and pg_settings) and prometheus-nats-exporter
+ * 0.18.0 (jsz.go).
+ */
+const EXPORTED = [
+  'pg_up',
+  'pg_stat_database_numbackends',
+  'pg_settings_max_connections',
+  'jetstream_server_total_message_bytes',
+  'jetstream_server_max_storage',
+];
+
+/** Names of metrics that the sources and the exporters declare. The gateway's tally adds its prefix to each name. */
 function declaredMetrics() {
-  const names = new Set(['up', 'nodejs_eventloop_lag_p99_seconds']);
+  const names = new Set(['up', 'nodejs_eventloop_lag_p99_seconds', ...EXPORTED]);
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes']) names.add(name);
   for (const rule of rules) if (rule.record) names.add(rule.record);
   for (const kind of ['libs', 'apps'])
@@ -76,7 +88,9 @@ it('rules and dashboard use only metrics that a process exports', () => {
   const expressions = [...rules.map((/** @type {any} */ { expr }) => expr), ...panelExpressions];
   const used = expressions.flatMap((expr) =>
     [
-      ...expr.replaceAll(/\{[^}]*\}|"[^"]*"/g, '').matchAll(/\b(?:rookery[a-z0-9_:]+|nodejs_\w+|process_\w+|up)\b/g),
+      ...expr
+        .replaceAll(/\{[^}]*\}|"[^"]*"/g, '')
+        .matchAll(/\b(?:rookery[a-z0-9_:]+|pg_\w+|jetstream_\w+|nodejs_\w+|process_\w+|up)\b/g),
     ].map(([name]) => name.replace(/_(?:bucket|count|sum)$/, '')),
   );
   assert.ok(used.length > 30);
@@ -101,9 +115,32 @@ it('the panels of the dashboard are valid expressions, with a number of their ow
   }
 });
 
-it('Prometheus of Compose scrapes every process', () => {
-  const [{ static_configs: targets, metrics_path: path }] = parse(read('prometheus.yaml')).scrape_configs;
+it('Prometheus of Compose scrapes every process, and the exporters of both servers', () => {
+  const [{ static_configs: targets, metrics_path: path }, ...exporters] = parse(read('prometheus.yaml')).scrape_configs;
   assert.equal(path, '/-/metrics');
   const scraped = targets.map((/** @type {any} */ one) => `${one.labels.process} ${one.targets}`);
   assert.deepEqual(scraped.sort(), PROCESSES.map((name) => `${name} ${name}:9090`).sort());
+  /** @type {{ services: Record<string, any> }} */
+  const { services } = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true });
+  const component = join(root, 'deploy/components/exporters');
+  for (const {
+    job_name: job,
+    static_configs: [{ targets: addresses }],
+  } of exporters) {
+    const [host, port] = addresses[0].split(':');
+    assert.equal(host, `${job}-exporter`);
+    assert.deepEqual(services[host].profiles, ['observability']);
+    const { spec } = parse(readFileSync(join(component, `${host}.yaml`), 'utf8'), { merge: true });
+    const [{ image, ports, args, env }] = spec.template.spec.containers;
+    assert.equal(image, services[host].image, `${host} has two releases`);
+    assert.equal(ports[0].containerPort, Number(port));
+    assert.deepEqual(args, services[host].command);
+    const { DATA_SOURCE_URI: uri, DATA_SOURCE_USER: user } = services[host].environment ?? {};
+    const named = (/** @type {string} */ name) => env?.find((/** @type {any} */ one) => one.name === name)?.value;
+    assert.deepEqual([named('DATA_SOURCE_URI'), named('DATA_SOURCE_USER')], [uri, user]);
+  }
+  assert.deepEqual(
+    exporters.map((/** @type {any} */ one) => one.job_name),
+    ['postgres', 'nats'],
+  );
 });

@@ -69,7 +69,7 @@ function valuesOf(row: OutboxRow): unknown[] {
 }
 
 /** The W3C header of the running span; null when nothing is traced. */
-function activeTraceparent(): string | null {
+export function activeTraceparent(): string | null {
   const context = trace.getActiveSpan()?.spanContext();
   if (!context || !isSpanContextValid(context)) return null;
   return `00-${context.traceId}-${context.spanId}-${context.traceFlags.toString(16).padStart(2, '0')}`;

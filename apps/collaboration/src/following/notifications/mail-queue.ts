@@ -8,7 +8,7 @@ import type { MailIdentity } from './mailer/mail-identity';
 import { CHECK_VALID_MS, DueCheck } from './mailer/due-check';
 import type { Due } from './mailer/due-check';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mailer/mail-source';
-import { MailTable } from './mailer/mail-table';
+import { MailTable, withSpans } from './mailer/mail-table';
 import type { ClaimedMail } from './mailer/mail-table';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
@@ -61,7 +61,7 @@ export class MailQueue implements MailSource {
       await this.directory.assertCurrent(tx);
       const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
       const toSend = await this.combined.gather(tx, batch, allowed, this.settings);
-      return { count: claimed.length, mails: await this.dueMails(tx, toSend) };
+      return { count: claimed.length, mails: withSpans(await this.dueMails(tx, toSend), toSend) };
     });
     return { ...taken, count: taken.count + swept };
   }

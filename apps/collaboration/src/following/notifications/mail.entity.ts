@@ -58,6 +58,8 @@ export class Mail {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) allowedAt: Date | null;
   /** Id of the combined e-mail that covers it. */
   @Column({ type: 'bigint', nullable: true }) gatheredInto: number | null;
+  /** W3C header of the span that queued it; null when nothing is traced. */
+  @Column({ type: 'text', nullable: true }) traceparent: string | null;
 }
 
 /** A participant of a noteable other than its author and assignees. Source: ADR 0082. */

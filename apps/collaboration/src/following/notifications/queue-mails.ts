@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Jobs } from '@rookery/jobs';
-import { prepared, statement } from '@rookery/persistence';
+import { activeTraceparent, prepared, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind, projectIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
@@ -124,9 +124,9 @@ const queue = perKind((kind) => {
          where before.source_event_id = e.event_id and before.recipient_id = recipient.user_id))
    )
    insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, note_id,
-     reason, details, note_ids, is_watching)
+     reason, details, note_ids, is_watching, traceparent)
    select e.event_id, row.user_id, e.template, e.actor_id, row.project_id, '${kind.type}', e.noteable_id, e.note_id,
-     (array[${RANKED}])[row.rank], e.details, row.note_ids, row.is_watching
+     (array[${RANKED}])[row.rank], e.details, row.note_ids, row.is_watching, $17::text
    from (
      select t.user_id, t.project_id, t.rank, t.is_watching, max(t.number) as number,
        case when count(*) > 1 then array_agg(t.note_id order by t.number) end as note_ids
@@ -215,6 +215,7 @@ export class QueueMails {
       watchers.map((one) => one.userId),
       forWatchersOnly,
       notices.map((notice) => notice.toActor ?? false),
+      activeTraceparent(),
     ]);
     if (queued.length > 0) tx.afterCommit(() => this.mailer.nudge());
   }

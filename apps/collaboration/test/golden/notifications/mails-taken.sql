@@ -51,6 +51,7 @@ returning
   m.id,
   m.recipient_id,
   m.template,
+  m.traceparent,
   m.noteable_type,
   m.noteable_id,
   coalesce(cardinality(m.note_ids), 1) as tells,

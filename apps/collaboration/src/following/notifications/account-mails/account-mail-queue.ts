@@ -7,7 +7,7 @@ import { MAIL_IDENTITY, messageIdFor } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { retryOutcome } from '../mailer/mail-source';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from '../mailer/mail-source';
-import { MailTable } from '../mailer/mail-table';
+import { MailTable, withSpans } from '../mailer/mail-table';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 import type { AccountMail } from './account-mail.entity';
@@ -44,11 +44,16 @@ export class AccountMailQueue implements MailSource {
   /** Takes a batch. Errors: Unavailable while identity is away; the taken e-mails are retried. */
   async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
     const swept = await this.table.sweep(this.work, this.settings);
-    const { count, jobs } = await this.table.takeBatch(this.work, async (tx, batch) => {
+    const {
+      count,
+      jobs,
+      claimed: taken,
+    } = await this.table.takeBatch(this.work, async (tx, batch) => {
       const claimed = await this.table.claim(tx, batch, this.settings);
-      if (claimed.length === 0) return { count: 0, jobs: [] };
+      if (claimed.length === 0) return { count: 0, jobs: [], claimed };
       const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
-      return { count: claimed.length, jobs: await tx.prepared<AccountMailJob>(load, [allowed.map((mail) => mail.id)]) };
+      const due = await tx.prepared<AccountMailJob>(load, [allowed.map((mail) => mail.id)]);
+      return { count: claimed.length, jobs: due, claimed };
     });
     if (jobs.length === 0) return { count: count + swept, mails: [] };
     const facts = await this.requestFacts(jobs);
@@ -57,10 +62,8 @@ export class AccountMailQueue implements MailSource {
       this.database,
       gone.map((job) => job.id),
     );
-    return {
-      count: count + swept,
-      mails: jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : [])),
-    };
+    const mails = jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : []));
+    return { count: count + swept, mails: withSpans(mails, taken) };
   }
 
   isDue(): Promise<boolean> {

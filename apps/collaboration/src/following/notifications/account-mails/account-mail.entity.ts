@@ -39,4 +39,6 @@ export class AccountMail {
   @Column({ type: 'uuid', nullable: true }) claim: string | null;
   /** Time at which the allowance of its recipient permits it. Null until the allowance was charged. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) allowedAt: Date | null;
+  /** W3C header of the span that queued it; null when nothing is traced. */
+  @Column({ type: 'text', nullable: true }) traceparent: string | null;
 }

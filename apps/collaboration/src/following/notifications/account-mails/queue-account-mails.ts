@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AccountMailTemplate } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { activeTraceparent, prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { Mailer } from '../mailer/mailer';
 import type { LeftOutSnippet } from './account-mail.entity';
@@ -19,8 +19,8 @@ export interface AccountNotice {
 
 const queue = prepared(
   'account_mails_queue',
-  `insert into account_mails (source_event_id, recipient_id, template, subject_id, left_out)
-   select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::jsonb[])
+  `insert into account_mails (source_event_id, recipient_id, template, subject_id, left_out, traceparent)
+   select *, $6::text from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::jsonb[])
    on conflict do nothing returning 1`,
 );
 
@@ -41,6 +41,7 @@ export class QueueAccountMails {
       notices.map((one) => one.template),
       notices.map((one) => one.subjectId),
       notices.map(({ leftOut }) => (leftOut === undefined ? null : JSON.stringify(leftOut))),
+      activeTraceparent(),
     ]);
     if (queued.length > 0) tx.afterCommit(() => this.mailer.nudge());
   }

@@ -63,18 +63,20 @@ const gather = prepared(
      select m.* from mails m where m.id = any($1::bigint[]) or m.id = any(array(select id from more))
    ), made as (
      insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id,
-       created_at, allowed_at, attempts, claim, next_attempt_at)
+       created_at, allowed_at, attempts, claim, next_attempt_at, traceparent)
      select (array_agg(m.source_event_id order by m.id desc))[1], t.recipient_id, t.template,
        (array_agg(m.actor_id order by m.id desc))[1], (array_agg(m.project_id order by m.id desc))[1], t.noteable_type,
-       t.noteable_id, min(m.created_at), now(), 1, $6::uuid, now() + $7::integer * interval '1 millisecond'
+       t.noteable_id, min(m.created_at), now(), 1, $6::uuid, now() + $7::integer * interval '1 millisecond',
+       (array_agg(m.traceparent order by m.id desc))[1]
      from thread t join member m using (recipient_id, noteable_type, noteable_id)
      group by t.recipient_id, t.noteable_type, t.noteable_id, t.template having count(*) > 1
-     returning id, recipient_id, noteable_type, noteable_id, template
+     returning id, recipient_id, noteable_type, noteable_id, template, traceparent
    ), gathered as (
      update mails m set state = 'gathered', gathered_into = made.id, attempts = 0, claim = null
      from member join made using (recipient_id, noteable_type, noteable_id) where m.id = member.id
    )
-   select id, recipient_id, noteable_type, noteable_id, template, 1 as tells, false as is_fresh, false as is_put_off from made`,
+   select id, recipient_id, noteable_type, noteable_id, template, 1 as tells, false as is_fresh, false as is_put_off, traceparent
+   from made`,
 );
 /** Drops rows that a combined e-mail does not cover any more. $1 ids of combined e-mails, $2 ids of covered rows. */
 const dropUncovered = prepared(

@@ -6,7 +6,7 @@ import type { Due } from './due-check';
 import { messageIdFor } from './mail-identity';
 import type { MailIdentity } from './mail-identity';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';
-import { MailTable } from './mail-table';
+import { MailTable, withSpans } from './mail-table';
 import type { MailerSettings } from './mailer.config';
 
 /** An e-mail that may be sent now. */
@@ -49,9 +49,14 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
     const { work, settings, directory } = this.services;
     const { table, due } = this.queue;
     const swept = await table.sweep(work, settings);
-    const { count, jobs, checkedAt } = await table.takeBatch(work, async (tx, batch) => {
+    const {
+      count,
+      jobs,
+      checkedAt,
+      claimed: taken,
+    } = await table.takeBatch(work, async (tx, batch) => {
       const claimed = await table.claim(tx, batch, settings);
-      if (claimed.length === 0) return { count: 0, jobs: [], checkedAt: 0 };
+      if (claimed.length === 0) return { count: 0, jobs: [], checkedAt: 0, claimed };
       await directory.assertCurrent(tx);
       const allowed = await table.postponeExcess(tx, claimed, settings);
       const at = performance.now();
@@ -61,10 +66,11 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
         tx,
         allowed.flatMap(({ id }) => (present.has(id) ? [] : [id])),
       );
-      return { count: claimed.length, jobs: found, checkedAt: at };
+      return { count: claimed.length, jobs: found, checkedAt: at, claimed };
     });
     const check = new DueCheck(jobs, checkedAt, (ids) => this.stillDue(ids));
-    return { count: count + swept, mails: jobs.map((job) => this.mailOf(job, check)) };
+    const mails = jobs.map((job) => this.mailOf(job, check));
+    return { count: count + swept, mails: withSpans(mails, taken) };
   }
 
   isDue(): Promise<boolean> {

@@ -15,6 +15,8 @@ export interface DueMail {
   readonly isStillDue: () => Promise<boolean>;
   /** Only for a combined e-mail. Returns the ids of the rows that it covers, as checked last. */
   readonly coveredIds?: () => readonly number[];
+  /** W3C header of the span that queued it; null or absent when nothing is traced. */
+  readonly traceparent?: string | null;
   /** Whether it is sent to a suspect address too: it asks to confirm the address. */
   readonly asksToConfirm?: boolean;
 }

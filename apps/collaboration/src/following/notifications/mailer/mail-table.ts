@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CommitInDoubt } from '@rookery/kernel';
 import { prepared } from '@rookery/persistence';
 import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
-import type { MailOutcome, QueueLength } from './mail-source';
+import type { DueMail, MailOutcome, QueueLength } from './mail-source';
 import type { MailerSettings } from './mailer.config';
 import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadOf } from './allowances';
 import type { QueuedMail } from './allowances';
@@ -20,8 +20,15 @@ const SWEEP_MS = 5000;
  */
 export interface ClaimedMail extends QueuedMail {
   readonly template: string;
+  readonly traceparent: string | null;
   readonly is_fresh: boolean;
   readonly is_put_off: boolean;
+}
+
+/** Gives due e-mails the spans that queued them. Most estates trace nothing, and their e-mails stay as they are. */
+export function withSpans(mails: readonly DueMail[], taken: readonly ClaimedMail[]): readonly DueMail[] {
+  const spans = new Map(taken.flatMap(({ id, traceparent }) => (traceparent === null ? [] : [[id, traceparent]])));
+  return spans.size === 0 ? mails : mails.map((mail) => ({ ...mail, traceparent: spans.get(mail.id) ?? null }));
 }
 
 type ClaimSettings = Pick<MailerSettings, 'leaseMs' | 'batchCount' | 'perMinute'>;
@@ -69,7 +76,7 @@ export class MailTable {
        ${update} attempts = m.attempts + 1, claim = $3, next_attempt_at = now() + $1::integer * interval '1 millisecond',
          allowed_at = coalesce(m.allowed_at, now())
        from picked where m.id = picked.id
-       returning m.id, m.recipient_id, m.template, ${thread.columns}, picked.allowed_at is null as is_fresh,
+       returning m.id, m.recipient_id, m.template, m.traceparent, ${thread.columns}, picked.allowed_at is null as is_fresh,
          (picked.allowed_at is not null and picked.claim is null and not ${thread.isCombined}) as is_put_off`,
     );
     // $1 e-mails per second. Rows are found by recipient: in the order of the queue, each sweep would read all waiting

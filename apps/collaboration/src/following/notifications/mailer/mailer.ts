@@ -5,6 +5,7 @@ import type { Logger } from '@rookery/platform';
 import { SuspectAddresses } from '../../notification-settings/suspect-addresses';
 import { MAIL_SOURCES, retryOutcome, untriedOutcome } from './mail-source';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';
+import { inMailSpan } from './mail-span';
 import { isAddress } from './mail-text';
 import { mailerSettings } from './mailer.config';
 import type { MailerSettings } from './mailer.config';
@@ -187,7 +188,7 @@ export class Mailer {
   private async attempt(client: SmtpClient, mail: DueMail): Promise<SmtpAnswer> {
     if (!isAddress(mail.address)) return { outcome: 'refused', reply: 'not an address' };
     try {
-      return await client.send(mail.compose());
+      return await inMailSpan(mail.traceparent ?? null, () => client.send(mail.compose()));
     } catch (error) {
       return { outcome: 'refused', reply: `not made: ${String(error)}` };
     }

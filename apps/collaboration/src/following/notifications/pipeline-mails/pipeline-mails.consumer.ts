@@ -4,7 +4,7 @@ import type { PayloadOf } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { statement } from '@rookery/persistence';
+import { activeTraceparent, statement } from '@rookery/persistence';
 import { Mailer } from '../mailer/mailer';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
@@ -21,13 +21,15 @@ interface Notice {
   readonly ref: string;
   readonly isTag: boolean;
   readonly sha: string;
+  readonly traceparent: string | null;
 }
 /** Queues an e-mail once if its recipient may get it and wants it. */
 const queue = statement<Notice, { readonly queued: number }>(
   'pipeline_mails_queue',
   `insert into pipeline_mails (source_event_id, recipient_id, template, project_id, pipeline_id, pipeline_iid, ref, is_tag,
-     sha)
-   select i.source_event_id, i.recipient_id, i.template, i.project_id, i.pipeline_id, i.pipeline_iid, i.ref, i.is_tag, i.sha
+     sha, traceparent)
+   select i.source_event_id, i.recipient_id, i.template, i.project_id, i.pipeline_id, i.pipeline_iid, i.ref, i.is_tag, i.sha,
+     :traceparent::text
    ${wantedPipelineMailsSql(`(select :event::uuid as source_event_id, :recipient::bigint as recipient_id,
      :template::text as template, :project::bigint as project_id, :pipeline::bigint as pipeline_id,
      :iid::bigint as pipeline_iid, :ref::text as ref, :isTag::boolean as is_tag, :sha::text as sha offset 0) i`)}
@@ -54,6 +56,7 @@ export class PipelineMailsConsumer {
       const queued = await tx.run(queue, {
         ...{ event, recipient: data.user_id, template, project: data.project_id },
         ...{ pipeline: data.pipeline_id, iid: data.iid, ref: data.ref, isTag: data.is_tag, sha: data.sha },
+        traceparent: activeTraceparent(),
       });
       count += queued.length;
     }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { int, object } from '@rookery/contracts';
 import { defineJob, Jobs } from '@rookery/jobs';
-import { statement } from '@rookery/persistence';
+import { activeTraceparent, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { accessRequestReceiversSql } from '../../todos/access-request-receivers';
 import { byIdSql } from '../by-id-sql';
@@ -26,14 +26,17 @@ interface NoticeParams {
   readonly actor: number | null;
   readonly subject: number | null;
 }
-type StepParams = NoticeParams & { readonly after: number };
+type QueueParams = NoticeParams & { readonly traceparent: string | null };
+type StepParams = QueueParams & { readonly after: number };
 
 /** The notice as a row for each recipient. Shape: `recipients` is a subquery with the column `user_id`. */
 const rowsSql = (recipients: string): string => `(select :event::uuid as source_event_id, one.user_id as recipient_id,
      :template::text as template, :project::bigint as project_id, :group::bigint as group_id, :actor::bigint as actor_id,
      :subject::bigint as subject_id from ${recipients} one offset 0) i`;
-const INSERT = `insert into place_mails (source_event_id, recipient_id, template, project_id, group_id, actor_id, subject_id)
-   select i.source_event_id, i.recipient_id, i.template, i.project_id, i.group_id, i.actor_id, i.subject_id`;
+const INSERT = `insert into place_mails (source_event_id, recipient_id, template, project_id, group_id, actor_id, subject_id,
+     traceparent)
+   select i.source_event_id, i.recipient_id, i.template, i.project_id, i.group_id, i.actor_id, i.subject_id,
+     :traceparent::text`;
 /**
  * The user who acted gets no e-mail. A waiting e-mail covers later events of the same kind, since its text has the facts of
  * the time when it is sent.
@@ -46,7 +49,7 @@ const OTHERS = `and i.recipient_id is distinct from i.actor_id and not exists (
    on conflict do nothing returning 1 as queued`;
 
 const statementsFor = (parent: 'project' | 'group', name: string, recipients: string) =>
-  statement<NoticeParams & { readonly user: number }, { readonly queued: number }>(
+  statement<QueueParams & { readonly user: number }, { readonly queued: number }>(
     `place_mails_queue_${name}_of_${parent}s`,
     `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} ${OTHERS}`,
   );
@@ -127,7 +130,7 @@ export class QueuePlaceMails {
    */
   async next(tx: Tx, template: ProjectMailTemplate, notice: PlaceNotice, after: number): Promise<number | null> {
     if (!this.settings.isEnabled) return null;
-    const [step] = await tx.run(steps[template], { ...paramsOf(notice), after });
+    const [step] = await tx.run(steps[template], { ...paramsOf(notice), after, traceparent: activeTraceparent() });
     this.wake(tx, step!.queued);
     return step!.last;
   }
@@ -135,7 +138,7 @@ export class QueuePlaceMails {
   private async run(tx: Tx, notice: PlaceNotice, statements: ReturnType<typeof byParent>, user: number): Promise<void> {
     if (!this.settings.isEnabled) return;
     const parent = notice.projectId === null ? 'group' : 'project';
-    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user });
+    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user, traceparent: activeTraceparent() });
     this.wake(tx, queued.length);
   }
 

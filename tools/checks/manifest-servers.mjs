@@ -1,0 +1,140 @@
+/**
+ * Rules for the servers of a production cluster: databases lose no acknowledged write and are archived, the bus has three
+ * copies on disk, and each Deployment has one autoscaler within the budget of connections. Source: docs/operations.md 6.
+ *
+ * @typedef {import('./manifest-policies.mjs').Manifest} Manifest
+ * @typedef {import('./manifest-policies.mjs').Rule} Rule
+ */
+import { CONNECTIONS, neededConnections } from './manifest-policies.mjs';
+
+const ARCHIVER = 'barman-cloud.cloudnative-pg.io';
+/** Largest part of a volume that streams may use. A formatted volume is smaller than its claim. */
+const USABLE = 0.8;
+
+/** @param {Manifest[]} objects @param {string} kind */
+const ofKind = (objects, kind) => objects.filter((one) => one.kind === kind);
+/** @param {string} quantity */
+const gibibytes = (quantity) => Number(/^(\d+)Gi$/.exec(quantity)?.[1]);
+
+/** @type {Rule} */
+function databasesAreDurable(objects, complain) {
+  for (const cluster of ofKind(objects, 'Cluster')) {
+    const {
+      instances,
+      imageName = '',
+      postgresql = {},
+      affinity = {},
+      walStorage,
+      resources,
+      bootstrap,
+    } = cluster.spec;
+    const { synchronous, parameters = {} } = postgresql;
+    if (instances < 3) complain(cluster, 'has fewer than three instances');
+    if (!(synchronous?.number >= 1) || synchronous.dataDurability !== 'required')
+      complain(cluster, 'acknowledges commits that one machine has');
+    for (const name of ['fsync', 'full_page_writes', 'synchronous_commit'])
+      if (['off', 'local', 'false'].includes(parameters[name])) complain(cluster, `loses commits: ${name} is off`);
+    if (!/:\d+\.\d+[\w.-]*$/.test(imageName)) complain(cluster, 'has an image without a fixed tag');
+    if (affinity.podAntiAffinityType !== 'required') complain(cluster, 'may have two instances on one node');
+    if (!walStorage) complain(cluster, 'has its log on the volume of its tables');
+    if (!resources?.limits?.memory) complain(cluster, 'has no limit of memory');
+    if (bootstrap?.initdb?.dataChecksums !== true) complain(cluster, 'does not notice damaged pages');
+    if (parameters.max_connections !== String(CONNECTIONS))
+      complain(cluster, `permits another number of connections than ${CONNECTIONS}`);
+  }
+}
+
+/** @type {Rule} */
+function databasesAreArchived(objects, complain) {
+  const stores = ofKind(objects, 'ObjectStore');
+  for (const cluster of ofKind(objects, 'Cluster')) {
+    const archiver = cluster.spec.plugins?.find((/** @type {any} */ one) => one.name === ARCHIVER && one.isWALArchiver);
+    if (!stores.some(({ metadata }) => metadata.name === archiver?.parameters?.barmanObjectName))
+      complain(cluster, 'does not archive its log');
+    const schedules = ofKind(objects, 'ScheduledBackup').filter(
+      ({ spec }) => spec.cluster.name === cluster.metadata.name,
+    );
+    if (schedules.length !== 1) complain(cluster, `has ${schedules.length} schedules of backups`);
+  }
+  for (const schedule of ofKind(objects, 'ScheduledBackup')) {
+    const { method, pluginConfiguration: plugin, schedule: times } = schedule.spec;
+    if (method !== 'plugin' || plugin?.name !== ARCHIVER) complain(schedule, 'does not back up into the archive');
+    if (times.split(' ').length !== 6) complain(schedule, 'has a schedule without seconds');
+  }
+  for (const store of stores)
+    if (!/^[1-9]\d*[dwm]$/.test(store.spec.retentionPolicy ?? '')) complain(store, 'never deletes a backup');
+}
+
+/** @type {Rule} */
+function lagScalingFits(objects, complain) {
+  for (const scaler of ofKind(objects, 'ScaledObject')) {
+    const { scaleTargetRef: target, minReplicaCount, maxReplicaCount, triggers } = scaler.spec;
+    const deployment = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === target.name);
+    if (!deployment) complain(scaler, `scales the unknown Deployment ${target.name}`);
+    else if (deployment.spec.replicas !== minReplicaCount)
+      complain(scaler, 'and its Deployment differ in the smallest number');
+    if (ofKind(objects, 'HorizontalPodAutoscaler').some(({ spec }) => spec.scaleTargetRef.name === target.name))
+      complain(scaler, 'is the second autoscaler of its Deployment');
+    const needed = neededConnections(maxReplicaCount);
+    if (needed > CONNECTIONS) complain(scaler, `needs ${needed} connections of ${CONNECTIONS}`);
+    const lag = triggers.find((/** @type {any} */ { type }) => type === 'prometheus')?.metadata;
+    if (!lag?.query.includes(`rookery_consumer_pending{job="rookery",process="${target.name}"}`))
+      complain(scaler, 'looks at the lag of another service');
+    if (lag?.ignoreNullValues !== 'false') complain(scaler, 'removes replicas while Prometheus is away');
+  }
+}
+
+/**
+ * Problems of rendered databases, archives and autoscalers, one sentence each.
+ * @param {Manifest[]} objects
+ * @returns {string[]}
+ */
+export function serverProblems(objects) {
+  /** @type {string[]} */
+  const problems = [];
+  for (const rule of [databasesAreDurable, databasesAreArchived, lagScalingFits])
+    rule(objects, (object, text) => void problems.push(`${object.kind} ${object.metadata.name} ${text}`));
+  return problems;
+}
+
+/**
+ * Problems of the values for the chart of NATS, one sentence each.
+ * @param {Manifest} values
+ * @param {{ replicas: string | undefined, image: string, accounts: string[] }} estate `NATS_STREAM_REPLICAS_COUNT` of the
+ *   services, the image of deploy/base/nats, and the variables that users.conf reads.
+ * @returns {string[]}
+ */
+export function busProblems(values, { replicas, image, accounts }) {
+  const { cluster, jetstream, merge } = values.config;
+  const { fileStore, merge: extra } = jetstream;
+  const containers = ['container', 'reloader', 'promExporter'].map((name) => values[name]);
+  const pod = values.podTemplate.merge.spec.securityContext;
+  const mounted = values.container.patch.find((/** @type {any} */ { path }) => path === '/volumeMounts/-')?.value;
+  const volume = values.podTemplate.patch.find((/** @type {any} */ { path }) => path === '/spec/volumes/-')?.value;
+  /** @type {[boolean, string][]} */
+  const rules = [
+    [
+      cluster.enabled && String(cluster.replicas) === replicas,
+      'has another number of servers than streams have copies',
+    ],
+    [extra?.sync_interval === 'always', 'acknowledges events that are not on disk'],
+    [fileStore.enabled && fileStore.pvc.enabled, 'has no volume for its streams'],
+    [gibibytes(fileStore.maxSize) <= USABLE * gibibytes(fileStore.pvc.size), 'fills its volume to the brim'],
+    [`${values.container.image.repository}:${values.container.image.tag}` === image, `is not ${image}`],
+    [accounts.every((name) => values.container.env[name]), 'lacks the password of an account'],
+    [merge.$include === `..${mounted?.mountPath.slice('/etc'.length)}/users.conf`, 'does not read users.conf'],
+    [mounted?.name === volume?.name && volume?.configMap.name === 'nats-users', 'mounts no users.conf'],
+    [Boolean(values.container.merge.resources?.limits?.memory), 'has no limit of memory'],
+    [pod.runAsNonRoot === true && pod.runAsUser > 0 && pod.seccompProfile?.type === 'RuntimeDefault', 'runs as root'],
+    [
+      containers.every((one) => {
+        const { allowPrivilegeEscalation, readOnlyRootFilesystem, capabilities } = one.merge.securityContext ?? {};
+        return allowPrivilegeEscalation === false && readOnlyRootFilesystem && capabilities?.drop.includes('ALL');
+      }),
+      'has a container with privileges',
+    ],
+    [values.promExporter.enabled === true, 'reports no metrics'],
+    [Boolean(values.podTemplate.topologySpreadConstraints['kubernetes.io/hostname']), 'may share a node'],
+  ];
+  return rules.filter(([isKept]) => !isKept).map(([, text]) => `NATS ${text}`);
+}

@@ -1,0 +1,127 @@
+/** The rules for servers in a production cluster: the overlay and the values keep them, and each seeded fault is caught. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse, parseAllDocuments } from 'yaml';
+import { busProblems, serverProblems } from '../manifest-servers.mjs';
+import { policyProblems } from '../manifest-policies.mjs';
+
+const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
+const overlay = `${deploy}/overlays/production-with-servers`;
+const kubectl = (/** @type {string[]} */ ...words) =>
+  execFileSync('kubectl', words, { encoding: 'utf8', stdio: 'pipe' });
+
+/** Whether kubectl with Kustomize 5 is installed; older ones know no components. */
+function canRender() {
+  try {
+    return /Kustomize Version: v[5-9]/.test(kubectl('version', '--client'));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Faults, each in one object: kind, name, change, and the problem that must be found.
+ * @type {[kind: string, name: string, change: (spec: any, object: any) => void, problem: RegExp][]}
+ */
+const FAULTS = [
+  ['Cluster', 'identity-db', (spec) => (spec.instances = 2), /fewer than three instances/],
+  ['Cluster', 'identity-db', (spec) => delete spec.postgresql.synchronous, /commits that one machine has/],
+  ['Cluster', 'admin-db', (spec) => (spec.postgresql.synchronous.dataDurability = 'preferred'), /one machine has/],
+  ['Cluster', 'admin-db', (spec) => (spec.postgresql.parameters.fsync = 'off'), /fsync is off/],
+  ['Cluster', 'admin-db', (spec) => (spec.postgresql.parameters.synchronous_commit = 'local'), /synchronous_commit/],
+  ['Cluster', 'import-db', (spec) => (spec.imageName = 'ghcr.io/cloudnative-pg/postgresql:18'), /without a fixed tag/],
+  ['Cluster', 'import-db', (spec) => (spec.affinity.podAntiAffinityType = 'preferred'), /two instances on one node/],
+  ['Cluster', 'package-db', (spec) => delete spec.walStorage, /log on the volume of its tables/],
+  ['Cluster', 'package-db', (spec) => delete spec.resources, /no limit of memory/],
+  ['Cluster', 'package-db', (spec) => delete spec.bootstrap.initdb.dataChecksums, /damaged pages/],
+  ['Cluster', 'collaboration-db', (spec) => (spec.postgresql.parameters.max_connections = '100'), /number of connect/],
+  ['Cluster', 'collaboration-db', (spec) => delete spec.plugins[0].isWALArchiver, /does not archive its log/],
+  ['ObjectStore', 'backups', (_, object) => (object.metadata.name = 'other'), /does not archive its log/],
+  ['ObjectStore', 'backups', (spec) => delete spec.retentionPolicy, /never deletes a backup/],
+  ['ScheduledBackup', 'import-db', (spec) => (spec.cluster.name = 'other'), /has 0 schedules of backups/],
+  ['ScheduledBackup', 'import-db', (spec) => (spec.method = 'volumeSnapshot'), /not back up into the archive/],
+  ['ScheduledBackup', 'import-db', (spec) => (spec.schedule = '0 3 * * *'), /without seconds/],
+  ['ScaledObject', 'package', (spec) => (spec.scaleTargetRef.name = 'x'), /unknown Deployment x/],
+  ['ScaledObject', 'package', (spec) => (spec.minReplicaCount = 1), /differ in the smallest number/],
+  ['ScaledObject', 'package', (spec) => (spec.maxReplicaCount = 20), /connections of 300/],
+  ['ScaledObject', 'package', (spec) => (spec.triggers[1].metadata.query = 'up'), /lag of another service/],
+  ['ScaledObject', 'package', (spec) => delete spec.triggers[1].metadata.ignoreNullValues, /Prometheus is away/],
+  ['HorizontalPodAutoscaler', 'gateway', (spec) => (spec.scaleTargetRef.name = 'package'), /second autoscaler/],
+];
+
+describe('the overlay with servers', { skip: canRender() ? false : 'kubectl 1.27 or newer is not installed' }, () => {
+  /** @type {string} */
+  let rendered;
+  before(() => (rendered = kubectl('kustomize', overlay)));
+  const objects = () => parseAllDocuments(rendered).map((document) => document.toJS());
+
+  it('keeps all rules, with a cluster and a backup for each service', () => {
+    const all = objects();
+    assert.deepEqual([...policyProblems(all), ...serverProblems(all)], []);
+    for (const kind of ['Cluster', 'ScheduledBackup']) assert.equal(all.filter((one) => one.kind === kind).length, 5);
+  });
+
+  it('lets each service reach its own cluster only', () => {
+    const policies = objects().filter(({ kind }) => kind === 'NetworkPolicy');
+    const reached = policies
+      .filter(({ metadata }) => metadata.name.endsWith('-db-clients'))
+      .flatMap(({ spec }) => {
+        const { matchLabels, matchExpressions } = spec.podSelector;
+        const clients = matchLabels ? [matchLabels['app.kubernetes.io/name']] : matchExpressions[0].values;
+        const cluster = spec.egress[0].to[0].podSelector.matchLabels['cnpg.io/cluster'];
+        return clients.map((/** @type {string} */ client) => [client.split('-')[0], cluster]);
+      });
+    assert.equal(reached.length, 11);
+    for (const [client, cluster] of reached) assert.equal(cluster, `${client}-db`);
+  });
+
+  for (const [kind, name, change, problem] of FAULTS)
+    it(`is refused when ${kind} ${name}: ${problem.source}`, () => {
+      const all = objects();
+      const object = all.find((one) => one.kind === kind && one.metadata.name === name);
+      assert.ok(object, `there is no ${kind} ${name}`);
+      change(object.spec, object);
+      const found = serverProblems(all);
+      assert.ok(
+        found.some((text) => problem.test(text)),
+        `not caught: ${found.join('; ')}`,
+      );
+    });
+});
+
+/**
+ * Faults of the values for the chart of NATS.
+ * @type {[change: (values: any) => void, problem: RegExp][]}
+ */
+const BUS_FAULTS = [
+  [(values) => (values.config.cluster.replicas = 1), /another number of servers/],
+  [(values) => delete values.config.jetstream.merge, /not on disk/],
+  [(values) => (values.config.jetstream.fileStore.pvc.enabled = false), /no volume/],
+  [(values) => (values.config.jetstream.fileStore.maxSize = '20Gi'), /to the brim/],
+  [(values) => (values.container.image.tag = 'latest'), /is not nats:2/],
+  [(values) => delete values.container.env.NATS_PASSWORD_PACKAGE, /lacks the password/],
+  [(values) => (values.config.merge.$include = '../nats/users.conf'), /does not read users.conf/],
+  [(values) => (values.podTemplate.patch[0].value.name = 'other'), /mounts no users.conf/],
+  [(values) => delete values.container.merge.resources, /no limit of memory/],
+  [(values) => (values.podTemplate.merge.spec.securityContext.runAsUser = 0), /runs as root/],
+  [(values) => (values.reloader.merge = {}), /container with privileges/],
+  [(values) => (values.promExporter.enabled = false), /reports no metrics/],
+  [(values) => delete values.podTemplate.topologySpreadConstraints['kubernetes.io/hostname'], /may share a node/],
+];
+
+describe('the values of NATS', () => {
+  const text = readFileSync(`${deploy}/components/nats-chart/values.yaml`, 'utf8');
+  const estate = { replicas: '3', image: 'nats:2.12.2-alpine', accounts: ['NATS_PASSWORD_PACKAGE'] };
+
+  it('keep all rules', () => assert.deepEqual(busProblems(parse(text), estate), []));
+
+  for (const [change, problem] of BUS_FAULTS)
+    it(`are refused when NATS ${problem.source}`, () => {
+      const values = parse(text);
+      change(values);
+      assert.match(busProblems(values, estate).join('; '), problem);
+    });
+});
