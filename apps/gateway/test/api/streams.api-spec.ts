@@ -14,7 +14,7 @@ import { MIB } from '../support/streams/streams.module';
 import type { seen } from '../support/streams/streams.module';
 
 const GIB = 1024 * MIB;
-/** What a transfer may add, whatever its size. Node 24 leaves tens of megabytes of read buffers until it collects them. Units: bytes. */
+/** Most memory that one transfer adds. Node 24 leaves tens of megabytes of read buffers until it collects them. Units: bytes. */
 const GROWTH = 64 * MIB;
 /** The largest buffer of a socket that the kernel of this machine grants. Units: bytes. */
 const largestBuffer = (kind: 'tcp_rmem' | 'tcp_wmem'): number =>
