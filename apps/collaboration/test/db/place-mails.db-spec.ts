@@ -121,6 +121,49 @@ async function release(fields: { name?: string; description?: string | null } = 
   return releaseCreated.of({ aggregateId: row!.id, actorId: actor.id, data });
 }
 
+describe('the limit of e-mails that a user causes in an hour', () => {
+  const limited = async (by: SeededUser, ...events: readonly DomainEvent[]) => {
+    await worker.stop();
+    await start({ MAILER_PER_ACTOR_PER_HOUR_COUNT: '2' });
+    try {
+      for (const event of events) await happens(event);
+    } finally {
+      await worker.stop();
+      await start();
+    }
+    const isNew = `created_at > now() - interval '1 hour'`;
+    return query(`select template from place_mails where actor_id = $1 and ${isNew} order by id`, [by.id]);
+  };
+  const members = async (count: number) => {
+    const made = await people(count, null);
+    for (const one of made) await service.seed.member(one, group, 'developer');
+    return made;
+  };
+
+  test('covers memberships and changes, and neither other users nor the hour before', async () => {
+    const [first, second, third, other] = await members(4);
+    await query(
+      `insert into place_mails (source_event_id, recipient_id, template, group_id, actor_id, state, created_at)
+       select gen_random_uuid(), $1, 'member_added', $2, $3, 'sent', now() - interval '61 minutes'
+       from generate_series(1, 2)`,
+      [first!.id, group.id, actor.id],
+    );
+    const events = [added('group', first), changed('group', second), added('group', third)];
+    expect(await limited(actor, ...events, added('group', other, user.id))).toEqual([
+      { template: 'member_added' },
+      { template: 'member_changed' },
+    ]);
+    expect(smtp.recipients()).toEqual(names(first!, second!, other!));
+  });
+
+  test('does not apply to administrators', async () => {
+    const admin = await service.seed.user({ admin: true });
+    const made = await members(3);
+    await limited(admin, ...made.map((one) => added('group', one, admin.id)));
+    expect(smtp.recipients()).toEqual(names(...made));
+  });
+});
+
 describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s', (kind) => {
   const home = () =>
     kind === 'group'

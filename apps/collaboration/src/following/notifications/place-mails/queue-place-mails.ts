@@ -9,6 +9,7 @@ import { Mailer } from '../mailer/mailer';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 import { possibleMembersSql } from '../watching/watchers';
+import { LIMITED_TEMPLATES } from './place-mail-templates';
 import type { PlaceNotice, ProjectMailTemplate } from './place-mail-templates';
 import { wantedPlaceMailsSql } from './place-recipient-sql';
 
@@ -45,10 +46,19 @@ const OTHERS = `and i.recipient_id is distinct from i.actor_id and not exists (
          is not distinct from (i.project_id, i.group_id, i.subject_id))
    on conflict do nothing returning 1 as queued`;
 
+const LIMITED = LIMITED_TEMPLATES.map((template) => `'${template}'`).join(', ');
+/**
+ * Boolean SQL: whether the actor may cause one more e-mail of a limited kind in this hour. Users can add any other user to a
+ * group of theirs, so the allowance of each recipient alone would permit e-mails to all of them.
+ */
+const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin or (select count(*) from (
+     select from place_mails caused where caused.actor_id = i.actor_id and caused.template in (${LIMITED})
+       and caused.created_at > now() - interval '1 hour' limit :most::integer) counted) < :most::integer)`;
+
 const statementsFor = (parent: 'project' | 'group', name: string, recipients: string) =>
-  statement<NoticeParams & { readonly user: number }, { readonly queued: number }>(
+  statement<NoticeParams & { readonly user: number; readonly most: number }, { readonly queued: number }>(
     `place_mails_queue_${name}_of_${parent}s`,
-    `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} ${OTHERS}`,
+    `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
   );
 const byParent = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
   project: statementsFor('project', name, recipients('project')),
@@ -104,12 +114,12 @@ export class QueuePlaceMails {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
   ) {}
 
-  /** Queues an e-mail for one user. */
+  /** Queues an e-mail for one user, within the limit of the actor. */
   async forUser(tx: Tx, notice: PlaceNotice, userId: number): Promise<void> {
     await this.run(tx, notice, forUser, userId);
   }
 
-  /** Queues e-mails for the users who may accept the request of a user. */
+  /** Queues e-mails for the users who may accept the request of a user, within the limit of the actor. */
   async forReceivers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
     await this.run(tx, notice, forReceivers, requesterId);
   }
@@ -135,7 +145,7 @@ export class QueuePlaceMails {
   private async run(tx: Tx, notice: PlaceNotice, statements: ReturnType<typeof byParent>, user: number): Promise<void> {
     if (!this.settings.isEnabled) return;
     const parent = notice.projectId === null ? 'group' : 'project';
-    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user });
+    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user, most: this.settings.perActorAndHour });
     this.wake(tx, queued.length);
   }
 
