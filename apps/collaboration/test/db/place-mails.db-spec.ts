@@ -334,6 +334,19 @@ describe('the e-mail about a release', () => {
     expect(smtp.recipients()).toEqual(names(near));
   });
 
+  test('has neither the name nor the tag for members who may not read the code', async () => {
+    const [reader] = (await people(1)) as [SeededUser];
+    const [member] = (await people(1, 'guest')) as [SeededUser];
+    for (const one of [reader, member]) await setLevel(one, 'custom', { new_release: true });
+    const event = await release();
+    await happens(event);
+    expect(mailTo(reader).parsed.text).toContain('First light (v1.0/rc)');
+    const { subject, text, html } = mailTo(member).parsed;
+    expect(subject).toBe(`${project.name} | Release Release-${event.data.release_id}`);
+    expect(text).toContain(`/${project.path}/-/releases\n`);
+    expect(`${subject} ${text} ${html as string}`).not.toMatch(/First light|v1\.0/);
+  });
+
   test.each<[string, boolean]>([
     ['private', true],
     ['disabled', false],
