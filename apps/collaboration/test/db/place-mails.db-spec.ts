@@ -360,6 +360,23 @@ describe('the e-mail about a release', () => {
 });
 
 describe('the e-mail about a moved or renamed project', () => {
+  test.each<[string, boolean]>([
+    ['is not sent for a user who has moved twenty projects in this hour', false],
+    ['is sent for an administrator who has moved twenty projects in this hour', true],
+  ])('%s', async (_, admin) => {
+    await service.seed.put('users', { ...actor, admin });
+    const [member] = (await people(1)) as [SeededUser];
+    await query(
+      `insert into place_mails (source_event_id, recipient_id, template, project_id, actor_id, state)
+       select gen_random_uuid(), $1, 'moved_project', $2, $3, 'sent' from generate_series(1, 19)`,
+      [member.id, project.id, actor.id],
+    );
+    await happens(moved());
+    expect(smtp.recipients()).toEqual(names(member));
+    await happens(moved());
+    expect(smtp.recipients()).toHaveLength(admin ? 2 : 1);
+  });
+
   test('is for its members at any level but disabled, also of groups above and invited ones', async () => {
     const [plain, mention, disabled, custom, off] = (await people(5)) as [SeededUser, ...SeededUser[]];
     await setLevel(mention!, 'mention');

@@ -98,10 +98,21 @@ const stepOf = (template: ProjectMailTemplate) =>
   );
 const steps = { new_release: stepOf('new_release'), moved_project: stepOf('moved_project') };
 
+/** Moves and renamings by one user in an hour that send e-mails. Each may reach thousands of members. */
+const MOST_MOVES = 20;
+/** Events of moves by the actor whose e-mails are queued or will be. */
+const MOVES = `select waiting.source_event_id from place_mail_fan_outs waiting
+     where waiting.actor_id = :actor::bigint and waiting.template = 'moved_project'
+   union select caused.source_event_id from place_mails caused where caused.actor_id = :actor::bigint
+     and caused.template = 'moved_project' and caused.created_at > now() - interval '1 hour'`;
+/** Returns no row beyond the limit of the actor. */
 const storeFanOut = statement<NoticeParams, { readonly id: number }>(
   'place_mail_fan_outs_store',
   `insert into place_mail_fan_outs (source_event_id, template, project_id, actor_id, subject_id)
    select :event::uuid, :template::text, :project::bigint, :actor::bigint, :subject::bigint where :group::bigint is null
+     and (:template::text <> 'moved_project'
+       or exists (select from directory_users u where u.id = :actor::bigint and u.admin)
+       or (select count(*) from (${MOVES}) moves) < ${MOST_MOVES})
    returning id`,
 );
 
@@ -124,11 +135,11 @@ export class QueuePlaceMails {
     await this.run(tx, notice, forReceivers, requesterId);
   }
 
-  /** Lets a job queue e-mails for all users who want them. Shape: a notice of a project. */
+  /** Lets a job queue e-mails for all users who want them, within the limit of the actor. Shape: a notice of a project. */
   async forAll(tx: Tx, notice: PlaceNotice): Promise<void> {
     if (!this.settings.isEnabled) return;
     const [row] = await tx.run(storeFanOut, paramsOf(notice));
-    await this.jobs.enqueue(tx, queueProjectMails, { fan_out_id: row!.id });
+    if (row) await this.jobs.enqueue(tx, queueProjectMails, { fan_out_id: row.id });
   }
 
   /**
