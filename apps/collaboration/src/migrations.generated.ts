@@ -75,3 +75,5 @@ export * from './migrations/1767225854640-create-place-mails';
 export * from './migrations/1767225854641-index-due-days-of-issues';
 export * from './migrations/1767225854642-add-patch-id-sha-to-merge-request-versions';
 export * from './migrations/1767225854650-add-traceparents-to-mails';
+export * from './migrations/1767225854670-index-caused-place-mails';
+export * from './migrations/1767225854671-index-mails-about-moves';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { Call, FileAnswer, ProjectScope, StreamedCall } from '@rookery/api-v4';
+import type { Call, FileAnswer, OpenRange, ProjectScope, StreamedCall } from '@rookery/api-v4';
 import type { DirectoryProject } from '@rookery/contracts';
-import { NotFound } from '@rookery/kernel';
+import { NotFound, Unavailable } from '@rookery/kernel';
 import type { Visibility } from '@rookery/kernel';
 import { awaitedBy } from '@rookery/platform';
 import { GitClient } from '@rookery/testing';
@@ -181,6 +181,22 @@ describe('access', () => {
       };
       const waiter = { kind: 'client', deadline: Date.now() + 60_000, rights } as const;
       await expect(awaitedBy(waiter, ask)).rejects.toThrow(NotFound);
+    },
+  );
+
+  it.each(['advertise', 'upload', 'receive'] as const)(
+    'is not waited for after the client of %s has left',
+    async (handler) => {
+      const { project, path } = await filled();
+      const request = {
+        params: { full_path: path, service: 'git-upload-pack' },
+        within: { ...project, fullPath: path, defaultBranch: 'main', namespace: { plan: 'default' } },
+        viewer: service.seed.viewer(maintainer),
+        body: Readable.from(['0000'], { objectMode: false }),
+      } as unknown as Call<ListAdvertisedRefs, ProjectScope> & StreamedCall<ListAdvertisedRefs, ProjectScope>;
+      const { stream }: FileAnswer = await service.app.get(SmartHttpController)[handler](request);
+      const gone = AbortSignal.abort(new Unavailable('gone'));
+      await expect((async () => (stream as OpenRange)(null, gone))()).rejects.toThrow(Unavailable);
     },
   );
 

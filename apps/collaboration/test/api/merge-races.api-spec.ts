@@ -220,6 +220,20 @@ describe('a process that is slow or dead after it moved the target branch', () =
     expect(await stateOf(place, request)).toBe('merged');
   });
 
+  test('a fast-forward merges no request of the same head that was closed before', async () => {
+    const place = await scene.place({ merge_settings: { merge_method: 'ff' } });
+    const request = await open1(place);
+    await refuseFastForward(place, request);
+    await as(place).put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
+    const long = `update merge_requests set closed_at = closed_at - interval '2 minutes' where project_id = $1 and iid = $2`;
+    await service.database.query(long, [place.project.id, request.iid]);
+    const sent = { title: 'The same change', source_branch: 'change', target_branch: 'main' };
+    const { body } = await as(place).post(place.path).send(sent).expect(201);
+    const maintainer = service.app.as(service.seed.viewer(place.cast.maintainer));
+    await maintainer.put(`${place.path}/${(body as Request).iid}/merge`).expect(200);
+    expect(await stateOf(place, request)).toBe('closed');
+  });
+
   test('a merge leaves a push of git alone that has not moved all its refs yet', async () => {
     const place = await scene.place({ merge_settings: { merge_method: 'ff' } });
     const request = await open1(place);

@@ -121,6 +121,49 @@ async function release(fields: { name?: string; description?: string | null } = 
   return releaseCreated.of({ aggregateId: row!.id, actorId: actor.id, data });
 }
 
+describe('the limit of e-mails that a user causes in an hour', () => {
+  const limited = async (by: SeededUser, ...events: readonly DomainEvent[]) => {
+    await worker.stop();
+    await start({ MAILER_PER_ACTOR_PER_HOUR_COUNT: '2' });
+    try {
+      for (const event of events) await happens(event);
+    } finally {
+      await worker.stop();
+      await start();
+    }
+    const isNew = `created_at > now() - interval '1 hour'`;
+    return query(`select template from place_mails where actor_id = $1 and ${isNew} order by id`, [by.id]);
+  };
+  const members = async (count: number) => {
+    const made = await people(count, null);
+    for (const one of made) await service.seed.member(one, group, 'developer');
+    return made;
+  };
+
+  test('covers memberships and changes, and neither other users nor the hour before', async () => {
+    const [first, second, third, other] = await members(4);
+    await query(
+      `insert into place_mails (source_event_id, recipient_id, template, group_id, actor_id, state, created_at)
+       select gen_random_uuid(), $1, 'member_added', $2, $3, 'sent', now() - interval '61 minutes'
+       from generate_series(1, 2)`,
+      [first!.id, group.id, actor.id],
+    );
+    const events = [added('group', first), changed('group', second), added('group', third)];
+    expect(await limited(actor, ...events, added('group', other, user.id))).toEqual([
+      { template: 'member_added' },
+      { template: 'member_changed' },
+    ]);
+    expect(smtp.recipients()).toEqual(names(first!, second!, other!));
+  });
+
+  test('does not apply to administrators', async () => {
+    const admin = await service.seed.user({ admin: true });
+    const made = await members(3);
+    await limited(admin, ...made.map((one) => added('group', one, admin.id)));
+    expect(smtp.recipients()).toEqual(names(...made));
+  });
+});
+
 describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s', (kind) => {
   const home = () =>
     kind === 'group'
@@ -291,6 +334,19 @@ describe('the e-mail about a release', () => {
     expect(smtp.recipients()).toEqual(names(near));
   });
 
+  test('has neither the name nor the tag for members who may not read the code', async () => {
+    const [reader] = (await people(1)) as [SeededUser];
+    const [member] = (await people(1, 'guest')) as [SeededUser];
+    for (const one of [reader, member]) await setLevel(one, 'custom', { new_release: true });
+    const event = await release();
+    await happens(event);
+    expect(mailTo(reader).parsed.text).toContain('First light (v1.0/rc)');
+    const { subject, text, html } = mailTo(member).parsed;
+    expect(subject).toBe(`${project.name} | Release Release-${event.data.release_id}`);
+    expect(text).toContain(`/${project.path}/-/releases\n`);
+    expect(`${subject} ${text} ${html as string}`).not.toMatch(/First light|v1\.0/);
+  });
+
   test.each<[string, boolean]>([
     ['private', true],
     ['disabled', false],
@@ -304,6 +360,23 @@ describe('the e-mail about a release', () => {
 });
 
 describe('the e-mail about a moved or renamed project', () => {
+  test.each<[string, boolean]>([
+    ['is not sent for a user who has moved twenty projects in this hour', false],
+    ['is sent for an administrator who has moved twenty projects in this hour', true],
+  ])('%s', async (_, admin) => {
+    await service.seed.put('users', { ...actor, admin });
+    const [member] = (await people(1)) as [SeededUser];
+    await query(
+      `insert into place_mails (source_event_id, recipient_id, template, project_id, actor_id, state)
+       select gen_random_uuid(), $1, 'moved_project', $2, $3, 'sent' from generate_series(1, 19)`,
+      [member.id, project.id, actor.id],
+    );
+    await happens(moved());
+    expect(smtp.recipients()).toEqual(names(member));
+    await happens(moved());
+    expect(smtp.recipients()).toHaveLength(admin ? 2 : 1);
+  });
+
   test('is for its members at any level but disabled, also of groups above and invited ones', async () => {
     const [plain, mention, disabled, custom, off] = (await people(5)) as [SeededUser, ...SeededUser[]];
     await setLevel(mention!, 'mention');

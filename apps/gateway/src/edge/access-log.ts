@@ -2,8 +2,11 @@ import { activeTraceId } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { Exchange } from '../request/exchange';
 
-/** Beginning of paths that contain a key: the links in e-mails that end a subscription. */
-const WITH_KEY = '/-/sent_notifications/';
+/**
+ * Parts of paths that contain a secret: the key of a link in an e-mail that ends a subscription, the secret of an uploaded
+ * file, or the token that an npm client revokes. The prefix of tokens is a setting, so redaction may not recognize them.
+ */
+const WITH_SECRET = /^\/-\/sent_notifications\/|\/uploads\/|\/-\/user\/token\//;
 
 /**
  * Logs one line for each request when its answer ends, with the facts that an operator searches for: who did what, from
@@ -29,7 +32,7 @@ function factsOf(exchange: Exchange): object {
   return {
     requestId,
     method,
-    path: target?.path.startsWith(WITH_KEY) ? undefined : target?.path,
+    path: isSecret(target?.path) || isSecret(route?.template) ? undefined : target?.path,
     route: route?.template,
     upstream: route?.service,
     refusal: refused?.refusal.reason,
@@ -41,4 +44,9 @@ function factsOf(exchange: Exchange): object {
     actingForId: caller?.actingFor,
     impersonatorId: holder?.impersonator_id ?? undefined,
   };
+}
+
+/** Whether a path contains a secret, or a template matches such paths. */
+function isSecret(path: string | undefined): boolean {
+  return path !== undefined && WITH_SECRET.test(path);
 }

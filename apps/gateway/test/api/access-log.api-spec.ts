@@ -81,6 +81,14 @@ describe('the access log', () => {
     expect(JSON.stringify(lines)).not.toMatch(/hidden|reader|0123456789abcdef/);
   });
 
+  it.each([
+    '/-/project/7/uploads/0123456789abcdef/a.png',
+    '/mina/wren/uploads/0123456789abcdef/a.png',
+    '/api/v4/packages/npm/-/user/token/0123456789abcdef',
+  ])('does not contain %s, which has a secret', async (path) => {
+    expect(JSON.stringify(await lineOf(path))).not.toContain('0123456789abcdef');
+  });
+
   it('is off by default', async () => {
     const silent = await estate.gateway();
     await (await request(`${silent.url}/api/v4/user`)).body.dump();

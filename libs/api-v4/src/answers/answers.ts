@@ -12,8 +12,11 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Opens the bytes of a file or of a range of it. Not called when only headers are answered. */
-export type OpenRange = (range: ByteRange | null) => Readable | Promise<Readable>;
+/**
+ * Opens the bytes of a file or of a range of it. Not called when only headers are answered. Shape: `gone` is aborted if the
+ * client leaves before the bytes are open.
+ */
+export type OpenRange = (range: ByteRange | null, gone: AbortSignal) => Readable | Promise<Readable>;
 
 /** A file that a handler answers with. Units: `length` in bytes when known. */
 export interface FileAnswer {

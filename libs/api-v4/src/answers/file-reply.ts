@@ -2,11 +2,12 @@ import { Transform } from 'node:stream';
 import type { Readable, TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { encodeExtended } from 'content-disposition';
-import { PreconditionFailed } from '@rookery/kernel';
+import { PreconditionFailed, Unavailable } from '@rookery/kernel';
+import { currentWaiter } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import parseRange from 'range-parser';
-import type { ByteRange, FileAnswer } from './answers';
+import type { ByteRange, FileAnswer, OpenRange } from './answers';
 import { RangeNotSatisfiable } from './errors';
 import { commonHeaders } from './reply';
 import type { ReplyFacts } from './reply';
@@ -66,7 +67,7 @@ async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Par
     reply.raw.end(range ? stream.subarray(range.start, range.end + 1) : stream);
     return;
   }
-  const source = typeof stream === 'function' ? await stream(range) : stream!;
+  const source = typeof stream === 'function' ? await opened(reply, range, stream) : stream!;
   reply.hijack();
   if (!reply.raw.destroyed) reply.raw.writeHead(status, [...headers]);
   try {
@@ -76,6 +77,31 @@ async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Par
     // A client that left is not an error; pipeline has closed the source.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE' || source.errored) throw error;
     if (!reply.raw.destroyed) throw error;
+  }
+}
+
+/**
+ * Opens the bytes of a file. It may wait long, such as for a free process: the caller may have lost the permission
+ * meanwhile, and a client that left must keep no place in a line. Errors: those of `open`; the refusal for the caller;
+ * Unavailable without the client.
+ */
+async function opened({ raw }: FastifyReply, range: ByteRange | null, open: OpenRange): Promise<Readable> {
+  const gone = new AbortController();
+  const abort = (): void => gone.abort(new Unavailable('gone'));
+  if (raw.closed) abort();
+  raw.once('close', abort);
+  try {
+    const source = await open(range, gone.signal);
+    try {
+      await currentWaiter()?.rights?.recheckBeforeRead();
+    } catch (error) {
+      // The refusal is the answer; the end of the source is no error of its own.
+      source.on('error', () => undefined).destroy();
+      throw error;
+    }
+    return source;
+  } finally {
+    raw.off('close', abort);
   }
 }
 

@@ -32,6 +32,7 @@ class OneFile {
 }
 let runs = 0;
 let changed: () => void = () => undefined;
+let opening: (gone: AbortSignal) => Promise<Readable>;
 
 @Controller()
 class StreamsController {
@@ -77,6 +78,11 @@ class StreamsController {
   @Endpoint('GET', '/short', { ...common, may: anyone(), answers: streamed() })
   short(_call: Call<NoParams>): FileAnswer {
     return { stream: () => Readable.from([Buffer.from('abc')]), mediaType: 'application/octet-stream', length: 10 };
+  }
+
+  @Endpoint('GET', '/waiting', { ...common, may: signedIn(), answers: streamed() })
+  wait(_call: Call<NoParams>): FileAnswer {
+    return { stream: (_range, gone) => opening(gone), mediaType: 'application/octet-stream' };
   }
 
   @Endpoint('GET', '/long', { ...common, may: anyone(), answers: streamed() })
@@ -185,6 +191,38 @@ describe('streams', () => {
       expect(answer).toBeInstanceOf(Error);
     },
   );
+
+  it('are rechecked once they are open, because that may take long', async () => {
+    const callers = app.get(Callers);
+    const answer = callers.answer;
+    const bytes = Readable.from([Buffer.from('hidden')]);
+    opening = () => {
+      callers.answer = { version: 1, epoch: answer.epoch, outcome: 'revoked' };
+      return Promise.resolve(bytes);
+    };
+    const { text, status } = await app.as(makeViewer({ userId: 20 }), { isUncounted: true }).get('/api/v4/waiting');
+    callers.answer = answer;
+    expect([status, bytes.destroyed]).toEqual([401, true]);
+    expect(text).not.toContain('hidden');
+  });
+
+  it('are not waited for after the client has left', async () => {
+    const ended = new Promise((resolve) => {
+      opening = (gone) =>
+        new Promise((_, reject) => {
+          gone.addEventListener('abort', () => {
+            reject(gone.reason as Error);
+            resolve('ended');
+          });
+          void asked.abort();
+        });
+    });
+    const asked = app.as(makeViewer({ userId: 20 }), { isUncounted: true }).get('/api/v4/waiting');
+    asked.catch(() => undefined);
+    const timer = AbortSignal.timeout(5000);
+    const late = new Promise((resolve) => timer.addEventListener('abort', () => resolve('late')));
+    await expect(Promise.race([ended, late])).resolves.toBe('ended');
+  });
 
   it('cannot be declared for a GET, with a body limit, or with ranges of a write', () => {
     class Wrong {

@@ -24,6 +24,12 @@ const BY_URL = 'git';
 /** Longest time without progress in which an import waits for a host that limits requests for files. Units: ms. */
 const MAX_LIMITED_MS = 6 * 3_600_000;
 
+/**
+ * Longest time in which one try of an import waits for files, so that a host whose answers are slow does not occupy a place
+ * of other imports for days. Units: ms.
+ */
+const MAX_FILES_MS = 6 * 3_600_000;
+
 /** One try of an import. */
 export interface ImportTry {
   readonly signal: AbortSignal;
@@ -74,7 +80,10 @@ export class ImportRun {
     if (upstream === null) return null;
     const { attachmentBytes: bytes, attachmentFiles: files } = this.settings;
     const counts = (await this.stages.ofImport(row.id)).find(({ name }) => name === ATTACHMENTS);
-    const budget = new AttachmentBudget({ files, bytes }, counts ? counts.fetched - counts.imported : 0);
+    const budget = new AttachmentBudget(
+      { files, bytes, ms: MAX_FILES_MS },
+      counts ? counts.fetched - counts.imported : 0,
+    );
     const canWait = (): boolean => hasAdvanced() || Date.now() - row.updated_at.getTime() < MAX_LIMITED_MS;
     return { upstream, unanswered: new Map(), isLastTry, canWait, budget };
   }

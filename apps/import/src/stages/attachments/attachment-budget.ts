@@ -1,25 +1,42 @@
 import type { ImportedTotal } from '@rookery/contracts';
 import { SourceError } from '../../sources/source-error';
 
-/** Number and size of the files that one import may request. Source: reference identity-and-import 6.6. */
+/** Limits of the files of one import. Units: `ms` of waiting for files in one try of the import. */
+export interface AttachmentLimits extends ImportedTotal {
+  readonly ms: number;
+}
+
+/** Number, size and time of the files that one import may request. Source: reference identity-and-import 6.6. */
 export class AttachmentBudget {
   private used: ImportedTotal = { files: 0, bytes: 0 };
+  /** Bytes of files that broke off in this try. A host could send them without end. */
+  private lostBytes = 0;
+  private spentMs = 0;
   private isExceeded = false;
 
   /** Shape: `failed` is the number of requested files that were not stored. */
   constructor(
-    private readonly limits: ImportedTotal,
+    private readonly limits: AttachmentLimits,
     private failed: number,
   ) {}
 
   get isSpent(): boolean {
     const { files, bytes } = this.limits;
-    return this.isExceeded || this.used.files + this.failed >= files || this.used.bytes >= bytes;
+    return this.isExceeded || this.isLate || this.used.files + this.failed >= files || this.bytes >= bytes;
   }
 
   get message(): string {
-    const { files, bytes } = this.limits;
+    const { files, bytes, ms } = this.limits;
+    if (this.isLate) return `The files of the import took more than ${ms / 1000} seconds.`;
     return `An import may have ${files} files with ${bytes} bytes in all.`;
+  }
+
+  private get isLate(): boolean {
+    return this.spentMs >= this.limits.ms;
+  }
+
+  private get bytes(): number {
+    return this.used.bytes + this.lostBytes;
   }
 
   /** Takes over the sum of the files that are stored. */
@@ -31,15 +48,31 @@ export class AttachmentBudget {
     this.failed += 1;
   }
 
+  /** Counts the time of a request. Errors: those of the request. */
+  async timed<T>(request: () => Promise<T>): Promise<T> {
+    const begun = performance.now();
+    try {
+      return await request();
+    } finally {
+      this.spentMs += performance.now() - begun;
+    }
+  }
+
   /** Yields the content of a file and counts it. Errors: those of the content; SourceError if the budget ends within it. */
   async *counted(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let size = 0;
-    for await (const chunk of content) {
-      size += chunk.length;
-      this.isExceeded = this.used.bytes + size > this.limits.bytes;
-      if (this.isExceeded) throw new SourceError('other', this.message);
-      yield chunk;
+    let isWhole = false;
+    try {
+      for await (const chunk of content) {
+        size += chunk.length;
+        this.isExceeded = this.bytes + size > this.limits.bytes;
+        if (this.isExceeded) throw new SourceError('other', this.message);
+        yield chunk;
+      }
+      isWhole = true;
+    } finally {
+      if (isWhole) this.used = { files: this.used.files + 1, bytes: this.used.bytes + size };
+      else this.lostBytes += size;
     }
-    this.used = { files: this.used.files + 1, bytes: this.used.bytes + size };
   }
 }

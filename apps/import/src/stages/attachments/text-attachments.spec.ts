@@ -1,8 +1,9 @@
-import type { ImportedTotal } from '@rookery/contracts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AttachmentLinks } from '../../sources/attachments/attachment-links';
 import type { ArrivingAttachment, UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
 import { SourceError } from '../../sources/source-error';
 import { AttachmentBudget } from './attachment-budget';
+import type { AttachmentLimits } from './attachment-budget';
 import type { ProjectUploads } from './project-uploads';
 import { TextAttachments } from './text-attachments';
 
@@ -11,7 +12,16 @@ const links = new AttachmentLinks('https://git.example', 'wren/heron');
 const addressOf = (n: number): string => `https://git.example/assets/${n}`;
 const textOf = (...numbers: readonly number[]): string => numbers.map((n) => `![x](${addressOf(n)})`).join(' ');
 
-/** A project and an upstream host, whose files have 0.6 MiB. Files with even numbers are missing if `isHalfMissing`. */
+interface Host {
+  /** Whether files with even numbers are missing. */
+  readonly isHalfMissing?: boolean;
+  /** Whether each file breaks off after its last byte. */
+  readonly isBroken?: boolean;
+  /** Time that a file takes. Units: milliseconds. */
+  readonly ms?: number;
+}
+
+/** A project and an upstream host, whose files have 0.6 MiB. */
 class Import {
   readonly requested: string[] = [];
   private readonly sizes = new Map<string, number>();
@@ -30,11 +40,11 @@ class Import {
   private readonly budget: AttachmentBudget;
 
   constructor(
-    limits: ImportedTotal,
-    private readonly isHalfMissing = false,
+    limits: Partial<AttachmentLimits>,
+    private readonly host: Host = {},
     failed = 0,
   ) {
-    this.budget = new AttachmentBudget(limits, failed);
+    this.budget = new AttachmentBudget({ files: 100, bytes: 100 * MIB, ms: 60_000, ...limits }, failed);
   }
 
   async store(text: string): Promise<{ readonly stored: number; readonly messages: readonly string[] }> {
@@ -53,10 +63,13 @@ class Import {
 
   private open(address: string): ArrivingAttachment {
     this.requested.push(address);
-    if (this.isHalfMissing && Number(address.at(-1)) % 2 === 0) throw new SourceError('other', 'gone', { status: 404 });
+    const { isHalfMissing, isBroken, ms = 0 } = this.host;
+    if (isHalfMissing && Number(address.at(-1)) % 2 === 0) throw new SourceError('other', 'gone', { status: 404 });
     const chunk = Buffer.alloc(0.2 * MIB);
     const content = async function* (): AsyncGenerator<Buffer> {
       yield* [chunk, chunk, chunk];
+      await delay(ms);
+      if (isBroken) throw new SourceError('other', 'broken');
     };
     return { filename: 'x.png', content: content(), close: async () => undefined };
   }
@@ -76,9 +89,24 @@ it('requests no more files after the one that exceeds the bytes of the import', 
 });
 
 it('requests no more files than an import may have, over all texts and with those that failed', async () => {
-  const run = new Import({ files: 5, bytes: 100 * MIB }, true, 1);
+  const run = new Import({ files: 5 }, { isHalfMissing: true }, 1);
   const message = 'An import may have 5 files with 104857600 bytes in all.';
   expect(await run.store(textOf(1, 2))).toEqual({ stored: 1, messages: ['gone'] });
   expect(await run.store(textOf(1, 3, 4, 5))).toEqual({ stored: 2, messages: ['gone', message] });
   expect(run.requested).toEqual([1, 2, 3, 4].map(addressOf));
+});
+
+it('requests no more files after a host has sent the bytes of the import in files that broke off', async () => {
+  const run = new Import({ bytes: MIB }, { isBroken: true });
+  const message = 'An import may have 100 files with 1048576 bytes in all.';
+  expect(await run.store(textOf(1, 2, 3))).toEqual({ stored: 0, messages: ['broken', message, message] });
+  expect(run.requested).toEqual([1, 2].map(addressOf));
+});
+
+it('requests no more files once a host has taken the time of the import', async () => {
+  const run = new Import({ ms: 20 }, { ms: 30 });
+  const message = 'The files of the import took more than 0.02 seconds.';
+  expect(await run.store(textOf(1, 2))).toEqual({ stored: 1, messages: [message] });
+  expect(await run.store(textOf(1, 3))).toEqual({ stored: 1, messages: [message] });
+  expect(run.requested).toEqual([addressOf(1)]);
 });

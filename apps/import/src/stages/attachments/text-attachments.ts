@@ -93,7 +93,7 @@ export class TextAttachments {
     if ((unanswered.get(origin) ?? 0) >= MAX_UNANSWERED) return AWAY;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const stored = await this.fetchOne(projectId, source, address, signal);
+        const stored = await budget.timed(() => this.fetchOne(projectId, source, address, signal));
         unanswered.delete(origin);
         return stored;
       } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller } from '@nestjs/common';
 import { Endpoint, streamed } from '@rookery/api-v4';
-import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
+import type { Call, FileAnswer, OpenRange, ProjectScope } from '@rookery/api-v4';
 import { hasPathForm, objectInfo, openArchive, readHead, resolveCommit } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 import { NotFound } from '@rookery/kernel';
@@ -50,10 +50,10 @@ export class ArchivesController {
       await checkPath(repository, commit, path);
       const prefix = nameOf(within, [ref, commit], path);
       const paths = path === '' ? [] : [path];
-      const open = async () => {
+      const open: OpenRange = async (_range, gone) => {
         await this.limits.countArchive(String(viewer.userId ?? viewer.address ?? ''), within.id);
         const running = await convertGitFailures(() =>
-          openArchive(repository, { commit, format, prefix, paths, without }),
+          openArchive(repository, { commit, format, prefix, paths, without, signal: gone }),
         );
         return running.stdout;
       };

@@ -4,7 +4,8 @@ import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { readObject, streamBlob } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
-import { NotFound } from '@rookery/kernel';
+import { NotFound, Unavailable } from '@rookery/kernel';
+import { currentWaiter } from '@rookery/platform';
 import { LRUCache } from 'lru-cache';
 import { convertGitFailures } from '../../repositories/git-failures';
 
@@ -23,8 +24,8 @@ export interface BlobContent {
   /** UTF-8 without NUL, as far as the beginning shows. */
   readonly isText: boolean;
   readonly small: Buffer | null;
-  /** Opens the bytes or a range of them. */
-  open(range?: BlobRange | null): Promise<Readable>;
+  /** Opens the bytes or a range of them. Shape: `gone` ends the wait for a process, and the process. */
+  open(range?: BlobRange | null, gone?: AbortSignal): Promise<Readable>;
 }
 
 type Facts = Pick<BlobContent, 'sha256' | 'isText'>;
@@ -45,7 +46,7 @@ export class BlobContents {
     repository: Repository,
     { id, size }: { readonly id: string; readonly size: number },
   ): Promise<BlobContent> {
-    const open = (range: BlobRange | null = null): Promise<Readable> => openBlob(repository, id, range);
+    const open = (range: BlobRange | null = null, gone?: AbortSignal) => openBlob(repository, id, range, gone);
     if (size > SMALL_BYTES) return { id, size, small: null, open, ...(await this.factsOf(id, open)) };
     const object = await readObject(repository, { rev: id as ObjectId }, SMALL_BYTES);
     if (object === null) throw new NotFound('Blob');
@@ -54,12 +55,13 @@ export class BlobContents {
     return { id, size, small, open, sha256, isText: isText(small.subarray(0, TEXT_PROBE_BYTES)) };
   }
 
-  private async factsOf(id: string, open: () => Promise<Readable>): Promise<Facts> {
+  /** Errors: Unavailable at the deadline of the request, whose place in the line must not outlast it. */
+  private async factsOf(id: string, open: BlobContent['open']): Promise<Facts> {
     const known = this.known.get(id);
     if (known) return known;
     const hash = createHash('sha256');
     let probe: Buffer = Buffer.alloc(0);
-    for await (const chunk of await open()) {
+    for await (const chunk of await open(null, endOfRequest())) {
       hash.update(chunk as Buffer);
       if (probe.length < TEXT_PROBE_BYTES) probe = Buffer.concat([probe, chunk as Buffer]);
     }
@@ -69,8 +71,22 @@ export class BlobContents {
   }
 }
 
-async function openBlob(repository: Repository, id: string, range: BlobRange | null): Promise<Readable> {
-  const blob = await convertGitFailures(() => streamBlob(repository, { rev: id as ObjectId }));
+/** Returns a signal that is aborted at the deadline of the request; undefined without a deadline. */
+function endOfRequest(): AbortSignal | undefined {
+  const { deadline = Infinity } = currentWaiter() ?? {};
+  if (deadline === Infinity) return undefined;
+  const ended = new AbortController();
+  setTimeout(() => ended.abort(new Unavailable('deadline')), Math.max(0, deadline - Date.now())).unref();
+  return ended.signal;
+}
+
+async function openBlob(
+  repository: Repository,
+  id: string,
+  range: BlobRange | null,
+  gone: AbortSignal | undefined,
+): Promise<Readable> {
+  const blob = await convertGitFailures(() => streamBlob(repository, { rev: id as ObjectId }, gone));
   if (blob === null) throw new NotFound('Blob');
   return range === null ? blob.content : Readable.from(part(blob.content, range), { objectMode: false });
 }

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FileAnswer } from '@rookery/api-v4';
+import type { FileAnswer, OpenRange } from '@rookery/api-v4';
 import type { BlobContent } from './blob-contents';
 
 /**
@@ -18,9 +18,9 @@ export function contentInJson(
   const mediaType = 'application/json';
   if (blob.small !== null) return { mediaType, stream: Buffer.from(`${head}${blob.small.toString('base64')}${tail}`) };
   const length = Buffer.byteLength(head) + 4 * Math.ceil(blob.size / 3) + Buffer.byteLength(tail);
-  const open = async (): Promise<Readable> => {
+  const open: OpenRange = async (_range, gone) => {
     await admit();
-    return Readable.from(surrounded(head, await blob.open(), tail), { objectMode: false });
+    return Readable.from(surrounded(head, await blob.open(null, gone), tail), { objectMode: false });
   };
   return { mediaType, length, stream: open };
 }

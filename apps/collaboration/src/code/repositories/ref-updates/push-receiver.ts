@@ -20,6 +20,8 @@ export interface IncomingPush {
   /** Null for an import, which has the rights of the level of `project`. */
   readonly viewer: SignedInViewer | null;
   readonly input: Readable;
+  /** Ends the wait for a process, and the process. */
+  readonly signal?: AbortSignal;
   /** Text that git shows after the push, accepted or refused; null for none. */
   readonly notice: string | null;
   /** Rechecks the caller's permissions. Errors: the refusal. */
@@ -59,7 +61,7 @@ export class PushReceiver {
     try {
       const maxPackBytes = this.limits.maxPackBytes(push.project);
       const running = await receivePack(repository, {
-        ...{ input: push.input, ticket, isImport: push.viewer === null },
+        ...{ input: push.input, ticket, isImport: push.viewer === null, signal: push.signal },
         ...(maxPackBytes === null ? {} : { maxPackBytes }),
       });
       void running.ended

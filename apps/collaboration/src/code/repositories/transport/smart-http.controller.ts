@@ -49,9 +49,9 @@ export class SmartHttpController {
     if (isReadOnly) throw new Forbidden();
     const service = params.service as PackService;
     const repository = await convertGitFailures(() => this.repositories.open(within));
-    const open = () => openAdvertisement(repository, service, { protocol: params.git_protocol });
-    return answerOf(service, 'advertisement', async () => {
-      const running = await open();
+    const protocol = params.git_protocol;
+    return answerOf(service, 'advertisement', async (signal) => {
+      const running = await openAdvertisement(repository, service, { protocol, signal });
       await recheckRights(running);
       return Readable.from(withPreamble(running.preamble, running.stdout), { objectMode: false });
     });
@@ -73,8 +73,8 @@ export class SmartHttpController {
   })
   async upload({ params, within, body }: StreamedCall<OneRepository, ProjectScope>): Promise<FileAnswer> {
     const repository = await convertGitFailures(() => this.repositories.open(within));
-    return answerOf('git-upload-pack', 'result', async () => {
-      const running = await uploadPack(repository, { input: body, protocol: params.git_protocol });
+    return answerOf('git-upload-pack', 'result', async (signal) => {
+      const running = await uploadPack(repository, { input: body, protocol: params.git_protocol, signal });
       await recheckRights(running);
       return running.stdout;
     });
@@ -106,7 +106,7 @@ export class SmartHttpController {
         return body.recheckRights();
       },
     };
-    return answerOf('git-receive-pack', 'result', () => this.pushes.receive(repository, push));
+    return answerOf('git-receive-pack', 'result', (signal) => this.pushes.receive(repository, { ...push, signal }));
   }
 }
 
@@ -120,12 +120,17 @@ async function recheckRights(running: RunningGit): Promise<void> {
   }
 }
 
-function answerOf(service: PackService, part: 'advertisement' | 'result', open: () => Promise<Readable>): FileAnswer {
+/** Shape: `open` gets a signal that is aborted if the client leaves before the process has started. */
+function answerOf(
+  service: PackService,
+  part: 'advertisement' | 'result',
+  open: (gone: AbortSignal) => Promise<Readable>,
+): FileAnswer {
   return {
     mediaType: `application/x-${service}-${part}`,
     isNeverStored: true,
     headers: { expires: 'Fri, 01 Jan 1980 00:00:00 GMT', pragma: 'no-cache', 'x-accel-buffering': 'no' },
-    stream: () => convertGitFailures(open),
+    stream: (_range, gone) => convertGitFailures(() => open(gone)),
   };
 }
 

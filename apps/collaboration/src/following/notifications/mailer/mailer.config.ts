@@ -76,6 +76,13 @@ export const mailerSettings = defineSettings('mail', {
     max: 100_000,
     about: 'E-mails that one user may get at once after a quiet time.',
   }),
+  perActorAndHour: setting.int('MAILER_PER_ACTOR_PER_HOUR_COUNT', {
+    default: 300,
+    min: 1,
+    max: 100_000,
+    about:
+      'E-mails about memberships and access requests that one user causes in an hour; further changes send none. Administrators have no limit.',
+  }),
   retentionDays: setting.int('MAILER_RETENTION_DAYS', {
     default: 30,
     min: 1,

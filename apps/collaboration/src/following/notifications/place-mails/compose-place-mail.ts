@@ -27,8 +27,9 @@ export interface PlaceMailJob extends RowOf<
   /** Only for a membership: its level now, and its last day, `2027-01-31`, or null. */
   readonly access_level: number | null;
   readonly expires_on: string | null;
-  /** Only for a release. */
+  /** Only for a release; null also for a recipient who may not read the code. */
   readonly tag: string | null;
+  /** Only for a release. */
   readonly release_name: string | null;
   readonly release_description: string | null;
 }
@@ -50,7 +51,7 @@ const LETTERS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => Letter>
     subject: `Release ${releaseOf(job)}`,
     lead: `${actorOf(job)} published the release ${releaseOf(job)}.`,
     text: job.release_description ?? '',
-    path: `/-/releases/${encodeURIComponent(job.tag ?? '')}`,
+    path: job.tag === null ? '/-/releases' : `/-/releases/${encodeURIComponent(job.tag)}`,
     label: 'View the release',
     because: SETTINGS,
   }),
@@ -143,7 +144,8 @@ function personOf(name: string | null, username: string | null): string {
 const actorOf = (job: PlaceMailJob): string => personOf(job.actor_name, job.actor_username);
 
 function releaseOf({ tag, release_name: name }: PlaceMailJob): string {
-  const shown = oneLine(tag ?? '', 255);
+  if (tag === null) return oneLine(name ?? '', 255);
+  const shown = oneLine(tag, 255);
   return name === null || name === tag ? shown : `${oneLine(name, 255)} (${shown})`;
 }
 

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Database, statement, Work } from '@rookery/persistence';
 import { CheckedMails } from '../mailer/checked-mails';
+import { readsCodeSql } from '../../../base/noteables/access-sql';
 import { MAIL_IDENTITY } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { TEXT_LIMIT } from '../mailer/mail-text';
@@ -13,13 +14,16 @@ import type { PlaceMailJob } from './compose-place-mail';
 import { wantedPlaceMailsSql } from './place-recipient-sql';
 
 const ROWS = '(select m.* from place_mails m where m.id = any(:ids::bigint[]) offset 0) i';
+/** The name and the tag of a release are part of the code. Source: reference repositories 7.2. */
+const READS_CODE = readsCodeSql('i.project_id', 'a');
 const dueIn = (
   parent: 'project' | 'group',
 ): string => `select i.id, i.source_event_id as event_id, i.recipient_id, i.template,
      i.attempts, i.created_at, i.project_id, i.group_id, u.notification_email as address, a.name as place_name,
      a.full_path as place_path, actor.name as actor_name, actor.username as actor_username,
      requester.name as requester_name, requester.username as requester_username, m.access_level,
-     m.expires_on::text as expires_on, release.tag, release.name as release_name,
+     m.expires_on::text as expires_on, case when ${READS_CODE} then release.tag end as tag,
+     case when ${READS_CODE} then release.name else 'Release-' || release.id end as release_name,
      left(release.description, ${TEXT_LIMIT + 1}) as release_description
    ${wantedPlaceMailsSql(parent, ROWS)}`;
 

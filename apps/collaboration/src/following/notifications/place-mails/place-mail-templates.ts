@@ -10,6 +10,13 @@ export type PlaceMailTemplate =
 /** Templates of e-mails that many users of a project get. */
 export type ProjectMailTemplate = Extract<PlaceMailTemplate, 'new_release' | 'moved_project'>;
 
+/** Templates of e-mails that a user can cause for any other user, and whose number is limited by the hour. */
+export const LIMITED_TEMPLATES = [
+  'access_requested',
+  'member_added',
+  'member_changed',
+] as const satisfies readonly PlaceMailTemplate[];
+
 /** An event about a place. Shape: exactly one of `projectId` and `groupId` is set. */
 export interface PlaceNotice {
   readonly eventId: string;

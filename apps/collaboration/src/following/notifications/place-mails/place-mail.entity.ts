@@ -10,6 +10,10 @@ import type { PlaceMailTemplate, ProjectMailTemplate } from './place-mail-templa
 @Index('ix_place_mails_queued', ['nextAttemptAt', 'id'], { where: `state = 'queued'` })
 @Index('ix_place_mails_recipient_id', ['recipientId'])
 @Index('ix_place_mails_actor_id', ['actorId'])
+@Index('ix_place_mails_caused', ['actorId', 'createdAt'], {
+  where: `template in ('access_requested', 'member_added', 'member_changed')`,
+})
+@Index('ix_place_mails_moved', ['actorId', 'createdAt', 'sourceEventId'], { where: `template = 'moved_project'` })
 @Index('ix_place_mails_unlooked', ['recipientId', 'nextAttemptAt', 'id'], {
   where: `state = 'queued' and allowed_at is null`,
 })

@@ -9,6 +9,7 @@ import { Mailer } from '../mailer/mailer';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 import { possibleMembersSql } from '../watching/watchers';
+import { LIMITED_TEMPLATES } from './place-mail-templates';
 import type { PlaceNotice, ProjectMailTemplate } from './place-mail-templates';
 import { wantedPlaceMailsSql } from './place-recipient-sql';
 
@@ -48,10 +49,19 @@ const OTHERS = `and i.recipient_id is distinct from i.actor_id and not exists (
          is not distinct from (i.project_id, i.group_id, i.subject_id))
    on conflict do nothing returning 1 as queued`;
 
+const LIMITED = LIMITED_TEMPLATES.map((template) => `'${template}'`).join(', ');
+/**
+ * Boolean SQL: whether the actor may cause one more e-mail of a limited kind in this hour. Users can add any other user to a
+ * group of theirs, so the allowance of each recipient alone would permit e-mails to all of them.
+ */
+const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin or (select count(*) from (
+     select from place_mails caused where caused.actor_id = i.actor_id and caused.template in (${LIMITED})
+       and caused.created_at > now() - interval '1 hour' limit :most::integer) counted) < :most::integer)`;
+
 const statementsFor = (parent: 'project' | 'group', name: string, recipients: string) =>
-  statement<QueueParams & { readonly user: number }, { readonly queued: number }>(
+  statement<QueueParams & { readonly user: number; readonly most: number }, { readonly queued: number }>(
     `place_mails_queue_${name}_of_${parent}s`,
-    `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} ${OTHERS}`,
+    `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
   );
 const byParent = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
   project: statementsFor('project', name, recipients('project')),
@@ -91,10 +101,21 @@ const stepOf = (template: ProjectMailTemplate) =>
   );
 const steps = { new_release: stepOf('new_release'), moved_project: stepOf('moved_project') };
 
+/** Moves and renamings by one user in an hour that send e-mails. Each may reach thousands of members. */
+const MOST_MOVES = 20;
+/** Events of moves by the actor whose e-mails are queued or will be. */
+const MOVES = `select waiting.source_event_id from place_mail_fan_outs waiting
+     where waiting.actor_id = :actor::bigint and waiting.template = 'moved_project'
+   union select caused.source_event_id from place_mails caused where caused.actor_id = :actor::bigint
+     and caused.template = 'moved_project' and caused.created_at > now() - interval '1 hour'`;
+/** Returns no row beyond the limit of the actor. */
 const storeFanOut = statement<NoticeParams, { readonly id: number }>(
   'place_mail_fan_outs_store',
   `insert into place_mail_fan_outs (source_event_id, template, project_id, actor_id, subject_id)
    select :event::uuid, :template::text, :project::bigint, :actor::bigint, :subject::bigint where :group::bigint is null
+     and (:template::text <> 'moved_project'
+       or exists (select from directory_users u where u.id = :actor::bigint and u.admin)
+       or (select count(*) from (${MOVES}) moves) < ${MOST_MOVES})
    returning id`,
 );
 
@@ -107,21 +128,21 @@ export class QueuePlaceMails {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
   ) {}
 
-  /** Queues an e-mail for one user. */
+  /** Queues an e-mail for one user, within the limit of the actor. */
   async forUser(tx: Tx, notice: PlaceNotice, userId: number): Promise<void> {
     await this.run(tx, notice, forUser, userId);
   }
 
-  /** Queues e-mails about an access request for the users who may approve it. */
+  /** Queues e-mails for the users who may approve the request of a user, within the limit of the actor. */
   async forApprovers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
     await this.run(tx, notice, forReceivers, requesterId);
   }
 
-  /** Lets a job queue e-mails for all users who want them. Shape: a notice of a project. */
+  /** Lets a job queue e-mails for all users who want them, within the limit of the actor. Shape: a notice of a project. */
   async forAll(tx: Tx, notice: PlaceNotice): Promise<void> {
     if (!this.settings.isEnabled) return;
     const [row] = await tx.run(storeFanOut, paramsOf(notice));
-    await this.jobs.enqueue(tx, queueProjectMails, { fan_out_id: row!.id });
+    if (row) await this.jobs.enqueue(tx, queueProjectMails, { fan_out_id: row.id });
   }
 
   /**
@@ -138,7 +159,9 @@ export class QueuePlaceMails {
   private async run(tx: Tx, notice: PlaceNotice, statements: ReturnType<typeof byParent>, user: number): Promise<void> {
     if (!this.settings.isEnabled) return;
     const parent = notice.projectId === null ? 'group' : 'project';
-    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user, traceparent: activeTraceparent() });
+    const most = this.settings.perActorAndHour;
+    const traceparent = activeTraceparent();
+    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user, most, traceparent });
     this.wake(tx, queued.length);
   }
 

@@ -10,7 +10,7 @@ import type { AffectedRow } from '../versions/affected-merge-requests';
 /** Locks merge requests from deleted forks into other projects. */
 const fromForks = statement<{ projects: readonly number[] }, AffectedRow & { readonly at: Date }>(
   'merge_requests_from_deleted_forks',
-  `select i.id, i.iid, i.state, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch,
+  `select i.id, i.iid, i.state, i.closed_at, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch,
      i.head_sha, i.base_sha, i.auto_merge_user_id, i.merge_intent, true as is_source, false as is_target, now() as at
    from merge_requests i where i.source_project_id = any(:projects::bigint[]) and i.project_id <> all(:projects::bigint[])
    order by i.id for no key update`,

@@ -11,6 +11,7 @@ export interface AffectedRow {
   readonly id: number;
   readonly iid: number;
   readonly state: MergeRequestState;
+  readonly closed_at: Date | null;
   readonly project_id: number;
   readonly source_project_id: number | null;
   readonly author_id: number;
@@ -29,7 +30,7 @@ export interface AffectedRow {
 /** Merge requests from or into branches of a project, the newest first. */
 export const affectedBy = statement<{ project: number; branches: readonly string[] }, AffectedRow>(
   'merge_requests_affected',
-  `select i.id, i.iid, i.state, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+  `select i.id, i.iid, i.state, i.closed_at, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
      i.auto_merge_user_id, i.merge_intent,
      i.source_project_id is not distinct from :project::bigint and i.source_branch = any(:branches::text[]) as is_source,
      i.project_id = :project::bigint and i.target_branch = any(:branches::text[]) as is_target
@@ -47,7 +48,7 @@ export const affectedBy = statement<{ project: number; branches: readonly string
 /** Locks requests that are open, or closed after an attempt to merge them, in the order of their ids. */
 export const lockAffected = statement<{ ids: readonly number[] }, AffectedRow & { readonly at: Date }>(
   'merge_requests_lock_affected',
-  `select i.id, i.iid, i.state, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
+  `select i.id, i.iid, i.state, i.closed_at, i.project_id, i.source_project_id, i.author_id, i.created_at, i.source_branch, i.target_branch, i.head_sha, i.base_sha,
      i.auto_merge_user_id, i.merge_intent, true as is_source, true as is_target, now() as at
    from merge_requests i
    where i.id = any(:ids::bigint[]) and (i.state = 'opened' or (i.state = 'closed' and i.merge_intent is not null))

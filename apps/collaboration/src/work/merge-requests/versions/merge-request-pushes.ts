@@ -208,14 +208,20 @@ function mergedBy(
   return applies(row) ? { kind: 'merged', tip: newId, applies } : null;
 }
 
+/** Longest time between an attempt to merge and its push: the attempt belongs to a request. Units: milliseconds. */
+const ATTEMPT_MS = 60_000;
+
 /**
  * Whether a push has the result of an attempt to merge. Other pushes may have that of a fast-forward too, since it is the
- * head itself. So it counts for the present head only, and for a closed request only if the same user merges.
+ * head itself. So it counts for the present head only, and for a closed request only if the same user merges, at about the
+ * time of the closing or before: a later merge of another request with the same head does not.
  */
-function isIntended(row: AffectedRow, tip: ObjectId, { source, userId }: SettledUpdates): boolean {
+function isIntended(row: AffectedRow, tip: ObjectId, { source, userId, pushedAt }: SettledUpdates): boolean {
   const attempt = attemptOf(row.merge_intent, tip);
   if (attempt === null || attempt.head !== tip) return attempt !== null;
-  return row.head_sha === tip && (row.state === 'opened' || (source === 'api' && userId === attempt.userId));
+  if (row.head_sha !== tip || row.state === 'opened') return row.head_sha === tip;
+  const isInTime = row.closed_at !== null && pushedAt.getTime() <= row.closed_at.getTime() + ATTEMPT_MS;
+  return isInTime && source === 'api' && userId === attempt.userId;
 }
 
 async function planTarget(
