@@ -33,7 +33,7 @@ const FILE = Array.from({ length: 9 }, (_, n) => `line ${n + 1}\n`).join('');
 
 /** State of each merge request, in one statement. */
 const ROWS = `select i.id::int, i.iid::int, i.source_branch, i.state, i.head_sha, i.merge_commit_sha,
-    (select coalesce(array_agg(v.head_sha order by v.id), '{}') from merge_request_versions v
+    (select coalesce(array_agg(v.head_sha order by v.created_at, v.id), '{}') from merge_request_versions v
        where v.merge_request_id = i.id) as versions,
     (select count(*)::int from notes n where n.noteable_type = 'MergeRequest' and n.noteable_id = i.id and n.system
        and n.body like 'added %') as push_notes,
@@ -337,9 +337,12 @@ class Request {
       ['newest version', row.versions.at(-1), branch[0]?.id],
       ['versions', new Set(row.versions).size, row.versions.length],
       ['notes of pushes', row.push_notes, row.versions.length - 1],
-      // A push ends the to-dos of its user, as the merge does.
-      ['to-dos', row.todos, [`assigned ${isMerged || row.versions.length > 1 ? 'done' : 'pending'}`]],
     ];
+    // A push ends the to-dos of its user, as the merge does. So does a comment, if the to-do was there before it.
+    const isEnded = isMerged === 1 || row.versions.length > 1;
+    const hasCommented = this.suggestions.length > 0;
+    if (isEnded || !hasCommented) compared.push(['to-dos', row.todos, [`assigned ${isEnded ? 'done' : 'pending'}`]]);
+    else compared.push(['to-dos', row.todos.length, 1]);
     if (this.acknowledged.has('merge')) compared.push(['acknowledged merge', row.state, 'merged']);
     return compared
       .filter(([, is, shall]) => JSON.stringify(is) !== JSON.stringify(shall))
