@@ -22,8 +22,8 @@ export class AttachmentBudget {
     return `An import may have ${files} files with ${bytes} bytes in all.`;
   }
 
-  /** Takes over the sum of the files that are stored. */
-  update(stored: ImportedTotal): void {
+  /** Sets the total of the stored files. */
+  setStoredTotal(stored: ImportedTotal): void {
     this.used = stored;
   }
 
