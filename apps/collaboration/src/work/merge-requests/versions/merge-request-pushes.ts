@@ -9,7 +9,7 @@ import type {
   RefUpdateEffect,
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
-import { attemptOf } from '../merge-request.entity';
+import { findMergeAttempt } from '../merge-request.entity';
 import { ClosedByPush } from '../merging/closed-by-push';
 import type { PushActor } from '../merging/closed-by-push';
 import { DiffThreadFollower } from '../reviews/followed-threads';
@@ -213,7 +213,7 @@ function mergedBy(
  * head itself. So it counts for the present head only, and for a closed request only if the same user merges.
  */
 function isIntended(row: AffectedRow, tip: ObjectId, { source, userId }: SettledUpdates): boolean {
-  const attempt = attemptOf(row.merge_intent, tip);
+  const attempt = findMergeAttempt(row.merge_intent, tip);
   if (attempt === null || attempt.head !== tip) return attempt !== null;
   return row.head_sha === tip && (row.state === 'opened' || (source === 'api' && userId === attempt.userId));
 }
