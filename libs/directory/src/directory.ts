@@ -8,7 +8,7 @@ import { CopyProgress } from './copy/copy-progress';
 import { IdentityClient } from './copy/identity-client';
 import type { Position } from './copy/copy-progress';
 import { Decisions } from './decisions/decisions';
-import { groupIn, namespaceOfRow, projectIn, projectOfRow, userOf } from './copy/directory-rows';
+import { groupIn, namespaceOfRow, projectIn, projectOfRow, toDirectoryUser } from './copy/directory-rows';
 import type { DirectoryUserRow, FlatRow, ProjectFacts } from './copy/directory-rows';
 import {
   GROUP_LEVELS,
@@ -107,7 +107,7 @@ export class Directory implements ScopeResolver {
     ids: readonly number[],
     through: Pick<Tx, 'prepared'> = this.database,
   ): Promise<ReadonlyMap<number, DirectoryUserRow>> {
-    return byId((await this.rows(USERS_BY_ID, ids, through)).map((row) => userOf(row)));
+    return byId((await this.rows(USERS_BY_ID, ids, through)).map((row) => toDirectoryUser(row)));
   }
 
   /**
@@ -140,7 +140,7 @@ export class Directory implements ScopeResolver {
   ): Promise<ReadonlyMap<string, DirectoryUserRow>> {
     const wanted = names.filter((name) => !name.includes('\0')).map((name) => name.toLowerCase());
     const rows = wanted.length === 0 ? [] : await through.prepared<FlatRow>(USERS_BY_USERNAME, [wanted]);
-    return new Map(rows.map((row) => userOf(row)).map((user) => [user.username.toLowerCase(), user]));
+    return new Map(rows.map((row) => toDirectoryUser(row)).map((user) => [user.username.toLowerCase(), user]));
   }
 
   /** Returns projects by id, without missing ones. */

@@ -1,4 +1,4 @@
-import { addressesOf, checkedDestination, listedDestinations } from './destination';
+import { resolveAddresses, checkedDestination, listedDestinations } from './destination';
 import { EgressError } from './egress-error';
 
 const rules = { listed: listedDestinations(['forge.internal:8443', '[::1]:80', '10.0.0.7:443']), ports: [443] };
@@ -64,7 +64,7 @@ describe('the addresses of a host', () => {
     ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[fd00::1]'],
     ...['10.0.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '192.168.0.1', '[fe80::1]'],
   ])('%s is checked without a DNS lookup', async (host) => {
-    await expect(addressesOf(checkedDestination(`https://${host}/`, rules), never)).rejects.toMatchObject({
+    await expect(resolveAddresses(checkedDestination(`https://${host}/`, rules), never)).rejects.toMatchObject({
       reason: 'address refused',
     });
   });
@@ -73,7 +73,7 @@ describe('the addresses of a host', () => {
     'a name with %j is refused entirely',
     async (addresses) => {
       const destination = checkedDestination('https://forge.example', rules);
-      await expect(addressesOf(destination, () => Promise.resolve(addresses))).rejects.toMatchObject({
+      await expect(resolveAddresses(destination, () => Promise.resolve(addresses))).rejects.toMatchObject({
         reason: 'address refused',
         message: expect.not.stringContaining(addresses[0]!) as string,
       });
@@ -83,18 +83,20 @@ describe('the addresses of a host', () => {
   it('are those of the first lookup', async () => {
     const answers = [['93.184.215.14'], ['127.0.0.1']];
     const destination = checkedDestination('https://forge.example', rules);
-    expect(await addressesOf(destination, () => Promise.resolve(answers.shift()!))).toEqual(['93.184.215.14']);
+    expect(await resolveAddresses(destination, () => Promise.resolve(answers.shift()!))).toEqual(['93.184.215.14']);
   });
 
   it('may be private for a host that the operator listed', async () => {
     const destination = checkedDestination('http://forge.internal:8443', rules);
-    expect(await addressesOf(destination, () => Promise.resolve(['10.0.0.1']))).toEqual(['10.0.0.1']);
-    expect(await addressesOf(checkedDestination('https://10.0.0.7', rules), never)).toEqual(['10.0.0.7']);
+    expect(await resolveAddresses(destination, () => Promise.resolve(['10.0.0.1']))).toEqual(['10.0.0.1']);
+    expect(await resolveAddresses(checkedDestination('https://10.0.0.7', rules), never)).toEqual(['10.0.0.7']);
   });
 
   it('must exist', async () => {
     const destination = checkedDestination('https://forge.example', rules);
-    await expect(addressesOf(destination, () => Promise.resolve([]))).rejects.toMatchObject({ reason: 'name unknown' });
+    await expect(resolveAddresses(destination, () => Promise.resolve([]))).rejects.toMatchObject({
+      reason: 'name unknown',
+    });
   });
 });
 

@@ -73,7 +73,7 @@ export function checkedDestination(text: string, { listed, ports }: DestinationR
  * name, because a name with both kinds of addresses is either misconfigured or an attack.
  * Errors: EgressError `name unknown`, `address refused`; those of `resolve`.
  */
-export async function addressesOf(destination: Destination, resolve: Resolve): Promise<readonly string[]> {
+export async function resolveAddresses(destination: Destination, resolve: Resolve): Promise<readonly string[]> {
   const { hostname, isListed, url } = destination;
   const addresses = isIP(hostname) === 0 ? await resolve(hostname) : [hostname];
   if (addresses.length === 0) throw new EgressError('name unknown', `The name ${hostname} has no address.`);

@@ -1,10 +1,10 @@
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
 import { ACCEPTED_ENCODINGS, boundedBody } from './bounded-body';
-import { addressesOf, isSameOrigin, checkedDestination } from './destination';
+import { resolveAddresses, isSameOrigin, checkedDestination } from './destination';
 import type { Destination, DestinationRules, Resolve } from './destination';
 import { EgressError } from './egress-error';
-import { failureOf } from './failures';
+import { toEgressError } from './failures';
 import { pinnedTo } from './pinned-connector';
 
 /** Units: bytes and milliseconds. */
@@ -121,9 +121,9 @@ export class Egress {
   async checkedAddresses(url: string): Promise<CheckedAddresses> {
     const destination = checkedDestination(url, this.options);
     try {
-      return { addresses: await addressesOf(destination, this.options.resolve), isListed: destination.isListed };
+      return { addresses: await resolveAddresses(destination, this.options.resolve), isListed: destination.isListed };
     } catch (error) {
-      throw failureOf(error);
+      throw toEgressError(error);
     }
   }
 
@@ -144,7 +144,7 @@ export class Egress {
     if (request.signal?.aborted) onAbort();
     const call: Call = {
       signal: ending.signal,
-      failureOf: (error) => (ending.signal.aborted ? ending.signal.reason : failureOf(error)),
+      failureOf: (error) => (ending.signal.aborted ? ending.signal.reason : toEgressError(error)),
       release: () => {
         clearTimeout(whole);
         clearTimeout(first);
@@ -168,7 +168,7 @@ export class Egress {
     call: Call,
   ): Promise<EgressStream> {
     const { url } = destination;
-    const addresses = await unlessAborted(addressesOf(destination, this.options.resolve), call.signal);
+    const addresses = await unlessAborted(resolveAddresses(destination, this.options.resolve), call.signal);
     const client = new Client(url.origin, {
       connect: pinnedTo(addresses, limits.firstByteMs, this.options.ca),
       maxHeaderSize: MAX_HEAD_BYTES,

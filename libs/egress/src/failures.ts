@@ -15,7 +15,7 @@ const UNKNOWN_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EN
 const IS_ABOUT_TLS = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_(?:TLS|SSL)|^EPROTO$|HOSTNAME_MISMATCH/;
 
 /** Maps an error of a client, a DNS lookup or a connection to an EgressError. Shape: an unknown error is returned as it is. */
-export function failureOf(error: unknown): unknown {
+export function toEgressError(error: unknown): unknown {
   if (error instanceof EgressError || !(error instanceof Error)) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (UNKNOWN_NAME.has(code)) return new EgressError('name unknown', 'The name has no address.', { cause: error });

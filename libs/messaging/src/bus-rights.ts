@@ -1,7 +1,7 @@
 import type { ServiceName } from '@rookery/contracts';
-import { inboxPrefixOf } from './bus/broker';
+import { replySubjectPrefix } from './bus/broker';
 import type { Effect } from './consuming/effects';
-import { durableOf, streamOf } from './bus/streams';
+import { durableNameOf, streamNameOf } from './bus/streams';
 
 /** Permissions of an account on the bus. Shape: subjects in the notation of nats-server. */
 export interface BusRights {
@@ -16,11 +16,11 @@ export interface BusRights {
  * Source: reference reliability 2.3; ADR 0170.
  */
 export function busRightsOf(service: ServiceName, effects: readonly Pick<Effect, 'name' | 'definition'>[]): BusRights {
-  const own = streamOf(service);
+  const own = streamNameOf(service);
   const durables = effects
     .map(({ name, definition }) => ({
-      stream: streamOf(definition.service),
-      durable: durableOf(service, name, definition),
+      stream: streamNameOf(definition.service),
+      durable: durableNameOf(service, name, definition),
     }))
     .sort((a, b) => (`${a.stream}.${a.durable}` < `${b.stream}.${b.durable}` ? -1 : 1));
   return {
@@ -37,6 +37,6 @@ export function busRightsOf(service: ServiceName, effects: readonly Pick<Effect,
         `$JS.ACK.${stream}.${durable}.>`,
       ]),
     ],
-    subscribe: [`${inboxPrefixOf(service)}.>`],
+    subscribe: [`${replySubjectPrefix(service)}.>`],
   };
 }

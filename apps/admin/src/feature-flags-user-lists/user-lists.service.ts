@@ -57,7 +57,7 @@ const XIDS = `select
  * Checks the total size of user ids in a project. A user counts once per strategy that names it, by list or by
  * parameters. Errors: InvalidSentences when an answer about the project would exceed the limit.
  */
-export async function checkXidsOf(tx: Tx, projectId: number): Promise<void> {
+export async function checkTotalXids(tx: Tx, projectId: number): Promise<void> {
   const [sums] = await tx.query<{ of_lists: number; of_strategies: number }>(XIDS, [projectId]);
   const tooLong = sums!.of_lists > MOST_XIDS ? 'lists' : sums!.of_strategies > MOST_XIDS ? 'strategies' : null;
   if (tooLong) {
@@ -93,13 +93,13 @@ export class UserListsService {
    */
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
     return this.lists.create(UserList.write(input, this.clock.now()), touching(projectId, actorId), (_, tx) =>
-      checkXidsOf(tx, projectId),
+      checkTotalXids(tx, projectId),
     );
   }
 
   update(projectId: number, iid: number, input: UserListInput, actorId: number): Promise<UserList> {
     const change = (list: UserList) => list.change(input, this.clock.now());
-    return this.lists.change({ iid }, change, touching(projectId, actorId), (_, tx) => checkXidsOf(tx, projectId));
+    return this.lists.change({ iid }, change, touching(projectId, actorId), (_, tx) => checkTotalXids(tx, projectId));
   }
 
   /** Errors: Conflict while a strategy uses the list. */

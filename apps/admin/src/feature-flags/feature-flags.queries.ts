@@ -28,7 +28,7 @@ const STRATEGIES = prepared(
 );
 
 /** Returns the strategies of flags, by flag id. */
-export async function strategiesOf(
+export async function findStrategies(
   reads: SqlReader,
   flagIds: readonly number[],
 ): Promise<ReadonlyMap<number, readonly StrategyRow[]>> {

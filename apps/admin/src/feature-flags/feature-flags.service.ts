@@ -7,10 +7,10 @@ import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persiste
 import { collection, Database, Work } from '@rookery/persistence';
 import { touchFeatureFlags } from '../feature-flags-clients/feature-flags-clients.service';
 import { planLimitOfProject } from '../plan-limits/plan-limits.service';
-import { checkXidsOf } from '../feature-flags-user-lists/user-lists.service';
+import { checkTotalXids } from '../feature-flags-user-lists/user-lists.service';
 import { FeatureFlag } from './feature-flag.entity';
 import type { FeatureFlagFields } from './feature-flag.entity';
-import { strategiesOf } from './feature-flags.queries';
+import { findStrategies } from './feature-flags.queries';
 import type { StrategyRow } from './feature-flags.queries';
 import { changeStrategies } from './flag-strategies';
 import type { StrategyInput } from './flag-strategies';
@@ -71,7 +71,7 @@ export class FeatureFlagsService {
 
   async list(projectId: number, filters: FeatureFlagFilters, page: PageRequest): Promise<Page<ShownFlag>> {
     const found = await this.flags.list({ within: projectId, filters, page });
-    const strategies = await strategiesOf(
+    const strategies = await findStrategies(
       this.database,
       found.rows.map((flag) => flag.id),
     );
@@ -93,7 +93,7 @@ export class FeatureFlagsService {
     const flag = await this.flags.create(made, touching(projectId, actorId), async (row, tx) => {
       await changeStrategies(tx, row, strategies);
       await checkNumbers(tx, projectId, { flags: await planLimitOfProject(tx, projectId, 'project_feature_flags') });
-      await checkXidsOf(tx, projectId);
+      await checkTotalXids(tx, projectId);
     });
     return this.shown(flag);
   }
@@ -108,7 +108,7 @@ export class FeatureFlagsService {
       flag.change(fields, this.clock.now());
       await changeStrategies(tx, flag, strategies);
       await checkNumbers(tx, projectId);
-      await checkXidsOf(tx, projectId);
+      await checkTotalXids(tx, projectId);
     };
     return this.shown(await this.flags.change({ name }, change, touching(projectId, actorId)));
   }
@@ -117,13 +117,13 @@ export class FeatureFlagsService {
   async remove(projectId: number, name: string, actorId: number): Promise<ShownFlag> {
     let strategies: readonly StrategyRow[] = [];
     const flag = await this.flags.remove({ name }, touching(projectId, actorId), async (row, tx) => {
-      strategies = (await strategiesOf(tx, [row.id])).get(row.id)!;
+      strategies = (await findStrategies(tx, [row.id])).get(row.id)!;
     });
     return { flag, strategies };
   }
 
   private async shown(flag: FeatureFlag): Promise<ShownFlag> {
-    return { flag, strategies: (await strategiesOf(this.database, [flag.id])).get(flag.id)! };
+    return { flag, strategies: (await findStrategies(this.database, [flag.id])).get(flag.id)! };
   }
 }
 

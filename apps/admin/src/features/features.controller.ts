@@ -5,7 +5,7 @@ import { FEATURE_DEFINITIONS } from '@rookery/instance';
 import { definitionPresenter, featurePresenter } from './feature.presenter';
 import type { NamedDefinition } from './feature.presenter';
 import type { Feature } from './feature.entity';
-import { inputOf, OneFeature, SetFeature } from './features.dto';
+import { toFeatureInput, OneFeature, SetFeature } from './features.dto';
 import { FeaturesService } from './features.service';
 
 const SHARED = { source: 'reference packages-and-admin 10.1', may: administrator() } as const;
@@ -39,7 +39,7 @@ export class FeaturesController {
     answers: created(featurePresenter),
   })
   set({ params, viewer }: Call<SetFeature>): Promise<Feature> {
-    return this.features.set(params.name, inputOf(params), viewer);
+    return this.features.set(params.name, toFeatureInput(params), viewer);
   }
 
   @Endpoint('DELETE', '/features/:name', {

@@ -40,7 +40,7 @@ export class SetFeature extends OneFeature {
  * Converts parameters to input. Errors: InvalidParameters for an invalid value, a percentage with named targets, and an
  * empty target: it would otherwise apply to all.
  */
-export function inputOf({ name: _, value, key, feature_group, force, ...names }: SetFeature): FeatureInput {
+export function toFeatureInput({ name: _, value, key, feature_group, force, ...names }: SetFeature): FeatureInput {
   const empty = Object.entries({ feature_group, ...names }).filter(([, list]) => list?.length === 0);
   if (empty.length > 0) throw new InvalidParameters(empty.map(([target]) => `${target} is empty`));
   const groups = feature_group ?? [];

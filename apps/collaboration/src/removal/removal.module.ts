@@ -24,7 +24,10 @@ import { attachedDepartures, UserDeparture } from './user-departure.entity';
 })
 export class RemovalModule {}
 
-/** Removal of attached rows: one consumer for each effect that the wings' attachments declare. */
+/**
+ * Removes rows that belong to deleted noteables, projects, groups and users. Each effect that an attachment declares gets
+ * one consumer.
+ */
 @Module({})
 export class AttachedRemovalModule {
   /** Shape: `attached` are the attachments of all modules. Errors: a plain Error for an attachment of no module or kind. */

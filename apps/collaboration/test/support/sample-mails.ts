@@ -5,7 +5,7 @@ import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../src/base/noteables/noteable-kinds';
 import { composeAccountMail } from '../../src/following/notifications/account-mails/compose-account-mail';
 import { composeCombined } from '../../src/following/notifications/composing/compose-combined';
-import { bodyOf, composeMail } from '../../src/following/notifications/composing/compose-mail';
+import { renderMailBody, composeMail } from '../../src/following/notifications/composing/compose-mail';
 import type { MailJob } from '../../src/following/notifications/composing/compose-mail';
 import { MAIL_TEMPLATES, storedTemplate } from '../../src/following/notifications/composing/mail-templates';
 import type { MailTemplate } from '../../src/following/notifications/composing/mail-templates';
@@ -121,7 +121,7 @@ export function sampleMails(): ReadonlyMap<string, SendMailOptions> {
   for (const kind of [issueKind, epicKind, mergeRequestKind, snippetKind, commitKind]) {
     for (const template of templatesOf(kind)) {
       const job = noteableJob(kind, template);
-      mails.set(`${kind.noun}-${template}`, composeMail(job, bodyOf(job), IDENTITY));
+      mails.set(`${kind.noun}-${template}`, composeMail(job, renderMailBody(job), IDENTITY));
     }
     const newest = (['note_created', 'note_created'] as const).map((template) => noteableJob(kind, template));
     const authors = [

@@ -1,6 +1,6 @@
 import type { ServiceName } from '@rookery/contracts';
 import { aboutDocument } from './about.document';
-import { templateOf } from './openapi-document';
+import { addServerPath } from './openapi-document';
 import type { OpenApiDocument } from './openapi-document';
 import type { Upstream } from './route';
 
@@ -22,7 +22,7 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
     const renamed = clashes(document, components, service);
     const own = renameReferences(document as Json, renamed) as OpenApiDocument;
     for (const [path, item] of Object.entries(own.paths ?? {})) {
-      const template = templateOf(document, path);
+      const template = addServerPath(document, path);
       paths[template] = { ...paths[template], ...item };
     }
     for (const [kind, entries] of Object.entries(own.components ?? {})) {

@@ -30,7 +30,7 @@ interface OpenApiResponse {
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 
 /** The path with the base of `servers` as prefix, unless it has it already. */
-export function templateOf(document: OpenApiDocument, path: string): string {
+export function addServerPath(document: OpenApiDocument, path: string): string {
   const server = document.servers?.[0]?.url ?? '';
   const base = (server.includes('://') ? new URL(server).pathname : server).replace(/\/+$/, '');
   return base === '' || path.startsWith(`${base}/`) ? path : `${base}${path}`;
@@ -39,5 +39,5 @@ export function templateOf(document: OpenApiDocument, path: string): string {
 /** The template that the router uses for an operation. */
 export function routerTemplate(document: OpenApiDocument, path: string, operation: OpenApiOperation): string {
   const own = operation['x-rookery-template'];
-  return own === undefined ? templateOf(document, path) : own.replaceAll(/:([A-Za-z_]\w*)/g, '{$1}');
+  return own === undefined ? addServerPath(document, path) : own.replaceAll(/:([A-Za-z_]\w*)/g, '{$1}');
 }

@@ -1,6 +1,6 @@
 import { byPrecision, literalOf, matchesTail, segmentsOf, wildcardTail } from '@rookery/api-v4';
 import type { WildcardTail } from '@rookery/api-v4';
-import { routeOf } from './route';
+import { createRoute } from './route';
 import type { Route, RouteRows } from './route';
 
 /** Routes that end at one node, by method. */
@@ -37,7 +37,7 @@ export class RouteTable {
 
   constructor(rows: RouteRows) {
     for (const [template, methods] of Object.entries(rows)) {
-      for (const [method, row] of Object.entries(methods)) this.add(routeOf(template, method, row));
+      for (const [method, row] of Object.entries(methods)) this.add(createRoute(template, method, row));
     }
   }
 

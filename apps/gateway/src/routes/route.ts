@@ -35,7 +35,7 @@ export interface Route extends RouteRow {
   readonly client: 'npm' | 'conan' | null;
 }
 
-export function routeOf(template: string, method: string, row: RouteRow): Route {
+export function createRoute(template: string, method: string, row: RouteRow): Route {
   return { ...row, template, method, rate: rateClassOf(template), client: clientOf(template) };
 }
 

@@ -33,7 +33,7 @@ export class ApiRefused extends Error {
   }
 }
 
-/** The path of the request names a project by a former path. */
+/** Error for a request path that names a project by a former path. The site redirects it. */
 export class ProjectMoved extends Error {
   constructor(readonly projectId: string) {
     super(`moved to project ${projectId}`);

@@ -90,7 +90,7 @@ export function hiddenToken({ formToken }: PageRequest): Html {
 }
 
 /** Renders a time to the minute, with the exact one as an attribute. */
-export function timeOf(instant: string | null | undefined): Html {
+export function renderTime(instant: string | null | undefined): Html {
   if (!instant) return html``;
   const shown = `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
   return html`<time datetime="${instant}">${shown}</time>`;

@@ -20,7 +20,6 @@ const MAX_UNSEALED = 1000;
 const UNSEALED_MS = 600_000;
 const NAME = 'rookery_session';
 
-/** The browser that asks. */
 /** Facts of a browser's request that calls to identity need. Shape: `deadline` is a time in ms since the epoch. */
 export interface BrowserRequest {
   /** Client address without port. */

@@ -19,7 +19,7 @@ export interface ChangesRequest {
 }
 
 /** A request for a decision by a service whose copy is late. Shape: `ref` is an id or a full path. */
-export interface Question {
+export interface ChangeQuestion {
   readonly viewerId: number | null;
   readonly kind: 'project' | 'group';
   readonly ref: number | string;
@@ -77,7 +77,7 @@ export class ChangeFeed {
   }
 
   /** Finds a project or group with the access of the viewer, as an up-to-date copy would. Returns JSON text (`decide`). */
-  async findWithAccess(question: Question): Promise<string> {
+  async findWithAccess(question: ChangeQuestion): Promise<string> {
     const { statement, values } = statementFor(question);
     const [row] = await this.database.prepared<{ answer: string }>(statement, [question.viewerId, ...values]);
     if (!row) throw new Error('directory_head has no row');
@@ -91,7 +91,10 @@ export class ChangeFeed {
   }
 }
 
-function statementFor({ kind, ref }: Question): { readonly statement: Prepared; readonly values: readonly unknown[] } {
+function statementFor({ kind, ref }: ChangeQuestion): {
+  readonly statement: Prepared;
+  readonly values: readonly unknown[];
+} {
   if (kind === 'group') {
     return { statement: typeof ref === 'number' ? DECIDE.groupById : DECIDE.groupByPath, values: [ref] };
   }

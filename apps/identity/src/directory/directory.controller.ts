@@ -5,7 +5,7 @@ import { DIRECTORY_COPIES, INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/con
 import type { DirectoryHeadAnswer } from '@rookery/contracts';
 import { InvalidParameters } from '@rookery/kernel';
 import { ChangeFeed } from './change-feed';
-import type { Question } from './change-feed';
+import type { ChangeQuestion } from './change-feed';
 import { ISSUED_ID_KINDS } from './history/histories.queries';
 
 /** Longest wait of a poll, shorter than the timeouts of proxies and of the server itself. Units: ms. */
@@ -80,7 +80,7 @@ function whole(
   return Math.min(Math.max(Number(text), min), max);
 }
 
-function questionOf(body: Readonly<Record<string, unknown>>): Question {
+function questionOf(body: Readonly<Record<string, unknown>>): ChangeQuestion {
   const { viewer_id: viewerId, project, group } = body;
   const isReference = (value: unknown): value is number | string =>
     Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0'));

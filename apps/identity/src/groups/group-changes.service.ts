@@ -8,7 +8,7 @@ import { ChangeLog } from '../directory/change-log';
 import { TAKEN } from '../namespaces/paths/path-rules';
 import { NamespaceTreesService, visibilityRankSql } from '../namespaces/paths/namespace-trees.service';
 import { NamespacesService } from '../namespaces/namespaces.service';
-import { partsOf, problemsOfGroup, problemsOfLowering } from './group-rules';
+import { splitGroupChange, problemsOfGroup, problemsOfLowering } from './group-rules';
 import type { GroupChange } from './group-input';
 import { takenFields } from './groups.service';
 import type { NamespaceRecord } from '../namespaces/namespace.entity';
@@ -44,7 +44,7 @@ export class GroupChangesService {
 
   private async change(tx: Tx, viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
     const { group: old, parent } = await this.lockWithParent(tx, id);
-    const { avatar, stored, ...parts } = partsOf(viewer, params);
+    const { avatar, stored, ...parts } = splitGroupChange(viewer, params);
     const {
       name = old.name,
       path = old.path,

@@ -1,12 +1,12 @@
 import { Text } from '@rookery/api-v4';
 import type { ExactInput } from '@rookery/kernel';
 import type { GroupChange, NewGroup } from './group-input';
-import { partsOf, problemsOfGroup } from './group-rules';
+import { splitGroupChange, problemsOfGroup } from './group-rules';
 import { CreateGroup, UpdateGroup } from './groups.dto';
 
 const plainUser = { isAdmin: false };
 
-/** A parameter that no rule handles does not compile, neither in the class nor in `partsOf`. */
+/** A parameter that no rule handles does not compile, neither in the class nor in `splitGroupChange`. */
 class CreateColoured extends CreateGroup implements ExactInput<NewGroup, CreateColoured, 'parent_id'> {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
@@ -38,7 +38,7 @@ describe('fields of a group', () => {
   it('do not compile if no rule handles them', () => {
     const coloured: ColouredChange = { colour: 'red' };
     // @ts-expect-error no rule handles the colour
-    expect(partsOf(plainUser, coloured).stored).toEqual({ settings: {} });
+    expect(splitGroupChange(plainUser, coloured).stored).toEqual({ settings: {} });
     expect([CreateColoured, UpdateColoured]).toHaveLength(2);
   });
 
@@ -51,15 +51,15 @@ describe('fields of a group', () => {
       lfs_enabled: false,
       shared_runners_minutes_limit: 5,
     };
-    expect(partsOf(plainUser, change)).toMatchObject({
+    expect(splitGroupChange(plainUser, change)).toMatchObject({
       shape: { name: undefined, path: 'colony', description: null },
       avatar: undefined,
       problems: {},
     });
     const stored = { description: '', projectCreationLevel: 'owner', emailsEnabled: false };
-    expect(partsOf(plainUser, change).stored).toEqual({ ...stored, settings: { lfs_enabled: false } });
+    expect(splitGroupChange(plainUser, change).stored).toEqual({ ...stored, settings: { lfs_enabled: false } });
     const settings = { lfs_enabled: false, shared_runners_minutes_limit: 5 };
-    expect(partsOf({ isAdmin: true }, change).stored).toEqual({ ...stored, settings });
+    expect(splitGroupChange({ isAdmin: true }, change).stored).toEqual({ ...stored, settings });
   });
 
   it.each<[GroupChange, object]>([
@@ -87,7 +87,7 @@ describe('fields of a group', () => {
         },
       },
     ],
-  ])('expands %j', (change, settings) => expect(partsOf(plainUser, change).stored.settings).toEqual(settings));
+  ])('expands %j', (change, settings) => expect(splitGroupChange(plainUser, change).stored.settings).toEqual(settings));
 
   it('are refused if they are too long', () => {
     const change: GroupChange = {
@@ -95,7 +95,7 @@ describe('fields of a group', () => {
       allowed_email_domains_list: 'x'.repeat(4097),
       unique_project_download_limit_allowlist: ['x'.repeat(256)],
     };
-    expect(partsOf(plainUser, change).problems).toEqual({
+    expect(splitGroupChange(plainUser, change).problems).toEqual({
       default_branch: ['is too long (maximum is 255 characters)'],
       allowed_email_domains_list: ['is too long (maximum is 4096 characters)'],
       unique_project_download_limit_allowlist: ['is invalid'],

@@ -58,7 +58,7 @@ export interface GroupParts {
  * Splits the sent fields into the parts of `GroupParts`. A field without a rule of its own must be in `GROUP_FIELDS`;
  * otherwise the code does not compile. Some fields are only for administrators.
  */
-export function partsOf<Sent extends GroupChange>(
+export function splitGroupChange<Sent extends GroupChange>(
   viewer: { readonly isAdmin: boolean },
   sent: Sent & ExactInput<GroupChange, Sent>,
 ): GroupParts {

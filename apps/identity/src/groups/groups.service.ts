@@ -10,7 +10,7 @@ import { formatAsInspect, TAKEN } from '../namespaces/paths/path-rules';
 import { NamespacesService } from '../namespaces/namespaces.service';
 import { MembershipsService } from '../members/memberships.service';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../namespaces/group.policy';
-import { partsOf, problemsOfGroup } from './group-rules';
+import { splitGroupChange, problemsOfGroup } from './group-rules';
 import type { GroupParts } from './group-rules';
 import type { KnownGroup, NewGroup } from './group-input';
 import { readOnlyGroupSql } from '../directory/change-states';
@@ -43,7 +43,9 @@ export class GroupsService {
     if (organization !== 1) throw new NotFound('Organization');
     const { name, path } = sent;
     try {
-      return await this.work.run((tx) => this.insert(tx, viewer, { name, path, ...partsOf(viewer, sent) }, parent));
+      return await this.work.run((tx) =>
+        this.insert(tx, viewer, { name, path, ...splitGroupChange(viewer, sent) }, parent),
+      );
     } catch (error) {
       const fields = error instanceof Invalid ? error.fields : takenFields(error);
       throw fields ? new Refused(`Failed to save group ${formatAsInspect(fields)}`, { verbatim: true }) : error;

@@ -17,7 +17,7 @@ const IMPORT_USER = { prefix: 'import_user', name: 'Import User' };
 const MAX_PREFIX = 100;
 
 /** Namespace and host of the placeholders of an import. Shape: `groupId` is null for a personal namespace. */
-interface Place {
+interface ReassignmentPlace {
   readonly groupId: number | null;
   readonly source: ImportType;
   readonly host: string;
@@ -53,7 +53,7 @@ export class PlaceholderUsersService {
 
   private async ownerOf(
     tx: Tx,
-    place: Place,
+    place: ReassignmentPlace,
     { id, username }: UpstreamPerson,
     known: Map<number, number>,
   ): Promise<ImportedOwner> {
@@ -91,7 +91,7 @@ export class PlaceholderUsersService {
   }
 }
 
-async function placeOf(tx: Tx, key: string, host: string): Promise<Place | null> {
+async function placeOf(tx: Tx, key: string, host: string): Promise<ReassignmentPlace | null> {
   const [row] = await tx.query<{ id: number; kind: 'group' | 'user'; source: ImportType }>(
     `select r.id, r.kind, p.import_type as source from projects p join namespaces n on n.id = p.namespace_id
        join namespaces r on r.id = n.traversal_ids[1] where p.import_key = $1 for key share of r`,
@@ -100,7 +100,11 @@ async function placeOf(tx: Tx, key: string, host: string): Promise<Place | null>
   return row ? { groupId: row.kind === 'group' ? row.id : null, source: row.source, host } : null;
 }
 
-async function knownIn(tx: Tx, place: Place, people: readonly UpstreamPerson[]): Promise<Map<number, number>> {
+async function knownIn(
+  tx: Tx,
+  place: ReassignmentPlace,
+  people: readonly UpstreamPerson[],
+): Promise<Map<number, number>> {
   const rows = await tx.query<{ upstream_id: number; user_id: number }>(
     `select upstream_id, user_id from placeholder_users
      where namespace_id = $1 and source = $2 and host = $3 and upstream_id = any($4::bigint[])`,
@@ -109,7 +113,7 @@ async function knownIn(tx: Tx, place: Place, people: readonly UpstreamPerson[]):
   return new Map(rows.map((row) => [row.upstream_id, row.user_id]));
 }
 
-async function isFull(tx: Tx, { groupId, source, host }: Place): Promise<boolean> {
+async function isFull(tx: Tx, { groupId, source, host }: ReassignmentPlace): Promise<boolean> {
   const [row] = await tx.query<{ count: number }>(
     `select count(*)::int as count from placeholder_users where namespace_id = $1 and source = $2 and host = $3`,
     [groupId, source, host],

@@ -18,7 +18,7 @@ const DEFAULT_NAME = 'Service account user';
  * Returns the names of a new account. Omitted ones are generated; generated username and address share the random part.
  * Source: reference identity-and-import 5.
  */
-export function namesOf(of: AccountsOf, chosen: ChosenNames, host: string): Required<ChosenNames> {
+export function chooseAccountNames(of: AccountsOf, chosen: ChosenNames, host: string): Required<ChosenNames> {
   const prefix = of === 'instance' ? 'service_account' : `service_account_group_${of}`;
   const generated = `${prefix}_${randomBytes(16).toString('hex')}`;
   return {

@@ -8,7 +8,7 @@ import { EmailConfirmationsService } from '../emails/confirming/email-confirmati
 import { PrimaryEmails } from '../emails/primary-emails';
 import { UsersService } from '../users/users.service';
 import { ServiceAccount } from './service-account.entity';
-import { namesOf, refuseBadNames, withUniqueNames } from './service-account-names';
+import { chooseAccountNames, refuseBadNames, withUniqueNames } from './service-account-names';
 import type { ChosenNames } from './service-account-names';
 import { ServiceAccountsQueries } from './service-accounts.queries';
 import type { AccountsOf, ServiceAccountRow } from './service-accounts.queries';
@@ -31,7 +31,7 @@ export class ServiceAccountsService {
 
   /** Errors: Refused for invalid or taken names; TooManyRequests. */
   create(of: AccountsOf, chosen: ChosenNames, actorId: number): Promise<ServiceAccountRow> {
-    const names = namesOf(of, chosen, this.host);
+    const names = chooseAccountNames(of, chosen, this.host);
     refuseBadNames(names);
     const awaits = Boolean(chosen.email) && this.emails.needConfirmation;
     const make = async (tx: Tx): Promise<ServiceAccountRow> => {

@@ -1,6 +1,6 @@
 import { Refused } from '@rookery/kernel';
 import { expiryDay, isActive, noticesPassed } from './token-lifetime';
-import { digestOf, newSecret } from './token-terms';
+import { digestSecret, newSecret } from './token-terms';
 
 const now = new Date('2026-11-21T15:00:00Z');
 const rule = { now, maxDays: 365, defaultDays: 365 };
@@ -29,7 +29,7 @@ describe('the expiry day of a token', () => {
 describe('a token secret', () => {
   it('has the prefix, 20 URL-safe characters and a digest of 32 bytes', () => {
     expect(newSecret()).toMatch(/^glpat-[A-Za-z0-9_-]{20}$/);
-    expect(digestOf('glpat-x')).toHaveLength(32);
+    expect(digestSecret('glpat-x')).toHaveLength(32);
     expect(newSecret()).not.toBe(newSecret());
   });
 });

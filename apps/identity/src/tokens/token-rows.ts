@@ -4,7 +4,7 @@ import { ChangeLog } from '../directory/change-log';
 import { BotLimits } from '../users/bot-limits';
 import type { ResourceType, NewTokenRow, TokenRow } from './access-token.entity';
 import { AccessTokensQueries } from './access-tokens.queries';
-import { digestOf, TokenTerms } from './token-terms';
+import { digestSecret, TokenTerms } from './token-terms';
 
 export interface NewToken {
   readonly userId: number;
@@ -53,7 +53,7 @@ export class TokenRows {
         token.userId,
         token.name,
         token.description ?? null,
-        digestOf(secret),
+        digestSecret(secret),
         token.scopes,
         token.impersonation,
         expiresOn,

@@ -32,7 +32,7 @@ export function newSecret(prefix = 'glpat-'): string {
  * Returns the stored digest of 32 bytes. Secrets are random, so a salt would add nothing and prevent the look-up by
  * index.
  */
-export function digestOf(secret: string): Buffer {
+export function digestSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 

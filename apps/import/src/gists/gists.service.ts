@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import type { SettingsOf } from '@rookery/platform';
 import { importSettings } from '../import.config';
 import { ImportCredentials } from '../imports/import-credentials';
-import { refusalOf, RemoteLookup } from '../imports/starting/remote-lookup';
+import { toImportRefused, RemoteLookup } from '../imports/starting/remote-lookup';
 import { RemoteGistsClient } from '../sources/remote/remote-gists-client';
 import { SourceError } from '../sources/source-error';
 import type { UpstreamAccess } from '../sources/upstream-repository';
@@ -56,7 +56,7 @@ export class GistsService {
       await this.client.checkCredential(access);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      if (error.reason !== 'credential') throw refusalOf(error);
+      if (error.reason !== 'credential') throw toImportRefused(error);
       throw new ImportRefused('credential', 'errors', `Access denied to the ${SOURCE} account.`);
     }
   }

@@ -12,11 +12,11 @@ export const MAX_SHA = 64;
 const MAX_LIST = 500;
 
 /** Readers of fields of objects that an upstream host sent. Shape: null for a value of another type. */
-export function fieldsOf(item: unknown): Fields {
+export function toFields(item: unknown): Fields {
   return typeof item === 'object' && item !== null ? (item as Fields) : {};
 }
 
-/** Returns an instant; null for texts that are none, and for years that the database cannot store. */
+/** Returns an instant; null for a value that is no instant, and for years that the database cannot store. */
 export function timeIn(value: unknown): string | null {
   const at = typeof value === 'string' ? new Date(value) : null;
   if (at === null || Number.isNaN(at.getTime())) return null;

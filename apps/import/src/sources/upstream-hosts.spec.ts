@@ -1,4 +1,4 @@
-import { gitCredentialOf, headsOf } from './upstream-hosts';
+import { toGitCredential, findHeadRefs } from './upstream-hosts';
 
 it.each([
   ['remote', 't', 't:x-oauth-basic'],
@@ -7,15 +7,15 @@ it.each([
   ['repohost', 'wren@example.org:t:u', 'x-bitbucket-api-token-auth:t:u'],
   ['git', 'wren:t', 'wren:t'],
 ] as const)('gives git the credential of a %s host: %s', (kind, credential, expected) => {
-  expect(gitCredentialOf(kind, credential)).toBe(expected);
+  expect(toGitCredential(kind, credential)).toBe(expected);
 });
 
 it('gives git no credential for a public repository', () => {
-  expect(gitCredentialOf('git', null)).toBeNull();
+  expect(toGitCredential('git', null)).toBeNull();
 });
 
 it('knows hosts that keep the heads of pull requests', () => {
-  expect((['remote', 'repohost_server', 'repohost', 'git'] as const).map(headsOf)).toEqual([
+  expect((['remote', 'repohost_server', 'repohost', 'git'] as const).map(findHeadRefs)).toEqual([
     'refs/pull/*/head',
     'refs/pull-requests/*/from',
     null,

@@ -19,13 +19,13 @@ const TOKEN_PASSWORD = 'x-oauth-basic';
 const EMAIL_USER = 'x-bitbucket-api-token-auth';
 
 /** Returns the pattern of the host's refs for heads of pull requests; null for a host without such refs. */
-export function headsOf(kind: ImportType): string | null {
+export function findHeadRefs(kind: ImportType): string | null {
   const heads = { remote: REMOTE_HEADS, repohost_server: REPOHOST_SERVER_HEADS, repohost: null, git: null };
   return heads[kind];
 }
 
 /** Returns the credential for git. Shape: `user:password`. */
-export function gitCredentialOf(kind: ImportType, credential: string | null): string | null {
+export function toGitCredential(kind: ImportType, credential: string | null): string | null {
   if (kind === 'remote') return `${credential}:${TOKEN_PASSWORD}`;
   const [user] = (credential ?? '').split(':', 1);
   const isByEmail = kind === 'repohost' && user!.includes('@');

@@ -25,7 +25,7 @@ export class UpstreamRequests {
   constructor(private readonly egress: Egress) {}
 
   /** Checks whether the address of a host may be called. Errors: SourceError `address`. */
-  async check(url: string): Promise<void> {
+  async checkAddress(url: string): Promise<void> {
     try {
       await this.egress.checkedAddresses(url);
     } catch (error) {

@@ -116,7 +116,7 @@ export class DependencyExportsQueries {
   }
 
   /** Ends a try: the export waits for the next one, or has failed. */
-  async stop(tx: Tx, id: number, status: 'created' | 'failed'): Promise<void> {
+  async endAttempt(tx: Tx, id: number, status: 'created' | 'failed'): Promise<void> {
     await tx.run(STOP, { id, status });
   }
 

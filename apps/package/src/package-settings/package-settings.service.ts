@@ -26,7 +26,7 @@ const NEAREST = statement<{ groups: readonly number[] }, PackageSettingsFields>(
    order by array_position(:groups::bigint[], group_id) desc limit 1`,
 );
 type Sent<T> = { readonly [K in keyof T]: T[K] | null };
-interface Changed {
+interface ChangedSettings {
   readonly genericAllowed: boolean;
   readonly genericRegex: string;
   readonly mavenAllowed: boolean;
@@ -36,10 +36,10 @@ interface Changed {
   readonly terraformAllowed: boolean;
   readonly terraformRegex: string;
 }
-type Inherited = { readonly [K in keyof Changed as `inherited${Capitalize<K>}`]: Changed[K] };
+type Inherited = { readonly [K in keyof ChangedSettings as `inherited${Capitalize<K>}`]: ChangedSettings[K] };
 /** Shape: `inherited…` are for a group without settings of its own, and null keeps a value. */
 const CHANGE = statement<
-  Sent<Changed> & Inherited & { readonly group: number; readonly now: Date },
+  Sent<ChangedSettings> & Inherited & { readonly group: number; readonly now: Date },
   PackageSettingsFields
 >(
   'package_settings_change',

@@ -19,7 +19,7 @@ type Body = Readable & { readonly mediaType: string };
  * Errors, of the stream: InvalidParameters without the part, for a body that is no multipart and for skipped files above
  * 64 MiB; those of the body.
  */
-export function filePartOf(body: Body, named: (filename: string) => void = () => undefined): Readable {
+export function readFilePart(body: Body, named: (filename: string) => void = () => undefined): Readable {
   const content = new PassThrough();
   // The body may fail before its reader listens, and an error without a listener would end the process.
   content.on('error', () => undefined);

@@ -70,7 +70,7 @@ export class ProtectionRulesController {
     fails: [422],
   })
   create(call: Call<CreateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
-    const rule = ProtectionRule.write(call.within.id, this.input(call), this.clock.now());
+    const rule = ProtectionRule.write(call.within.id, this.withoutDisabledFields(call), this.clock.now());
     return this.rules.create(rule, actorAndParent(call));
   }
 
@@ -84,7 +84,7 @@ export class ProtectionRulesController {
     fails: [404, 422],
   })
   update(call: Call<UpdateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
-    const change = (rule: ProtectionRule) => rule.change(this.input(call), this.clock.now());
+    const change = (rule: ProtectionRule) => rule.change(this.withoutDisabledFields(call), this.clock.now());
     return this.rules.change(call.params.package_protection_rule_id, change, actorAndParent(call));
   }
 
@@ -102,7 +102,7 @@ export class ProtectionRulesController {
   }
 
   /** Removes the delete level from the input while its feature is off, so that it is neither stored nor changed. */
-  private input(call: Call<ProtectionRuleInput, ProjectScope>): ProtectionRuleInput {
+  private withoutDisabledFields(call: Call<ProtectionRuleInput, ProjectScope>): ProtectionRuleInput {
     const { minimum_access_level_for_delete: level, ...rest } = call.params;
     const asked = { viewer: call.viewer, projectId: call.within.id };
     return level !== undefined && this.instance.isOn('packages_protected_packages_delete', asked)

@@ -8,7 +8,7 @@ import { Directory } from '@rookery/directory';
 import { InvalidParameters, NotFound } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { importedAttachmentOf } from './upload.presenter';
+import { toImportedAttachment } from './upload.presenter';
 import { UploadsService } from './uploads.service';
 
 const SOURCE = /^[0-9a-f]{64}$/;
@@ -35,7 +35,7 @@ export class ImportAttachmentsController {
     const found = await this.uploads.findImported(projectId as number, sources);
     const attachments = sources.map((source) => {
       const upload = found.get(source);
-      return upload ? importedAttachmentOf(upload) : null;
+      return upload ? toImportedAttachment(upload) : null;
     });
     return { attachments, total: await this.uploads.importedTotal(projectId as number) };
   }
@@ -58,7 +58,7 @@ export class ImportAttachmentsController {
       // The upstream host broke off, which is no outage of this service.
       throw error === input.errored ? new UploadAborted() : error;
     });
-    const text = JSON.stringify(importedAttachmentOf(upload));
+    const text = JSON.stringify(toImportedAttachment(upload));
     return { mediaType: 'application/json', stream: Readable.from([text], { objectMode: false }) };
   }
 

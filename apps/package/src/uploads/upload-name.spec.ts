@@ -1,4 +1,4 @@
-import { pictureTypeOf, uploadNameOf } from './upload-name';
+import { detectPictureType, uploadNameOf } from './upload-name';
 
 it.each([
   ['a.png', 'a.png'],
@@ -25,5 +25,5 @@ it.each([
   [null, Buffer.from('GIF')],
   [null, Buffer.alloc(0)],
 ])('recognizes %s', (type, head) => {
-  expect(pictureTypeOf(head)).toBe(type);
+  expect(detectPictureType(head)).toBe(type);
 });

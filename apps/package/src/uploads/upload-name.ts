@@ -25,7 +25,7 @@ export const HEAD_BYTES = 12;
 export const PICTURE_TYPES = PICTURES.map(([type]) => type);
 
 /** Returns the media type of a picture, null for other files. */
-export function pictureTypeOf(head: Buffer): string | null {
+export function detectPictureType(head: Buffer): string | null {
   const text = head.toString('latin1');
   return PICTURES.find(([, begins]) => begins.test(text))?.[0] ?? null;
 }

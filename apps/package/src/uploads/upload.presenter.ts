@@ -16,7 +16,7 @@ export const uploadPresenter = presenter<Upload>('ProjectUpload').fields({
 });
 
 /** Describes an imported file to the import service. */
-export function importedAttachmentOf(upload: Upload): ImportedAttachment {
+export function toImportedAttachment(upload: Upload): ImportedAttachment {
   return { url: urlOf(upload), markdown: markdownOf(upload) };
 }
 

@@ -4,7 +4,7 @@ import type { Call, FileAnswer, NoParams, ProjectScope, StreamedCall } from '@ro
 import { MAX_UPLOAD_BYTES } from '@rookery/contracts';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { filePartOf } from '../packages/file-part';
+import { readFilePart } from '../packages/file-part';
 import { PackageFiles } from '../packages/package-files';
 import type { Upload } from './upload.entity';
 import { PICTURE_TYPES } from './upload-name';
@@ -40,7 +40,7 @@ export class UploadsController {
   })
   upload({ within, viewer, body }: StreamedCall<NoParams, ProjectScope, SignedInViewer>): Promise<Upload> {
     let filename = '';
-    const source = filePartOf(body, (name) => void (filename = name));
+    const source = readFilePart(body, (name) => void (filename = name));
     return this.uploads.store(within, viewer, { source, filename: () => filename });
   }
 

@@ -11,7 +11,7 @@ import { collection, Database, statement, Work } from '@rookery/persistence';
 import type { Collection, ListQuery, Tx } from '@rookery/persistence';
 import { PackageFiles } from '../packages/package-files';
 import { Upload } from './upload.entity';
-import { HEAD_BYTES, pictureTypeOf, uploadNameOf } from './upload-name';
+import { HEAD_BYTES, detectPictureType, uploadNameOf } from './upload-name';
 
 const TOTAL = statement<{ project: number }, ImportedTotal>(
   'uploads_imported_total',
@@ -95,7 +95,7 @@ export class UploadsService {
     const upload = {
       ...{ sha256, size, ...origin, filename: uploadNameOf(file.filename()) },
       secret: randomBytes(SECRET_BYTES).toString('hex'),
-      pictureType: pictureTypeOf(head),
+      pictureType: detectPictureType(head),
     };
     return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId, before });
   }

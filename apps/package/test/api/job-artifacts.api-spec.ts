@@ -42,7 +42,7 @@ async function read(document: object | string): Promise<Report & { readonly comp
   const job = await open();
   await dependencies.hand(job, document).expect(201);
   const [{ id } = { id: 0 }] = await reportsOf(job);
-  await scene.app.get(ReportReading).read(id, new AbortController().signal);
+  await scene.app.get(ReportReading).readReport(id, new AbortController().signal);
   const components = await scene.service.database.query<object>(
     `select position, ref, name, version, component_type, purl, packager, licenses, is_top_level, ancestors
      from dependency_components where report_id = $1 order by position`,

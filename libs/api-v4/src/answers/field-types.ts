@@ -1,6 +1,6 @@
 import type { JsonSchema } from './answers';
 import type { PresentContext, Presenter } from './presenter';
-import { descriptionOf } from './field-descriptions';
+import { findDescription } from './field-descriptions';
 
 /** Renders one value as JSON text. */
 export type WriteValue = (value: unknown, ctx: PresentContext) => string;
@@ -172,7 +172,7 @@ export function object<V extends Record<string, unknown>, S extends Record<strin
 }
 
 function described(name: string, schema: JsonSchema): JsonSchema {
-  const word = descriptionOf(name);
+  const word = findDescription(name);
   return word === undefined ? schema : { description: word, ...schema };
 }
 

@@ -3,7 +3,7 @@ import type { Links } from '@rookery/platform';
 import type { JsonSchema } from './answers';
 import type { FieldType, WriteValue } from './field-types';
 import type { RuleServices } from '../call/permission';
-import { descriptionOf } from './field-descriptions';
+import { findDescription } from './field-descriptions';
 
 /** The request for which a presenter renders. Shape: `within` is the scope of its parent, undefined without one. */
 export interface PresentContext extends RuleServices {
@@ -192,7 +192,7 @@ function schemaOf(fields: readonly CompiledField[]): JsonSchema {
 }
 
 function documented(field: CompiledField): JsonSchema {
-  const { deprecated, about = descriptionOf(field.name) } = field.options;
+  const { deprecated, about = findDescription(field.name) } = field.options;
   if (about === undefined && deprecated === undefined) return field.type.schema;
   const description = [about, deprecated && `Deprecated: use ${deprecated}.`].filter(Boolean).join(' ');
   return { ...field.type.schema, description, ...(deprecated ? { deprecated: true } : {}) };

@@ -37,7 +37,7 @@ export function administrator(): Permission<unknown, unknown, SignedInViewer> {
   return { name: 'administrator', kind: 'administrator', anonymous: 'refused', rule: null };
 }
 
-/** Permits callers with at least this role in the parent, and administrators of the instance. */
+/** Permits callers with at least this role in the project or group of the path, and administrators of the instance. */
 export function atLeast(role: Role): Permission<unknown, { readonly level: number }, SignedInViewer> {
   const level = ACCESS_LEVELS[role];
   return {

@@ -5,7 +5,7 @@ import type { Viewer } from '@rookery/kernel';
 import type { KeyedWrite, NewAnswer } from '@rookery/platform';
 import type { EndpointRecord } from './endpoint';
 import { renderError } from '../answers/errors';
-import { digestOf } from '../params/request-body';
+import { digestBody } from '../params/request-body';
 import type { ReadBody } from '../params/request-body';
 import type { ApiRequest } from '../call/api-request';
 
@@ -44,7 +44,7 @@ export function keyedWriteOf(
   const { method, url } = request.raw;
   const { userId, impersonatorId, tokenId } = viewer;
   const of = isOfToken ? `${tokenId}\n` : '';
-  const asked = createHash('sha256').update(`${method} ${url}\n${of}`).update(digestOf(request, body)).digest();
+  const asked = createHash('sha256').update(`${method} ${url}\n${of}`).update(digestBody(request, body)).digest();
   return { key, userId, actorId: impersonatorId ?? 0, tokenId, request: asked };
 }
 

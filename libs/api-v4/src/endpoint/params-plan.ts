@@ -5,7 +5,7 @@ import { isRecord } from '../params/bracket-params';
 import type { UploadedFile } from '../call/call';
 import { rulesByField } from '../params/class-rules';
 import type { Rule } from '../params/class-rules';
-import { coercionOf, INVALID, itemsOf } from '../params/coercion';
+import { coercionOf, INVALID, toItems } from '../params/coercion';
 import type { Coerce } from '../params/coercion';
 import type { ParamsClass } from './endpoint';
 import { fieldsOf, togetherRulesOf } from '../params/fields';
@@ -110,7 +110,7 @@ export class ParamsPlan<P extends object> {
         if (!found.isKnown(name) && !found.names.includes(whole)) found.names.push(whole);
       } else if (field.nested) {
         const { plan, many } = field.nested;
-        const items = many ? (itemsOf(sent[name]) ?? []) : [sent[name]];
+        const items = many ? (toItems(sent[name]) ?? []) : [sent[name]];
         for (const item of items) {
           if (isRecord(item)) plan.gatherUnread(item, named(within, name), { ...found, isKnown: NONE_KNOWN });
         }
@@ -172,7 +172,7 @@ export class ParamsPlan<P extends object> {
       return plan.collect({ path: NOTHING, body: item, query: NOTHING, files: {} }, at, problems);
     };
     if (!many) return read(value, name);
-    const items = itemsOf(value);
+    const items = toItems(value);
     if (items === undefined) return void problems.push(`${name} is invalid`);
     for (const rule of field.rules) {
       const problem = rule(items, this);

@@ -15,7 +15,7 @@ import type { ApiRequest } from '../call/api-request';
  * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in a project that
  * does not admit it.
  */
-export async function parentOf(
+export async function findParent(
   { within: declared, refusals }: EndpointRecord['options'],
   { resolver: source, links }: ApiRuntime,
   { raw, params }: ApiRequest,

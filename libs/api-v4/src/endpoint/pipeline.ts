@@ -22,7 +22,7 @@ import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';
 import type { EndpointRecord, ParamsClass } from './endpoint';
 import { afterCommit, renderError } from '../answers/errors';
-import { callerOf } from '../limits/fair-places';
+import { identifyCaller } from '../limits/fair-places';
 import { fieldsOf } from '../params/fields';
 import { AlternativeAnswer, UnfinishedAnswer } from '../answers/json-text';
 import { storedRefusal, keyedWriteOf, idempotencyKeyOf, namesOwnToken, takesKey } from './keyed-request';
@@ -35,11 +35,11 @@ import { versionsIn, writeError, writeJson, writeStored } from '../answers/reply
 import type { ReplyFacts } from '../answers/reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, NO_BODY, readBody } from '../params/request-body';
 import type { ReadBody } from '../params/request-body';
-import { viewerOf } from './request-context';
+import { verifyViewer } from './request-context';
 import { pathNamesOf, wildcardNameOf } from './route-template';
 import type { ApiRuntime } from './runtime';
 import { UnreadParams } from './unread-params';
-import { parentOf } from './parent';
+import { findParent } from './parent';
 import { renderForClient } from './refusal-form';
 import { moveDeadline, Upload } from './upload';
 import { refuseUnreadSudo } from '../params/unread-sudo';
@@ -135,7 +135,13 @@ export class EndpointPipeline {
       rights = own;
       const answer = (): Promise<void> => this.answer({ request, reply, facts, viewer, rights: own, upload }, key);
       const limited = (limit: LimitState): void => void (facts.limit = limit);
-      const waiter = { kind: 'client', deadline: viewer.deadline, caller: callerOf(viewer), rights, limited } as const;
+      const waiter = {
+        kind: 'client',
+        deadline: viewer.deadline,
+        caller: identifyCaller(viewer),
+        rights,
+        limited,
+      } as const;
       if (upload !== null) moveDeadline(waiter, () => viewer.deadline);
       // A write is completed even if the client has left.
       const isGone = (): boolean => reply.raw.destroyed;
@@ -174,7 +180,7 @@ export class EndpointPipeline {
       return await act(state);
     } catch (error) {
       const { viewer, rights, upload } = state;
-      if (!mayDependOnDirectory(error) || rights.hasCommitted || upload?.isOpen) throw error;
+      if (!mayNewerDirectoryHelp(error) || rights.hasCommitted || upload?.isOpen) throw error;
       const directory = await this.runtime.resolver?.newest?.(viewer);
       if (!directory) throw error;
       const newer = { ...viewer, directory };
@@ -323,7 +329,7 @@ export class EndpointPipeline {
     const { within, may } = this.options;
     if (within !== undefined) {
       const by = { viewer: call.viewer, wildcard: this.wildcard };
-      call.within = (await parentOf(this.options, this.runtime, request, by)) as never;
+      call.within = (await findParent(this.options, this.runtime, request, by)) as never;
     }
     if (may.rule !== null) {
       const allowed = may.rule(call as never, this.runtime.services);
@@ -345,7 +351,7 @@ export class EndpointPipeline {
   /** Returns the caller and checks all that needs no data: signature, token scopes, administrator. */
   private admit(request: ApiRequest): Viewer {
     const { service, keys, clock } = this.runtime;
-    const viewer = viewerOf(request, service, keys, clock.now().getTime());
+    const viewer = verifyViewer(request, service, keys, clock.now().getTime());
     if (this.options.refusals?.validateFirst === undefined) this.checkCaller(viewer);
     return viewer;
   }
@@ -424,7 +430,7 @@ type Answered = Content & { readonly status: number };
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Whether the error could disappear with a newer directory: a missing permission, or a parent that is not found. */
-function mayDependOnDirectory(error: unknown): boolean {
+function mayNewerDirectoryHelp(error: unknown): boolean {
   return error instanceof NotFound || error instanceof Forbidden || error instanceof Unauthorized;
 }
 

@@ -2,7 +2,7 @@ import type { ContextClaims } from '@rookery/contracts';
 import { parseContextKeys } from '@rookery/platform';
 import { CLAIMS } from '../call/api-request';
 import type { ApiRequest } from '../call/api-request';
-import { viewerOf } from './request-context';
+import { verifyViewer } from './request-context';
 
 const KEYS = parseContextKeys(`k:${Buffer.alloc(32, 1).toString('base64')}`);
 const NOW = 1_000_000;
@@ -32,7 +32,7 @@ const request: ApiRequest = {
   earliestArrival: 0,
 };
 const read = (passed: object, at = NOW) =>
-  viewerOf({ ...request, [CLAIMS]: passed } as ApiRequest, 'package', KEYS, at);
+  verifyViewer({ ...request, [CLAIMS]: passed } as ApiRequest, 'package', KEYS, at);
 
 describe('claims of a local call', () => {
   it('name the viewer without a signature, and share no list with the gateway', () => {
@@ -52,6 +52,6 @@ describe('claims of a local call', () => {
   it('are not read from anything that the network sends', () => {
     const named = { ...request, headers: { claims: JSON.stringify(claims), 'symbol(claims of a local call)': '{}' } };
     const sent = { ...named, body: { [String(CLAIMS)]: claims }, query: { claims } };
-    expect(() => viewerOf(sent, 'package', KEYS, NOW)).toThrow(expect.objectContaining({ why: 'malformed' }));
+    expect(() => verifyViewer(sent, 'package', KEYS, NOW)).toThrow(expect.objectContaining({ why: 'malformed' }));
   });
 });

@@ -12,7 +12,7 @@ import type { ApiRequest } from '../call/api-request';
  * Errors: ContextRefused when the header is missing or was not signed for this request and service; Unavailable when
  * clocks differ or the deadline has passed.
  */
-export function viewerOf(request: ApiRequest, audience: string, keys: ContextSigningKeys, now: number): Viewer {
+export function verifyViewer(request: ApiRequest, audience: string, keys: ContextSigningKeys, now: number): Viewer {
   const { method, url } = request.raw;
   const expected = { audience, method: method!, rawUrl: url!, now };
   const passed = request[CLAIMS];

@@ -55,7 +55,7 @@ export class CallerChecks {
     for (;;) {
       const { askedAt, answer } = this.check(question);
       const { version, epoch, ...said } = await inTime(answer, viewer.deadline);
-      if (said.outcome !== 'holds') throw refusalOf(said);
+      if (said.outcome !== 'holds') throw toCallerRefusal(said);
       if (performance.now() - askedAt <= STALE_MS) return { askedAt, directory: { version, epoch } };
     }
   }
@@ -90,7 +90,7 @@ function questionOf(viewer: SignedInViewer): ConfirmCallerRequest {
 
 type Refused = Exclude<ConfirmCallerAnswer, { readonly outcome: 'holds' }>;
 
-function refusalOf(said: Pick<Refused, 'outcome'> & { readonly reason?: string }): Error {
+function toCallerRefusal(said: Pick<Refused, 'outcome'> & { readonly reason?: string }): Error {
   switch (said.outcome) {
     case 'expired':
     case 'revoked':

@@ -61,7 +61,7 @@ export class FairSemaphore {
    * Errors: TooManyRequests when the request waited too long, the queue is full, or the caller has left.
    */
   async run<T>(asking: LimitedCaller, work: () => T | Promise<T>, settled?: () => Promise<void>): Promise<T> {
-    const name = callerOf(asking);
+    const name = identifyCaller(asking);
     const own = this.callers.get(name) ?? { running: 0, waiting: [] };
     this.callers.set(name, own);
     if (this.canBegin(own)) this.begin(own);
@@ -181,7 +181,7 @@ const QUEUE = { waiting: 48, waitingOfOneCaller: 16, waitingPart: 0.2 };
  * Returns the identity that the limits count: the administrator behind `sudo`, the creator of a bot, the user, or the
  * address of an anonymous caller.
  */
-export function callerOf({
+export function identifyCaller({
   impersonatorId,
   creatorId,
   userId,

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../answers/answers';
 import { fieldsOf, togetherRulesOf } from '../params/fields';
 import type { FieldDeclaration, FieldForm } from '../params/fields';
-import { descriptionOf } from '../answers/field-descriptions';
+import { findDescription } from '../answers/field-descriptions';
 
 /** Returns the JSON schema of a field. Its description is that of the decorator, or else that of its name. */
 export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchema {
@@ -9,7 +9,7 @@ export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchem
   const deprecated = common.deprecated === undefined ? undefined : `Deprecated: use ${common.deprecated}.`;
   const audience = common.forAdministrators
     ? ['For administrators.', common.about]
-    : [common.about ?? descriptionOf(name)];
+    : [common.about ?? findDescription(name)];
   const description = [...audience, deprecated].filter(Boolean).join(' ');
   return {
     ...(common.nullable && typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { pairsOf, readUrlEncoded } from './bracket-params';
+import { toPairs, readUrlEncoded } from './bracket-params';
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -47,7 +47,7 @@ it('serializes parameters to pairs that parse to the same parameters', () => {
   const value = fc.oneof(leaf, fc.array(leaf, { minLength: 1 }), fc.dictionary(key, leaf, { minKeys: 1 }));
   fc.assert(
     fc.property(fc.dictionary(key, value), (params) => {
-      const text = pairsOf(params)
+      const text = toPairs(params)
         .map((pair) => pair.map(encodeURIComponent).join('='))
         .join('&');
       expect(plain(readUrlEncoded(text))).toEqual(plain(params));

@@ -124,18 +124,18 @@ export function isRecord(value: unknown): value is RawParams {
 }
 
 /** Serializes nested parameters to pairs with bracketed names, for links. */
-export function pairsOf(params: RawParams): [string, string][] {
+export function toPairs(params: RawParams): [string, string][] {
   const pairs: [string, string][] = [];
-  for (const name of Object.keys(params)) addPairsOf(pairs, name, params[name]);
+  for (const name of Object.keys(params)) addPairs(pairs, name, params[name]);
   return pairs;
 }
 
 /** Appends the pairs of one parameter. Null and undefined have none. */
-export function addPairsOf(pairs: [string, string][], name: string, value: unknown): void {
+export function addPairs(pairs: [string, string][], name: string, value: unknown): void {
   if (typeof value === 'string') pairs.push([name, value]);
   else if (value === null || value === undefined) return;
-  else if (Array.isArray(value)) for (const item of value) addPairsOf(pairs, `${name}[]`, item);
+  else if (Array.isArray(value)) for (const item of value) addPairs(pairs, `${name}[]`, item);
   else if (value instanceof Date) pairs.push([name, value.toISOString()]);
-  else if (isRecord(value)) for (const key of Object.keys(value)) addPairsOf(pairs, `${name}[${key}]`, value[key]);
+  else if (isRecord(value)) for (const key of Object.keys(value)) addPairs(pairs, `${name}[${key}]`, value[key]);
   else pairs.push([name, String(value)]);
 }

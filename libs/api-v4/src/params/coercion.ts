@@ -110,7 +110,7 @@ function toOneOf(values: readonly (string | number)[]): Coerce {
  * Returns the items of a list; undefined for other values. A hash with indexes as keys is a list too:
  * `name[0]=a&name[1]=b`.
  */
-export function itemsOf(raw: unknown): readonly unknown[] | undefined {
+export function toItems(raw: unknown): readonly unknown[] | undefined {
   if (Array.isArray(raw)) return raw;
   if (!isRecord(raw)) return undefined;
   const keys = Object.keys(raw);
@@ -129,7 +129,7 @@ function toList(of: ItemKind, splitItems: boolean): Coerce {
       return value !== INVALID && values.push(value) > 0;
     };
     if (typeof raw === 'string') return split(raw).every(isTaken) ? values : INVALID;
-    const items = typeof raw === 'number' ? [raw] : itemsOf(raw);
+    const items = typeof raw === 'number' ? [raw] : toItems(raw);
     const areTaken = (item: unknown): boolean =>
       splitItems && typeof item === 'string' ? split(item).every(isTaken) : isTaken(item);
     return items?.every(areTaken) ? values : INVALID;

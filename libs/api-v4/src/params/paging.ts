@@ -2,7 +2,7 @@ import { COUNT_LIMIT, DEFAULT_PAGE_SIZE, InvalidParameters, MAX_PAGE_SIZE, Metho
 import type { PageRequest } from '@rookery/kernel';
 import type { KeysetOption } from '../answers/answers';
 import type { RawParams } from './bracket-params';
-import { addPairsOf, pairsOf } from './bracket-params';
+import { addPairs, toPairs } from './bracket-params';
 import type { KeysetRequest } from '../call/call';
 import { INVALID, toInt } from './coercion';
 import { readCursor } from '../answers/keyset';
@@ -162,7 +162,7 @@ export function keysetHeaders(
   source: LinkSource,
 ): string[] {
   if (next === null) return [];
-  const more = pairsOf({ pagination: 'keyset', per_page: perPage, ...next });
+  const more = toPairs({ pagination: 'keyset', per_page: perPage, ...next });
   const pairs = [...repeatedPairs(source, KEYSET_NAMES), ...more];
   return ['link', `<${source.url}?${encode(sorted(pairs))}>; rel="next"`];
 }
@@ -184,12 +184,12 @@ function linkTo(source: LinkSource, perPage: number): (page: number) => string {
  * precedence.
  */
 function repeatedPairs({ path, query, params }: LinkSource, position: ReadonlySet<string>): [string, string][] {
-  const pairs = pairsOf(path);
+  const pairs = toPairs(path);
   for (const name of Object.keys(query)) {
-    if (!(name in path) && !position.has(name) && !SECRETS.has(name)) addPairsOf(pairs, name, query[name]);
+    if (!(name in path) && !position.has(name) && !SECRETS.has(name)) addPairs(pairs, name, query[name]);
   }
   for (const name of Object.keys(params)) {
-    if (!(name in path) && !(name in query) && !position.has(name)) addPairsOf(pairs, name, params[name]);
+    if (!(name in path) && !(name in query) && !position.has(name)) addPairs(pairs, name, params[name]);
   }
   return pairs;
 }

@@ -145,7 +145,7 @@ function refuseOtherCharsets({ headers }: ApiRequest): void {
  * Returns a digest of a body. Multipart bodies are compared by their parts, because clients choose another boundary
  * each time.
  */
-export function digestOf({ body }: ApiRequest, { params, files }: ReadBody): Buffer {
+export function digestBody({ body }: ApiRequest, { params, files }: ReadBody): Buffer {
   const digest = createHash('sha256');
   if (body instanceof UnreadBody) return digest.update(`${body.kind}\n${body.content}`).digest();
   digest.update(`parts\n${JSON.stringify(params)}\n`);

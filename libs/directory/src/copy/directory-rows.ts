@@ -71,7 +71,7 @@ export function flatRow(prefix: string, state: FlatRow): FlatRow {
   );
 }
 
-export function userOf(row: FlatRow, prefix = ''): DirectoryUserRow {
+export function toDirectoryUser(row: FlatRow, prefix = ''): DirectoryUserRow {
   const at = <F extends keyof DirectoryUser>(field: F): DirectoryUser[F] => row[prefix + field] as DirectoryUser[F];
   return {
     id: at('id'),

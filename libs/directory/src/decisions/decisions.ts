@@ -15,7 +15,7 @@ import type { ScopeStatement } from '../sql/scope-statements';
 import { SharedQuestion } from '../copy/shared-question';
 
 /** A question to decide. Shape: `read` builds the answer from a row of the statement, or from identity's decision. */
-export interface Question<T> {
+export interface DirectoryQuestion<T> {
   readonly from: ScopeStatement;
   /** The question in the form that identity decides; null if identity cannot decide it. */
   readonly asked: Omit<DecideRequest, 'viewer_id'> | null;
@@ -59,7 +59,7 @@ export class Decisions {
   /**
    * Returns the decision. Errors: Unavailable; Unauthorized or Forbidden for viewers who were deleted or blocked since.
    */
-  async decide<T>(viewer: Viewer, question: Question<T>): Promise<T> {
+  async decide<T>(viewer: Viewer, question: DirectoryQuestion<T>): Promise<T> {
     const { statement, values } = question.from;
     const key = `${viewer.userId} ${statement.name} ${values.join('/')}`;
     const cached = this.cache.has(key) ? await this.fromCache(key, viewer) : undefined;
@@ -99,7 +99,7 @@ export class Decisions {
   private async fromCopy<T>(
     key: string,
     viewer: Viewer,
-    { from, read }: Question<T>,
+    { from, read }: DirectoryQuestion<T>,
     outcome: 'waited' | null = null,
   ): Promise<Decision | null> {
     const [row] = await this.database.prepared<Row>(from.statement, [viewer.userId, ...from.values]);
@@ -110,8 +110,11 @@ export class Decisions {
     return decision;
   }
 
-  /** Decides from a late copy: waits for it a short time, then for the copy or identity until the deadline. */
-  private async decideLate<T>(key: string, viewer: Viewer, question: Question<T>): Promise<Decision | null> {
+  /**
+   * Decides when the copy of the directory lags behind the caller. Waits for the copy a short time, then for the copy or the
+   * identity service, whichever is first, until the deadline. Shape: null without a decision in time.
+   */
+  private async decideLate<T>(key: string, viewer: Viewer, question: DirectoryQuestion<T>): Promise<Decision | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();
     const soonMs = Math.min(this.progress.waitMs, leftMs);
     const caughtUp = (ms: number, signal?: AbortSignal): Promise<Decision | null> =>
@@ -130,7 +133,7 @@ export class Decisions {
    * Asks identity. Null when it cannot be asked or does not answer. Errors: Unavailable when its position shows that
    * waiting is useless.
    */
-  private async fromIdentity<T>(viewer: Viewer, { asked, read }: Question<T>): Promise<Decision | null> {
+  private async fromIdentity<T>(viewer: Viewer, { asked, read }: DirectoryQuestion<T>): Promise<Decision | null> {
     if (!asked) return null;
     const answer = await this.ask({ viewer_id: viewer.userId, ...asked }, viewer.directory).catch(() => null);
     if (!answer) return null;

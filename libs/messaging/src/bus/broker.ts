@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 2000;
 const RETRY_MS = 500;
 
 /** Prefix of the subjects on which the bus replies to a service. */
-export function inboxPrefixOf(service: string): string {
+export function replySubjectPrefix(service: string): string {
   return `_INBOX_${service}`;
 }
 
@@ -82,7 +82,7 @@ export class Broker {
           ...this.address,
           name: `rookery-${this.service}`,
           // Each service has its own reply prefix: its account on the bus may read that prefix only.
-          inboxPrefix: inboxPrefixOf(this.service),
+          inboxPrefix: replySubjectPrefix(this.service),
           timeout: CONNECT_TIMEOUT_MS,
           // The client would otherwise capture a stack trace for each published event, in case it fails.
           noAsyncTraces: true,

@@ -18,19 +18,19 @@ export interface StreamOptions {
 }
 
 /** The stream of a producing service. */
-export function streamOf(service: ServiceName): string {
+export function streamNameOf(service: ServiceName): string {
   return service.toUpperCase();
 }
 
 /** The durable of one effect on one event; dots may not stand in such names. */
-export function durableOf(consumer: ServiceName, effect: string, event: EventDefinition): string {
+export function durableNameOf(consumer: ServiceName, effect: string, event: EventDefinition): string {
   return `${consumer}--${effect}--${event.noun}-${event.verb}-v${event.version}`;
 }
 
 /** Required configuration of a stream, as nats-server 2.9 names it. Source: reference reliability 2.3. */
 function streamConfig(service: ServiceName, o: StreamOptions): Partial<StreamConfig> & { name: string } {
   return {
-    name: streamOf(service),
+    name: streamNameOf(service),
     subjects: [`${service}.>`],
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
@@ -105,7 +105,7 @@ export class Streams {
   /** Creates a durable or corrects it. Errors: NatsError when the stream is missing. */
   async reconcileConsumer(connection: NatsConnection, durable: string, event: EventDefinition): Promise<void> {
     const manager = await connection.jetstreamManager({ checkAPI: false });
-    const stream = streamOf(event.service);
+    const stream = streamNameOf(event.service);
     const wanted = consumerConfig(durable, event);
     try {
       const { config } = await manager.consumers.info(stream, durable);
@@ -128,7 +128,7 @@ export class Streams {
     from: Date | 'now',
   ): Promise<void> {
     const manager = await connection.jetstreamManager({ checkAPI: false });
-    const stream = streamOf(event.service);
+    const stream = streamNameOf(event.service);
     try {
       await manager.consumers.delete(stream, durable);
     } catch (error) {

@@ -6,11 +6,11 @@ import type { ConsumerMessages, JsMsg, Subscription } from 'nats';
 import type { Broker } from '../bus/broker';
 import type { DeliveredWith } from './consume';
 import type { Effect, Effects } from './effects';
-import { decode, letterOf } from './envelope';
+import { decode, toLetter } from './envelope';
 import { inEventSpan } from './event-span';
 import type { FaultPoints } from '../bus/fault-points';
 import { retryWhileUnavailable } from '../bus/retry-while-unavailable';
-import { durableOf, isMissing, MAX_ACK_PENDING, streamOf } from '../bus/streams';
+import { durableNameOf, isMissing, MAX_ACK_PENDING, streamNameOf } from '../bus/streams';
 import type { Streams } from '../bus/streams';
 import { Wake } from '../bus/wake';
 
@@ -76,7 +76,7 @@ export class DurableConsumer {
     private readonly effect: Effect,
     private readonly parts: ConsumerParts,
   ) {
-    this.durable = durableOf(parts.service, effect.name, effect.definition);
+    this.durable = durableNameOf(parts.service, effect.name, effect.definition);
     const { metrics } = parts;
     this.counters = {
       done: metrics.counter('rookery_effects_total', 'Events that had their effect.', ['effect']),
@@ -98,7 +98,10 @@ export class DurableConsumer {
     const { definition, name } = this.effect;
     if (!broker.isConnected) throw new Error('the bus is away');
     const manager = await (await broker.connected(this.stopping.signal)).jetstreamManager({ checkAPI: false });
-    const { num_pending, num_ack_pending } = await manager.consumers.info(streamOf(definition.service), this.durable);
+    const { num_pending, num_ack_pending } = await manager.consumers.info(
+      streamNameOf(definition.service),
+      this.durable,
+    );
     return { effect: name, subject: definition.subject, count: num_pending + num_ack_pending };
   }
 
@@ -133,7 +136,7 @@ export class DurableConsumer {
       try {
         const connection = await broker.connected(this.stopping.signal);
         await streams.reconcileConsumer(connection, this.durable, definition);
-        const consumer = await connection.jetstream().consumers.get(streamOf(definition.service), this.durable);
+        const consumer = await connection.jetstream().consumers.get(streamNameOf(definition.service), this.durable);
         this.messages = await consumer.consume({
           max_messages: MAX_ACK_PENDING,
           expires: PULL.expiresMs,
@@ -257,7 +260,7 @@ export class DurableConsumer {
     const { message, event } = delivery;
     this.counters.failed.inc({ effect: this.effect.name });
     const outcome = await this.whileAvailable(() =>
-      letters.failed(letterOf(this.effect.name, message, event.id), error, retryDelaysMs.length + 1),
+      letters.failed(toLetter(this.effect.name, message, event.id), error, retryDelaysMs.length + 1),
     );
     if (outcome === null) return;
     const facts = { effect: this.effect.name, eventId: event.id, attempts: outcome.attempts, err: error };
@@ -272,7 +275,7 @@ export class DurableConsumer {
   }
 
   private async bury(message: JsMsg, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
-    await this.parts.letters.bury(letterOf(this.effect.name, message, null), reason, problem);
+    await this.parts.letters.bury(toLetter(this.effect.name, message, null), reason, problem);
     this.parts.logger.error({ effect: this.effect.name, reason, problem }, 'an event cannot be read: dead letter');
     this.counters.dead.inc({ effect: this.effect.name, reason });
     this.settle(message, 'never');

@@ -105,7 +105,7 @@ function problemsOfEnvelope(envelope: Partial<Envelope>, definition: EventDefini
 }
 
 /** An unreadable message in the form of an event, so that an operator can replay it. */
-export function letterOf(effect: string, message: JsMsg, eventId: string | null): Letter {
+export function toLetter(effect: string, message: JsMsg, eventId: string | null): Letter {
   const names = message.headers?.keys() ?? [];
   return {
     effect,

@@ -4,7 +4,7 @@ import { headers, NatsError } from 'nats';
 import type { NatsConnection, StoredMsg } from 'nats';
 import { envelopeText } from '../consuming/envelope';
 import type { OutboxRow } from '../consuming/envelope';
-import { streamOf } from '../bus/streams';
+import { streamNameOf } from '../bus/streams';
 
 /** Units: milliseconds. */
 const PUBLISH_TIMEOUT_MS = 2000;
@@ -41,7 +41,7 @@ export class Publisher {
     return this.stream.publish(row.subject, envelopeText(row, `/rookery/${this.service}`), {
       msgID,
       // Without it, a missing stream would look like a message without subscribers.
-      expect: { streamName: streamOf(this.service) },
+      expect: { streamName: streamNameOf(this.service) },
       headers: fields,
     });
   }
@@ -52,7 +52,7 @@ export class Publisher {
 }
 
 /** The newest message in the stream of a service; null when there is none. Units: `at` in epoch milliseconds. */
-export async function lastMessageOf(
+export async function readLastMessage(
   connection: NatsConnection,
   service: ServiceName,
 ): Promise<{ readonly eventId: string; readonly at: number } | null> {
@@ -74,7 +74,7 @@ async function stored(
 ): Promise<StoredMsg | null> {
   const manager = await connection.jetstreamManager({ checkAPI: false, timeout: PUBLISH_TIMEOUT_MS });
   try {
-    return await manager.streams.getMessage(streamOf(service), query);
+    return await manager.streams.getMessage(streamNameOf(service), query);
   } catch (error) {
     if (error instanceof NatsError && error.api_error?.err_code === NO_SUCH_MESSAGE) return null;
     throw error;

@@ -1,10 +1,10 @@
 import type { NatsConnection } from 'nats';
 import { HISTORY } from '@rookery/persistence';
 import type { Effect } from '../consuming/effects';
-import { lastMessageOf } from './publisher';
+import { readLastMessage } from './publisher';
 import type { RelayParts } from './relay';
 import { republish } from './republish.command';
-import { durableOf, isMissing } from '../bus/streams';
+import { durableNameOf, isMissing } from '../bus/streams';
 
 const DAY_MS = 86_400_000;
 /** Overlap before the end of the restored state: as long as effects are tried. Units: ms. */
@@ -42,7 +42,7 @@ export class Restoration {
        from database_history h`,
     );
     if (!kept) throw new Error('database_history has no row');
-    const last = await lastMessageOf(connection, service);
+    const last = await readLastMessage(connection, service);
     const since = Date.now() - (settings.outboxRetentionDays - 1) * DAY_MS;
     const isForeign =
       last !== null && last.at > since && last.eventId !== kept.answered && !(await this.isInOutbox(last.eventId));
@@ -80,7 +80,7 @@ export class Restoration {
     const { streams, service } = this.parts;
     for (const { name, definition } of effects) {
       const isOwn = definition.service === service;
-      const durable = durableOf(service, name, definition);
+      const durable = durableNameOf(service, name, definition);
       try {
         await streams.restartConsumer(connection, durable, definition, isOwn ? 'now' : from);
       } catch (error) {

@@ -3,14 +3,14 @@ import { NotFound } from '@rookery/kernel';
 import type { Page, PageRequest } from '@rookery/kernel';
 import type { DeepPartial } from 'typeorm';
 import type { AllFilters } from '../sql/conditions';
-import { readsOf } from '../work/database';
+import { createReader } from '../work/database';
 import type { SqlReader } from '../work/database';
 import { EntityTable } from './entity-table';
 import { violates } from '../sql/failures';
 import { dropInternalIds, nextInternalId } from '../work/internal-ids';
 import { ListQuery } from './list-query';
 import type { OrderTerm } from './list-parts';
-import { counterOf, isShownBy, ownedBy, parentOf } from './parents';
+import { counterNameOf, isShownBy, ownedBy, findParentProperty } from './parents';
 import type { Parent, Parents, Within } from './parents';
 import type { Tx, Work } from '../work/work';
 
@@ -91,9 +91,9 @@ export function collection<E extends { id: number }, F extends object = object>(
     on: (work, reads) => new Collection(work, entity, options, reads),
     drop: async (tx, kind, parentIds) => {
       const table = new EntityTable(tx.manager.connection, entity);
-      await table.drop(tx, parentOf(options.within, kind, entity.name), parentIds);
+      await table.drop(tx, findParentProperty(options.within, kind, entity.name), parentIds);
       if (options.numbered !== undefined)
-        await dropInternalIds(tx, counterOf(options.within, kind, table.name), parentIds);
+        await dropInternalIds(tx, counterNameOf(options.within, kind, table.name), parentIds);
     },
   };
 }
@@ -105,7 +105,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     private readonly work: Work,
     private readonly entity: new () => E,
     private readonly options: CollectionOptions<E, F>,
-    private readonly reads = readsOf(work.dataSource),
+    private readonly reads = createReader(work.dataSource),
   ) {
     this.table = new EntityTable(work.dataSource, entity);
   }
@@ -188,7 +188,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     const [parentId] = Object.values(this.owned(within));
     if (parentId === undefined) throw new Error(`${this.entity.name} is numbered and has no parent`);
     const kind = typeof within === 'object' ? within.kind : null;
-    return nextInternalId(tx, counterOf(this.options.within, kind, this.table.name), parentId);
+    return nextInternalId(tx, counterNameOf(this.options.within, kind, this.table.name), parentId);
   }
 
   private async locked(tx: Tx, key: RowKey<E>, by: WriteContext, verb: 'update' | 'delete'): Promise<E> {
@@ -251,7 +251,10 @@ export class Collection<E extends { id: number }, F extends object = object> {
     }
   }
 
-  /** An id takes precedence over a name that looks like one, and the parent's own row over an inherited one. */
+  /**
+   * Restricts a list to the row with this id or name. A row with the id comes before a row with such a name, and the
+   * parent's own row before an inherited one.
+   */
   private named(list: ListQuery<unknown>, key: number | string, within?: Within): void {
     const { name } = this.options;
     if (name === undefined) {

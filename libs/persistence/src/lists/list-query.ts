@@ -294,7 +294,7 @@ export class ListQuery<R> {
   }
 }
 
-/** Adds a value under a free name. Returns the name. */
+/** Adds a value under the name, or under the name and a number if the name is taken. Returns the used name. */
 function added(values: Record<string, unknown>, name: string, value: unknown): string {
   const plain = name.replace(/\W/g, '_');
   let free = plain;

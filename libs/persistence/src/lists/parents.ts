@@ -39,7 +39,7 @@ export function ownedBy(
 }
 
 /** The property that holds the ids of parents of a kind. Errors: a plain Error for a collection without parents. */
-export function parentOf(declared: Declared, kind: Parent['kind'], name: string): string {
+export function findParentProperty(declared: Declared, kind: Parent['kind'], name: string): string {
   if (declared === undefined) throw new Error(`${name} is not kept within a parent`);
   return typeof declared === 'string' ? declared : declared[kind];
 }
@@ -47,7 +47,7 @@ export function parentOf(declared: Declared, kind: Parent['kind'], name: string)
 /**
  * The name of the counter that numbers the rows of a parent. Projects and groups have one each: their ids may be equal.
  */
-export function counterOf(declared: Declared, kind: Parent['kind'] | null, table: string): string {
+export function counterNameOf(declared: Declared, kind: Parent['kind'] | null, table: string): string {
   return typeof declared === 'object' && kind !== null ? `${kind}_${table}` : table;
 }
 

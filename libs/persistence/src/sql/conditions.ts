@@ -1,4 +1,4 @@
-import { compile, valuesOf } from './named-parameters';
+import { compile, orderValues } from './named-parameters';
 import type { NamedValues } from './named-parameters';
 
 /**
@@ -44,7 +44,7 @@ export const filter = {
    * The text is part of a short text or of the beginning of a long one, ignoring case. An empty text adds no condition.
    */
   containsIn:
-    (texts: SearchedTexts): Filter<string> =>
+    (texts: SearchedExpressions): Filter<string> =>
     (text, bind) =>
       text !== '' && wordsIn(texts, [text], bind),
   /** The column is none of these ids. */
@@ -89,7 +89,7 @@ export function containsSql(columns: readonly string[], pattern: string): string
 }
 
 /** The texts that are searched. Shape: SQL expressions; a short text has some hundred characters at most. */
-export interface SearchedTexts {
+export interface SearchedExpressions {
   readonly short: readonly string[];
   readonly long: readonly string[];
 }
@@ -102,7 +102,7 @@ const SEARCHED_LENGTH = 65_536;
  * many words there are. Long texts are searched by regular expressions of plain characters: LIKE may compare each
  * character of the word at each position of the text, which takes seconds for an adversarial text.
  */
-export function wordsIn({ short, long }: SearchedTexts, words: readonly string[], bind: Bind): string {
+export function wordsIn({ short, long }: SearchedExpressions, words: readonly string[], bind: Bind): string {
   const folded = [
     ...short.map((text, index) => `lower(${text}) as short_${index}`),
     ...long.map((text, index) => `lower(left(${text}, ${SEARCHED_LENGTH})) as long_${index}`),
@@ -146,7 +146,7 @@ export interface SqlDraft {
 export function toStatement({ text: sql, values }: SqlDraft): BoundText {
   if (!isNumbered(values)) {
     const { text, names } = compile(sql);
-    return { text, values: valuesOf(names, values, 'a statement'), names };
+    return { text, values: orderValues(names, values, 'a statement'), names };
   }
   const places = placesIn(sql);
   return { text: renumbered(sql, places), values: places.map((place) => values[place - 1]) };

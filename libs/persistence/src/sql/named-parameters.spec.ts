@@ -1,4 +1,4 @@
-import { compile, valuesOf, withNames } from './named-parameters';
+import { compile, orderValues, withNames } from './named-parameters';
 
 describe('an SQL text is compiled', () => {
   it.each<[why: string, sql: string, text: string, names: string[]]>([
@@ -72,8 +72,8 @@ it.each([
 ])('%s is refused', (_, sql, message) => expect(() => compile(sql)).toThrow(message));
 
 it('values are ordered by the names, and a missing one is refused', () => {
-  expect(valuesOf(['b', 'a'], { a: 1, b: null, c: 3 }, 'birds')).toEqual([null, 1]);
-  expect(() => valuesOf(['nest'], { nets: 1 }, 'birds')).toThrow('birds lacks a value of :nest');
+  expect(orderValues(['b', 'a'], { a: 1, b: null, c: 3 }, 'birds')).toEqual([null, 1]);
+  expect(() => orderValues(['nest'], { nets: 1 }, 'birds')).toThrow('birds lacks a value of :nest');
 });
 
 it('a compiled text is shown with its names again', () => {

@@ -48,7 +48,7 @@ export function compile(sql: string): Compiled {
 /**
  * The values of the parameters, in the order of their numbers. Errors: a plain Error for a parameter without a value.
  */
-export function valuesOf(names: readonly string[], params: NamedValues, of: string): unknown[] {
+export function orderValues(names: readonly string[], params: NamedValues, of: string): unknown[] {
   const values = new Array<unknown>(names.length);
   for (let at = 0; at < names.length; at += 1) {
     const value = (params as Readonly<Record<string, unknown>>)[names[at]!];

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PageRequest } from '@rookery/kernel';
 import { toStatement, isNumbered, placesIn, renumbered } from './conditions';
 import type { SqlDraft, Values } from './conditions';
-import { compile, valuesOf } from './named-parameters';
+import { compile, orderValues } from './named-parameters';
 
 /** A statement that each connection parses once, identified by its name. */
 export interface Prepared {
@@ -89,7 +89,7 @@ function keptText(sql: string, values: Values): KeptText {
     const { text, names } = compile(sql);
     return {
       text,
-      statement: (name, of) => ({ name, text, values: valuesOf(names, of, name), names }),
+      statement: (name, of) => ({ name, text, values: orderValues(names, of, name), names }),
     };
   }
   const places = placesIn(sql);

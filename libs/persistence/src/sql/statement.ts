@@ -1,4 +1,4 @@
-import { compile, valuesOf } from './named-parameters';
+import { compile, orderValues } from './named-parameters';
 import type { Compiled } from './named-parameters';
 import { nameOnce, prepared } from './prepared';
 import type { Statement } from './prepared';
@@ -17,7 +17,7 @@ export class DeclaredStatement<Params extends object, Row> {
   /** The statement with these values. Errors: a plain Error for a parameter without a value. */
   with(params: Params): Statement<Row> {
     const { text, names } = (this.compiled ??= this.compose());
-    return { name: this.name, text, values: valuesOf(names, params, this.name), names };
+    return { name: this.name, text, values: orderValues(names, params, this.name), names };
   }
 }
 

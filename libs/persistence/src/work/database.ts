@@ -82,7 +82,7 @@ export interface SqlReader {
 }
 
 /** Reads outside of any transaction. */
-export function readsOf(dataSource: DataSource): SqlReader {
+export function createReader(dataSource: DataSource): SqlReader {
   return {
     run: <P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P) =>
       run<R>(queryableOf(dataSource), boundStatement(statement, params)),

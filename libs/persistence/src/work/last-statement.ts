@@ -33,7 +33,7 @@ const MAX_PATIENCE_MS = 1000;
 const DIVISION_BY_ZERO = '22012';
 
 /** How long a last statement may wait: no longer than the caller's checked permissions are valid. */
-export function patienceOf(rights: Rights | undefined): number {
+export function maxWaitOf(rights: Rights | undefined): number {
   return Math.max(0, Math.min(rights?.validForMs() ?? MAX_PATIENCE_MS, MAX_PATIENCE_MS));
 }
 

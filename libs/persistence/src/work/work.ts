@@ -9,7 +9,7 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { boundStatement, run } from './database';
 import { translated, wasRolledBack, abortReasonOf } from '../sql/failures';
 import type { AbortReason } from '../sql/failures';
-import { LastStatementFailed, patienceOf, sendTogether } from './last-statement';
+import { LastStatementFailed, maxWaitOf, sendTogether } from './last-statement';
 import type { LastStatement } from './last-statement';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
@@ -164,7 +164,7 @@ export class Work {
       await unit.finish();
       await rights?.recheckBeforeWrite();
       // The server's clock measures the time since the transaction began, which was before `begunAt`.
-      await unit.commit(performance.now() - begunAt + patienceOf(rights));
+      await unit.commit(performance.now() - begunAt + maxWaitOf(rights));
       rights?.committed();
       this.announce(unit);
       return result;

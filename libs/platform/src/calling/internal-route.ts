@@ -36,7 +36,7 @@ export class InternalRefusal extends Error {
 }
 
 /**
- * A POST route of another service, asked on behalf of the running request: no longer than that request still waits.
+ * Client for one POST route of another service. A call ends at the deadline of the request on whose behalf it runs.
  * Shape: question and answer as in the contract of the path. Source: ADR 0170.
  */
 export class InternalRouteClient<Question extends object, Answer> {

@@ -13,7 +13,7 @@ const ENCODINGS: Readonly<Record<string, (request: Test, params: Params) => Test
     [...new URLSearchParams(inBrackets(params))].reduce((form, [name, value]) => form.field(name, value), request),
   query: (request, params) => request.query(inBrackets(params)),
   'query with an empty JSON body': (request, params) => request.query(inBrackets(params)).send({}),
-  'query with capitalised booleans': (request, params) => request.query(inBrackets(capitalised(params))),
+  'query with withPythonBooleans booleans': (request, params) => request.query(inBrackets(withPythonBooleans(params))),
 };
 
 /**
@@ -54,7 +54,7 @@ function asTexts(params: Params): Params {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, text(value)]));
 }
 
-function capitalised(params: Params): Params {
+function withPythonBooleans(params: Params): Params {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, value === true ? 'True' : value === false ? 'False' : value]),
   );

@@ -1,10 +1,10 @@
 /** Text of a value in a hash of exclusions. Shape: undefined for objects and lists. */
-export function textOf(value: unknown): string | undefined {
+export function scalarToText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 /** Texts of a list, or of a text with commas. Blank items are left out. */
-export function listOf(value: unknown): string[] {
-  const items = Array.isArray(value) ? (value as unknown[]) : (textOf(value)?.split(',') ?? []);
-  return items.flatMap((item) => textOf(item)?.trim() ?? []).filter((item) => item !== '');
+export function splitList(value: unknown): string[] {
+  const items = Array.isArray(value) ? (value as unknown[]) : (scalarToText(value)?.split(',') ?? []);
+  return items.flatMap((item) => scalarToText(item)?.trim() ?? []).filter((item) => item !== '');
 }

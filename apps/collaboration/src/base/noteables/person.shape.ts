@@ -15,7 +15,7 @@ interface NoteAuthorSql extends PersonRow {
 }
 
 /** Base URL of this instance, without a trailing slash. */
-export function baseOf({ externalUrl }: { readonly externalUrl: string }): string {
+export function trimBaseUrl({ externalUrl }: { readonly externalUrl: string }): string {
   return externalUrl.replace(/\/+$/, '');
 }
 
@@ -31,7 +31,7 @@ export const personShape = jsonShape<PersonRow>('UserSummary').fields({
   state: [json.choice<string>(...USER_STATES), ({ user }) => `${user}.state`],
   locked: [json.constant(bool), () => false],
   avatar_url: [json.textOrNull, avatarSql],
-  web_url: [json.prefixed, (row) => ({ prefix: `${baseOf(row)}/`, sql: `${row.user}.username` })],
+  web_url: [json.prefixed, (row) => ({ prefix: `${trimBaseUrl(row)}/`, sql: `${row.user}.username` })],
 });
 
 /**
@@ -65,5 +65,5 @@ function seesPrivateFieldsSql(sql: Pick<NoteAuthorSql, 'user' | 'viewer' | 'isAd
 
 function avatarSql(row: PersonRow): string {
   const avatar = `${row.user}.avatar_url`;
-  return `case when left(${avatar}, 1) = '/' then ${literalSql(baseOf(row))} || ${avatar} else ${avatar} end`;
+  return `case when left(${avatar}, 1) = '/' then ${literalSql(trimBaseUrl(row))} || ${avatar} else ${avatar} end`;
 }

@@ -31,7 +31,7 @@ const selectSubjects = perKind((kind) =>
  * Deleted noteables are missing. The locks delay a deletion until the effect is committed, so that the deletion's own
  * effect finds the rows to drop.
  */
-export async function subjectsOf(
+export async function readSubjects(
   tx: Tx,
   kind: NoteableKind,
   ids: readonly number[],
@@ -42,7 +42,7 @@ export async function subjectsOf(
 }
 
 /** An event on a noteable of any kind. */
-export type AnyNoteableEvent = Parameters<typeof actorOf>[0] & {
+export type AnyNoteableEvent = Parameters<typeof findActorId>[0] & {
   readonly id: string;
   readonly aggregateType: string;
   readonly aggregateId: number;
@@ -66,14 +66,14 @@ export function authoredTextsIn(subject: NoteableSubject): readonly AuthoredText
 }
 
 /** Returns the events of one kind whose noteables still exist, and the current texts of each, in the same order. */
-export async function authoredTextsOf<E extends AnyNoteableEvent>(
+export async function readAuthoredTexts<E extends AnyNoteableEvent>(
   tx: Tx,
   kinds: NoteableKinds,
   events: readonly E[],
 ): Promise<{ readonly present: readonly E[]; readonly texts: readonly (readonly AuthoredText[])[] }> {
   if (events.length === 0) return { present: [], texts: [] };
   const ids = events.map((event) => event.aggregateId);
-  const subjects = await subjectsOf(tx, kinds.ofEvents(events), ids);
+  const subjects = await readSubjects(tx, kinds.ofEvents(events), ids);
   const present = events.filter((event) => subjects.has(event.aggregateId));
   return { present, texts: present.map((event) => authoredTextsIn(subjects.get(event.aggregateId)!)) };
 }
@@ -92,7 +92,7 @@ export function causedAt(event: { readonly time: string }, stated: string): stri
 }
 
 /** User id of the actor, or of the author if a process acted. */
-export function actorOf(event: {
+export function findActorId(event: {
   readonly actorId: number | null;
   readonly data: { readonly author_id: number };
 }): number {

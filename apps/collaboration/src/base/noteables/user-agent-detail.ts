@@ -29,7 +29,7 @@ export const IP_ADDRESS_PARAM = {
 const LONGEST_AGENT = 255;
 
 /** Converts the parameters to columns; a user agent that is too long is cut. */
-export function userAgentColumnsOf({
+export function toUserAgentColumns({
   user_agent: agent,
   ip_address: address,
 }: Partial<Record<keyof UserAgentParams, string | undefined>>): UserAgentColumns {

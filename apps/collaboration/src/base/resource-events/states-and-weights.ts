@@ -18,7 +18,7 @@ const insertWeight = prepared(
 );
 
 /** The noteable that changed. */
-export interface Changed {
+export interface ChangedNoteable {
   readonly type: NoteableType;
   readonly id: number;
   readonly projectId: number | null;
@@ -29,12 +29,22 @@ export interface ChangedBy {
 }
 
 /** Records that a noteable was closed, merged or reopened. Source: reference work-tracking 2.8. */
-export async function recordState(tx: Tx, noteable: Changed, state: ResourceState, by: ChangedBy): Promise<void> {
+export async function recordState(
+  tx: Tx,
+  noteable: ChangedNoteable,
+  state: ResourceState,
+  by: ChangedBy,
+): Promise<void> {
   await tx.prepared(insertState, [noteable.type, noteable.id, noteable.projectId, by.actorId, by.at, state]);
 }
 
-/** Records a new weight of a noteable. Shape: null for none. Source: reference work-tracking 2.8. */
-export async function recordWeight(tx: Tx, noteable: Changed, weight: number | null, by: ChangedBy): Promise<void> {
+/** Records a weight event: a noteable got a new weight. Shape: null for none. Source: reference work-tracking 2.8. */
+export async function recordWeight(
+  tx: Tx,
+  noteable: ChangedNoteable,
+  weight: number | null,
+  by: ChangedBy,
+): Promise<void> {
   await tx.prepared(insertWeight, [noteable.type, noteable.id, noteable.projectId, by.actorId, by.at, weight]);
 }
 

@@ -9,7 +9,7 @@ import { CommitIdentities } from '../repositories/commit-identities';
 import { ProjectRepositories } from '../repositories/project-repositories';
 import { RefChanges } from '../repositories/ref-updates/ref-changes';
 import { findCommit } from './commit-history';
-import { titleOf } from './commit-title';
+import { extractTitle } from './commit-title';
 
 /** Cherry-pick or revert of a commit. */
 export interface CommitCopy {
@@ -91,7 +91,7 @@ function failed({ action, isDryRun }: CommitCopy, code: 'conflict' | 'empty'): R
 }
 
 function messageOf({ action, message }: CommitCopy, commit: Commit, author: Identity): string {
-  if (action === 'revert') return `Revert "${titleOf(commit)}"\n\nThis reverts commit ${commit.id}`;
+  if (action === 'revert') return `Revert "${extractTitle(commit)}"\n\nThis reverts commit ${commit.id}`;
   if (message) return message;
   const { name, email } = commit.author;
   const isOwn = email.toLowerCase() === author.email.toLowerCase();

@@ -1,6 +1,6 @@
 import type { Commit } from '@rookery/git';
 
 /** First line of the message. */
-export function titleOf({ message }: Pick<Commit, 'message'>): string {
+export function extractTitle({ message }: Pick<Commit, 'message'>): string {
   return message.split('\n', 1)[0]!;
 }

@@ -4,7 +4,7 @@ import { parseTrailers } from '@rookery/git';
 import type { Commit, LineCounts, Trailer } from '@rookery/git';
 import { CommitPipelines } from './commit-pipelines';
 import type { CommitPipeline } from './commit-pipelines';
-import { titleOf } from './commit-title';
+import { extractTitle } from './commit-title';
 import { zonedTime } from '../repositories/commit-times';
 
 /** A commit with what its answer needs. */
@@ -42,7 +42,7 @@ export const commitPresenter = presenter<CommitRow>('Commit').fields({
   short_id: [text, ({ commit }) => commit.id.slice(0, SHORT_ID), { about: 'First 8 characters of the id.' }],
   created_at: [zoned, ({ commit }) => zonedTime(commit.committer)],
   parent_ids: [list(text), ({ commit }) => commit.parents, { about: 'Ids of the parents; a merge has several.' }],
-  title: [text, ({ commit }) => titleOf(commit), { about: 'First line of the message.' }],
+  title: [text, ({ commit }) => extractTitle(commit), { about: 'First line of the message.' }],
   message: [text, ({ commit }) => commit.message],
   author_name: [text, ({ commit }) => commit.author.name, { about: 'Name of the author.' }],
   author_email: [text, ({ commit }) => commit.author.email, { about: 'E-mail address of the author.' }],

@@ -9,7 +9,7 @@ import { ObjectImporters } from '../../base/imported-objects/object-importers';
 import type { ObjectImporter, PreparedObjects, SentObjects } from '../../base/imported-objects/object-importers';
 import { DEFAULT_LEVEL } from './access-levels';
 
-type Given = ImportedObject<'protected_branch'>;
+type ImportedProtectedBranch = ImportedObject<'protected_branch'>;
 
 interface RuleParams {
   readonly project: number;
@@ -48,7 +48,7 @@ export class ProtectedBranchImports implements ObjectImporter<'protected_branch'
   }
 }
 
-async function protect(tx: Tx, project: number, objects: readonly Given[]) {
+async function protect(tx: Tx, project: number, objects: readonly ImportedProtectedBranch[]) {
   const { valid, failed } = checkEach(objects, branchOf);
   const branches = [...new Map(valid.map(({ object }) => [object.name, object])).values()];
   await tx.run(PROTECT, {
@@ -61,7 +61,7 @@ async function protect(tx: Tx, project: number, objects: readonly Given[]) {
 }
 
 /** An asterisk would protect other branches, too. Errors: Invalid. */
-function branchOf(given: Given): Given {
+function branchOf(given: ImportedProtectedBranch): ImportedProtectedBranch {
   if (given.name === '' || given.name.length > MAX_NAME || given.name.includes('*')) {
     throw new Invalid({ name: ['is invalid'] });
   }

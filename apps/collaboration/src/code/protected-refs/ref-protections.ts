@@ -126,7 +126,7 @@ export class RefProtections {
   async readAccess(caller: RefCaller): Promise<RefAccess> {
     const [rules, shared] = await Promise.all([
       this.database.run(rulesOf, { projectId: caller.project.id }),
-      this.sharedWith(caller),
+      this.findSharedBranches(caller),
     ]);
     return new RefAccess(caller, rules, new Set(shared.map(({ name }) => name)));
   }
@@ -142,8 +142,11 @@ export class RefProtections {
     return canDevelopersPushFirst(group?.setting);
   }
 
-  /** Tokens of jobs do not get the right of their user to push to other projects. */
-  private async sharedWith(caller: RefCaller): Promise<readonly { readonly name: string }[]> {
+  /**
+   * Finds the branches of a fork to which open merge requests let the caller push. Returns none for tokens of jobs, which
+   * do not get the right of their user to push to other projects.
+   */
+  private async findSharedBranches(caller: RefCaller): Promise<readonly { readonly name: string }[]> {
     const { project, viewer } = caller;
     if (viewer.userId === null || viewer.job || isDeveloper(caller)) return [];
     // Roles in the target projects decide too, and the permission check covered only this project.

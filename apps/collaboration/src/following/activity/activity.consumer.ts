@@ -18,7 +18,7 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
-import { actorOf, causedAt, subjectsOf } from '../../base/noteables/subjects';
+import { findActorId, causedAt, readSubjects } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
 import { presentMilestones } from '../../planning/milestones/present-milestones';
 import { ACTIVITY_TARGET_TYPES } from './activity-types';
@@ -212,7 +212,7 @@ export class ActivityConsumer {
   ): Promise<void> {
     const kind = this.kinds.ofEvents(events);
     if (kind.parent === 'group') return;
-    const present = await subjectsOf(
+    const present = await readSubjects(
       tx,
       kind,
       events.map((event) => event.aggregateId),
@@ -222,7 +222,7 @@ export class ActivityConsumer {
       .map((event): ActivityEntry => {
         const { aggregateId: targetId, data } = event;
         const noteable = { noteableType: kind.type, noteableId: targetId };
-        const facts = { eventId: event.id, projectId: data.project_id!, authorId: actorOf(event), action };
+        const facts = { eventId: event.id, projectId: data.project_id!, authorId: findActorId(event), action };
         return { ...facts, targetType: kind.type, targetId, noteable, at: causedAt(event, stated(event)) };
       });
     await this.activity.record(tx, entries);

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, page, project, signedIn } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { filterOf, ListActivity, ListActivityOfUser, ListOwnActivity } from './activity.dto';
+import { toActivityFilter, ListActivity, ListActivityOfUser, ListOwnActivity } from './activity.dto';
 import { ActivityQueries } from './activity.queries';
 import { activityEventShape } from './activity-event.shape';
 
@@ -22,8 +22,8 @@ export class ActivityController {
   })
   own({ params, viewer, page }: Call<ListOwnActivity, undefined, SignedInViewer>): Promise<JsonPage> {
     const { activity } = this;
-    if (params.scope === 'all') return activity.ofMemberships(viewer, filterOf(params), page);
-    return activity.own(viewer, filterOf(params), page);
+    if (params.scope === 'all') return activity.ofMemberships(viewer, toActivityFilter(params), page);
+    return activity.own(viewer, toActivityFilter(params), page);
   }
 
   @Endpoint('GET', 'users/:id/events', {
@@ -36,7 +36,7 @@ export class ActivityController {
   })
   ofUser({ params, viewer, page }: Call<ListActivityOfUser>): Promise<JsonPage> {
     const person = { ref: params.id, all: params.scope === 'all' };
-    return this.activity.ofUser(viewer, person, filterOf(params), page);
+    return this.activity.ofUser(viewer, person, toActivityFilter(params), page);
   }
 
   @Endpoint('GET', 'projects/:id/events', {
@@ -48,6 +48,6 @@ export class ActivityController {
     answers,
   })
   ofProject({ params, viewer, within, page }: Call<ListActivity, ProjectScope>): Promise<JsonPage> {
-    return this.activity.ofProject(viewer, within, filterOf(params), page);
+    return this.activity.ofProject(viewer, within, toActivityFilter(params), page);
   }
 }

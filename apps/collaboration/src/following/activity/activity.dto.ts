@@ -20,7 +20,7 @@ export class ListActivityOfUser extends ListOwnActivity {
   @IdOrPath({ about: 'Id or username.' }) id: number | string;
 }
 
-export function filterOf(params: ListActivity): ActivityFilter {
+export function toActivityFilter(params: ListActivity): ActivityFilter {
   const { action, target_type: target, before, after, sort } = params;
   return { action, target, before, after, sort };
 }

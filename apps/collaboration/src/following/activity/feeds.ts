@@ -111,8 +111,8 @@ const ACCESS = [
 ];
 
 /**
- * Statements of feeds. Visibility is decided for each project and entry inside the statement, so pages are full. The page
- * is cut along the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
+ * Statements of feeds. Visibility is decided for each project and entry inside the statement, so pages are full. Pages
+ * follow the index of the feed. Source: reference work-tracking 7; docs/performance.md 2; ADR 0080.
  */
 export class ActivityFeeds {
   private readonly kinds: readonly NoteableKind[];

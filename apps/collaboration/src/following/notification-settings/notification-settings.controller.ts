@@ -3,7 +3,7 @@ import { Endpoint, one, signedIn, source } from '@rookery/api-v4';
 import type { Call, GroupScope, NoParams, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { globalNotificationSetting, notificationSetting } from './notification-setting.presenter';
-import { switchesOf, UpdateGlobalNotificationSettings, UpdateNotificationSettings } from './notification-settings.dto';
+import { toSwitches, UpdateGlobalNotificationSettings, UpdateNotificationSettings } from './notification-settings.dto';
 import { NotificationSettingsService } from './notification-settings.service';
 import type { GlobalNotificationSetting, ShownPlace, ShownSetting } from './notification-settings.service';
 
@@ -36,7 +36,7 @@ export class GlobalNotificationSettingsController {
     viewer,
   }: Call<UpdateGlobalNotificationSettings, undefined, SignedInViewer>): Promise<GlobalNotificationSetting> {
     const { level, notification_email: email = null } = params;
-    return this.settings.updateGlobal(viewer.userId, { level, switches: switchesOf(params), email });
+    return this.settings.updateGlobal(viewer.userId, { level, switches: toSwitches(params), email });
   }
 }
 
@@ -62,7 +62,7 @@ function settingsBelow(kind: 'project' | 'group') {
       fails: [400],
     })
     update({ params, viewer, within }: PlaceCall<UpdateNotificationSettings>): Promise<ShownSetting> {
-      const change = { level: params.level, switches: switchesOf(params) };
+      const change = { level: params.level, switches: toSwitches(params) };
       return this.settings.update(viewer.userId, placeOf(within), change);
     }
   }

@@ -38,6 +38,6 @@ export class UpdateGlobalNotificationSettings extends UpdateNotificationSettings
 }
 
 /** Returns the switches that the request sets. */
-export function switchesOf(params: UpdateNotificationSettings): Switches {
+export function toSwitches(params: UpdateNotificationSettings): Switches {
   return Object.fromEntries(SWITCH_NAMES.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])));
 }

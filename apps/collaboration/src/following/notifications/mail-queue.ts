@@ -12,7 +12,7 @@ import { MailTable, withSpans } from './mailer/mail-table';
 import type { ClaimedMail } from './mailer/mail-table';
 import { mailerSettings } from './mailer/mailer.config';
 import type { MailerSettings } from './mailer/mailer.config';
-import { bodyOf, composeMail, messageIdOf } from './composing/compose-mail';
+import { renderMailBody, composeMail, createMessageId } from './composing/compose-mail';
 import type { MailBody, MailJob } from './composing/compose-mail';
 import { composeCombined } from './composing/compose-combined';
 import { isCombined } from './composing/mail-templates';
@@ -122,7 +122,7 @@ export class MailQueue implements MailSource {
     const bodies = new Map<string, MailBody>();
     const bodyFor = (job: MailJob): MailBody => {
       const key = `${job.event_id} ${job.template}`;
-      const body = bodies.get(key) ?? bodyOf(job);
+      const body = bodies.get(key) ?? renderMailBody(job);
       bodies.set(key, body);
       return body;
     };
@@ -131,7 +131,7 @@ export class MailQueue implements MailSource {
       attempts: job.attempts,
       created_at: job.created_at,
       address: job.address,
-      messageId: messageIdOf(job, identity),
+      messageId: createMessageId(job, identity),
       compose: () => composeMail(job, bodyFor(job), identity),
       isStillDue: () => check.isDue(job),
     }));

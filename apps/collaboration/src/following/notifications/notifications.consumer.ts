@@ -8,7 +8,7 @@ import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { findLabelSubscribers } from '../../planning/labels/labelling/label-subscribers';
 import { groupedByKind, NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
-import { actorOf } from '../../base/noteables/subjects';
+import { findActorId } from '../../base/noteables/subjects';
 import type { MailTemplate } from './composing/mail-templates';
 import { ParticipantRecorder } from './participant-recorder';
 import { Participants } from './participants';
@@ -185,7 +185,12 @@ export class NotificationsConsumer {
     if (events.length === 0) return;
     await this.directory.assertCurrentFor(tx, events);
     const notices = events.map((event) => ({
-      ...notice(event, template, event.aggregateId, toActor(event) ? [{ userId: actorOf(event), reason: null }] : []),
+      ...notice(
+        event,
+        template,
+        event.aggregateId,
+        toActor(event) ? [{ userId: findActorId(event), reason: null }] : [],
+      ),
       toParticipants: true,
       toActor: toActor(event),
     }));
@@ -194,14 +199,14 @@ export class NotificationsConsumer {
 }
 
 type StateEvent = EventCause &
-  Parameters<typeof actorOf>[0] & {
+  Parameters<typeof findActorId>[0] & {
     readonly id: string;
     readonly aggregateType: string;
     readonly aggregateId: number;
   };
 
 function notice(
-  event: { readonly id: string } & Parameters<typeof actorOf>[0],
+  event: { readonly id: string } & Parameters<typeof findActorId>[0],
   template: MailTemplate,
   noteableId: number,
   to: To,
@@ -209,7 +214,7 @@ function notice(
   return {
     eventId: event.id,
     template,
-    actorId: actorOf(event),
+    actorId: findActorId(event),
     noteableId,
     noteId: null,
     toParticipants: false,

@@ -11,7 +11,7 @@ import { QueueAccountMails } from './account-mails/queue-account-mails';
 import { ParticipantRecorder } from './participant-recorder';
 import { MailQueue } from './mail-queue';
 import { Mail, MailAllowance, Participant } from './mail.entity';
-import { MAIL_IDENTITY, mailIdentityOf } from './mailer/mail-identity';
+import { MAIL_IDENTITY, createMailIdentity } from './mailer/mail-identity';
 import { MAIL_SOURCES } from './mailer/mail-source';
 import type { MailSource } from './mailer/mail-source';
 import { Mailer } from './mailer/mailer';
@@ -65,7 +65,7 @@ import {
     {
       provide: MAIL_IDENTITY,
       inject: [mailerSettings.token, platformSettings.token, ContextSigningKeys],
-      useFactory: mailIdentityOf,
+      useFactory: createMailIdentity,
     },
     {
       provide: MAIL_SOURCES,

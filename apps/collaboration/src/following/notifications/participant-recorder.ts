@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { UserMentions } from '../../talk/mentions/user-mentions';
 import { groupedByKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { authoredTextsOf } from '../../base/noteables/subjects';
+import { readAuthoredTexts } from '../../base/noteables/subjects';
 import type { AnyNoteableEvent } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
 import type { NoteEvent } from '../../talk/notes/note-subjects';
@@ -39,7 +39,7 @@ export class ParticipantRecorder {
   /** Records the users whom titles and descriptions mention. All events are of one kind. */
   async recordFromNoteables(tx: Tx, events: readonly AnyNoteableEvent[]): Promise<MentionedUsers> {
     if (events.length === 0) return new Map();
-    const { present, texts } = await authoredTextsOf(tx, this.kinds, events);
+    const { present, texts } = await readAuthoredTexts(tx, this.kinds, events);
     const mentioned = await this.mentionedIn(tx, texts);
     const participations = present.flatMap(({ aggregateId: noteableId }, index) =>
       mentioned[index]!.map((userId) => ({ noteableId, userId, noteId: null })),

@@ -51,8 +51,11 @@ interface SubscriptionParams extends ReaderParams {
   readonly is_wanted: boolean;
 }
 
-/** Shape: `full_path` of the parent, ids of the groups above it from the root down. */
-interface ShownParams extends ReaderParams {
+/**
+ * Parameters of the statement that shows a noteable. Shape: `full_path` of the parent project or group; `above` are ids of
+ * the groups above that parent from the root down; `is_external` as in the viewer.
+ */
+interface ShowSubscriptionParams extends ReaderParams {
   readonly full_path: string;
   readonly above: readonly number[];
   readonly is_external: boolean;
@@ -84,7 +87,7 @@ function subscriptionStatements(kind: NoteableKind, by: 'id' | 'iid', externalUr
       on conflict (noteable_id, noteable_type, user_id) do update set subscribed = excluded.subscribed
       returning 1`,
     ),
-    shown: statement<ShownParams, { json: string }>(
+    shown: statement<ShowSubscriptionParams, { json: string }>(
       `${name}_shown`,
       () => `select ${shown.sql} as json from ${kind.table} i where ${visible}`,
     ),

@@ -1,6 +1,6 @@
 import { TODO_ACTIONS, TODO_STATES, TODO_TARGET_TYPES } from './todo-actions';
 import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
-import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { targets } from '../../base/noteables/targets.shape';
 
 const groupShape = jsonShape<{ readonly externalUrl: string }>('TodoGroup').fields({
@@ -11,7 +11,7 @@ const groupShape = jsonShape<{ readonly externalUrl: string }>('TodoGroup').fiel
   full_path: [json.text, () => 't.full_path'],
   parent_id: [json.intOrNull, () => 't.parent_id'],
   avatar_url: [json.textOrNull, () => 't.avatar_url'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: 't.full_path' })],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/groups/`, sql: 't.full_path' })],
 });
 
 /** A project that is itself the target of a to-do. */
@@ -23,7 +23,7 @@ const projectTargetShape = jsonShape<{ readonly externalUrl: string }>('TodoProj
   path: [json.text, () => 't.path'],
   path_with_namespace: [json.text, () => 't.full_path'],
   created_at: [json.instant, () => 't.project_created_at'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: 't.full_path' })],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: 't.full_path' })],
 });
 
 /** Projects and groups as targets: those of access requests. Source: reference work-tracking 6.2. */
@@ -43,7 +43,7 @@ const projectShape = jsonShape<unknown>('TodoProject').fields({
 function urlSql(sql: { readonly externalUrl: string }): string {
   const anchor = `case when t.note_id is null then '' else '#note_' || t.note_id end`;
   const page = `case t.action when 'build_failed' then '/pipelines' else '' end`;
-  return `${literalSql(`${baseOf(sql)}/`)} || target.path || ${page} || ${anchor}`;
+  return `${literalSql(`${trimBaseUrl(sql)}/`)} || target.path || ${page} || ${anchor}`;
 }
 
 const commonFields = (name: string, target: ReturnType<typeof json.written>) =>

@@ -15,7 +15,7 @@ import type { Tx } from '@rookery/persistence';
 import { UserMentions } from '../../talk/mentions/user-mentions';
 import type { MentionedUser } from '../../talk/mentions/user-mentions';
 import { NoteableKinds, noteables } from '../../base/noteables/noteable-kinds';
-import { actorOf, causedAt, authoredTextsOf } from '../../base/noteables/subjects';
+import { findActorId, causedAt, readAuthoredTexts } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../../talk/notes/note-subjects';
 import type { DeletedTarget, Settlement, TodoCandidate } from './raise-todos';
 import { RaiseTodos } from './raise-todos';
@@ -43,7 +43,7 @@ export class TodosConsumer {
     const relevant = this.onTargets(events);
     await this.todos.settle(
       tx,
-      relevant.map((event) => settlement(event, noteTarget(event), event.data.created_at, event.data.thread_id)),
+      relevant.map((event) => settlement(event, toTodoTarget(event), event.data.created_at, event.data.thread_id)),
     );
     await this.raiseFromNotes(tx, relevant, (event) => causedAt(event, event.data.created_at));
   }
@@ -55,7 +55,7 @@ export class TodosConsumer {
 
   @Consume(noteDeleted, { effect: 'drop-todos' })
   async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
-    const gone = this.onTargets(events).map((event) => ({ ...noteTarget(event), noteId: event.data.note_id }));
+    const gone = this.onTargets(events).map((event) => ({ ...toTodoTarget(event), noteId: event.data.note_id }));
     await this.todos.dropOfNotes(tx, gone);
   }
 
@@ -64,7 +64,7 @@ export class TodosConsumer {
   async awarded({ tx, events }: EffectBatch<typeof awardEmojiCreated>): Promise<void> {
     await this.todos.settle(
       tx,
-      this.onTargets(events).map((event) => settlement(event, noteTarget(event), event.data.created_at)),
+      this.onTargets(events).map((event) => settlement(event, toTodoTarget(event), event.data.created_at)),
     );
   }
 
@@ -190,7 +190,7 @@ export class TodosConsumer {
       tx,
       present.flatMap(({ event, note }, index) => {
         const target = { targetType: note.noteable_type, targetId: note.noteable_id, noteId: note.note_id };
-        const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };
+        const cause = { eventId: event.id, authorId: findActorId(event), ...target, at: at(event) };
         return mentions(cause, mentionedUsers[index]!, mentionedBefore(event));
       }),
     );
@@ -201,31 +201,31 @@ export class TodosConsumer {
     events: readonly E[],
     at: (event: E) => string,
   ): Promise<TodoCandidate[]> {
-    const { present, texts } = await authoredTextsOf(tx, this.kinds, events);
+    const { present, texts } = await readAuthoredTexts(tx, this.kinds, events);
     if (!texts.some(mayMention)) return [];
     const { type: targetType } = this.kinds.ofEvents(events);
     await this.directory.assertCurrentFor(tx, events);
     const mentionedUsers = await this.people.listMentioned(tx, texts);
     return present.flatMap((event, index) => {
       const target = { targetType, targetId: event.aggregateId, noteId: null };
-      const cause = { eventId: event.id, authorId: actorOf(event), ...target, at: at(event) };
+      const cause = { eventId: event.id, authorId: findActorId(event), ...target, at: at(event) };
       return mentions(cause, mentionedUsers[index]!, mentionedBefore(event));
     });
   }
 }
 
-/** Returns the target of a note's event. Notes on noteables with to-dos always have these ids. */
-function noteTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): DeletedTarget {
+/** Returns the to-do target of a note's event. Notes on noteables with to-dos always have the id of the noteable. */
+function toTodoTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeof awardEmojiCreated>): DeletedTarget {
   return { projectId: data.project_id, targetType: data.noteable_type, targetId: data.noteable_id! };
 }
 
 function settlement(
-  event: Parameters<typeof actorOf>[0] & { readonly time: string },
+  event: Parameters<typeof findActorId>[0] & { readonly time: string },
   target: DeletedTarget,
   stated: string,
   threadId: number | null = null,
 ) {
-  return { userId: actorOf(event), ...target, threadId, action: null, at: causedAt(event, stated) };
+  return { userId: findActorId(event), ...target, threadId, action: null, at: causedAt(event, stated) };
 }
 
 /** Closed merge requests have no conflicts that matter. */
@@ -268,7 +268,7 @@ function requests(
   userIds: readonly number[] | undefined,
   at: string,
 ): TodoCandidate[] {
-  const cause = { eventId: event.id, authorId: actorOf(event), targetType, targetId, noteId: null, at };
+  const cause = { eventId: event.id, authorId: findActorId(event), targetType, targetId, noteId: null, at };
   return (userIds ?? []).map((userId) => ({ ...cause, userId, action }));
 }
 

@@ -94,7 +94,7 @@ export async function linkImportedLabels(
   noteables: readonly LabelNames[],
 ): Promise<void> {
   const names = noteables.flatMap(({ labels }) => labels);
-  const ids = await labelIdsOf(tx, project, names);
+  const ids = await findLabelIds(tx, project, names);
   const links = noteables.flatMap(({ id, labels }) =>
     labels.flatMap((name) => (ids.has(name) ? [{ id, label: ids.get(name)! }] : [])),
   );
@@ -107,7 +107,7 @@ export async function linkImportedLabels(
 }
 
 /** Returns the ids of labels that an imported project can use, by their names. */
-export async function labelIdsOf(
+export async function findLabelIds(
   tx: Tx,
   project: Project,
   names: readonly string[],

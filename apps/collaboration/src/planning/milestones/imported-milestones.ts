@@ -98,7 +98,7 @@ function columnsOf({ iid, title, description, state, dueOn, createdAt, updatedAt
 }
 
 /** Returns the ids of milestones that an imported project can use, by their titles. */
-export async function milestoneIdsOf(
+export async function findMilestoneIds(
   tx: Tx,
   { id: project, namespace }: Project,
   titles: readonly string[],

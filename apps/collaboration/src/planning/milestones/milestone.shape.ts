@@ -1,6 +1,6 @@
 import { json, jsonShape, TODAY } from '../../base/noteables/json.shape';
 import type { PlacedSql } from '../../base/noteables/noteable-kinds';
-import { baseOf } from '../../base/noteables/person.shape';
+import { trimBaseUrl } from '../../base/noteables/person.shape';
 import { appliesToSql } from '../../base/noteables/reach-sql';
 import { addAndRemoveSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
 import type { ResourceEventSql, ResourceEvents } from '../../base/resource-events/resource-events.shape';
@@ -33,7 +33,7 @@ export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
     web_url: [
       json.prefixed,
       (sql) => ({
-        prefix: `${baseOf(sql)}/`,
+        prefix: `${trimBaseUrl(sql)}/`,
         sql: `case when m.group_id is null then ${sql.projectPath} else ${GROUP_PATH} end || '/-/milestones/' || m.iid`,
       }),
     ],

@@ -68,11 +68,11 @@ function countedSql(list: PeopleList, usernames: string): string {
 export function idOrPresence(name: string, value: string | undefined): number | 'None' | 'Any' | undefined {
   if (value === undefined || value === '') return undefined;
   if (/^(none|0)$/i.test(value)) return 'None';
-  return /^any$/i.test(value) ? 'Any' : idOf(name, value);
+  return /^any$/i.test(value) ? 'Any' : parseId(name, value);
 }
 
 /** Parses an id. Errors: InvalidParameters. */
-export function idOf(name: string, value: string | undefined): number | undefined {
+export function parseId(name: string, value: string | undefined): number | undefined {
   if (value === undefined || value === '') return undefined;
   const id = /^\d+$/.test(value) ? Number(value) : NaN;
   if (!Number.isSafeInteger(id)) throw new InvalidParameters([`${name} is invalid`]);

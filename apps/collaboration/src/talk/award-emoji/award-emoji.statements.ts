@@ -15,7 +15,7 @@ export interface AwardedParams extends ReaderParams {
 }
 
 /** Parameters of each statement. */
-interface Params {
+interface AwardEmojiParams {
   readonly hold: AwardedParams;
   readonly one: AwardedParams & { readonly award: number };
   readonly create: AwardedParams & { readonly name: string };
@@ -23,7 +23,7 @@ interface Params {
 }
 
 /** Rows of each statement. */
-interface Rows {
+interface AwardEmojiRows {
   readonly hold: { readonly id: number };
   readonly one: OneAwardRow;
   readonly create: NewAwardRow;
@@ -100,11 +100,11 @@ export class AwardStatements {
   }
 
   /** Returns one of the other statements. */
-  statement<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
+  statement<N extends keyof AwardEmojiParams>(name: N, values: AwardEmojiParams[N]): Statement<AwardEmojiRows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 
-  private sqlOf(name: keyof Params): string {
+  private sqlOf(name: keyof AwardEmojiParams): string {
     switch (name) {
       case 'hold':
         return `select i.id from ${this.kind.table} i where ${this.visible} for no key update of i`;

@@ -5,7 +5,7 @@ import { Consume } from '@rookery/messaging';
 import type { Delivered, EffectBatch } from '@rookery/messaging';
 import type { Tx } from '@rookery/persistence';
 import { groupedByKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { causedAt, authoredTextsIn, subjectsOf } from '../../base/noteables/subjects';
+import { causedAt, authoredTextsIn, readSubjects } from '../../base/noteables/subjects';
 import { NoteSubjects } from '../notes/note-subjects';
 import { CrossReferences } from './cross-references';
 import type { ReferringText } from './cross-references';
@@ -46,7 +46,7 @@ export class CrossReferencesConsumer {
   private async noteableTexts(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
     const texts: ReferringText[] = [];
     for (const [kind, ofKind] of groupedByKind(this.kinds, events, (event) => event.data.noteable_type)) {
-      const noteables = await subjectsOf(
+      const noteables = await readSubjects(
         tx,
         kind,
         ofKind.map((event) => event.data.noteable_id),

@@ -85,7 +85,7 @@ const commitSource = statement<{ project: number }, CommitSource>(
 /** Maximum number of references of the commits of one push; those of later commits are ignored. */
 const REFERENCES_PER_PUSH = 500;
 
-interface Target {
+interface ReferenceTarget {
   readonly place: number;
   readonly id: number;
   readonly project_id: number | null;
@@ -93,19 +93,19 @@ interface Target {
 }
 
 /** Place from which references are resolved. */
-interface Place {
+interface ReferencePlace {
   /** Id of its project or group. */
   readonly parent_id: number;
   readonly path: string;
   readonly namespace: string;
 }
-type CommitSource = Place & { readonly at: Date; readonly is_public: boolean };
+type CommitSource = ReferencePlace & { readonly at: Date; readonly is_public: boolean };
 /** A referring noteable. Shape: `short` is its reference within its project or group, `long` that from elsewhere. */
-type Source = Place & { readonly id: number; readonly short: string; readonly long: string };
+type ReferenceSource = ReferencePlace & { readonly id: number; readonly short: string; readonly long: string };
 
 /** A reference with the source that the note names. */
-interface Wanted extends Reference {
-  readonly place: Place;
+interface WantedReference extends Reference {
+  readonly place: ReferencePlace;
   readonly isOfProject: boolean;
   /** Null for a commit. */
   readonly about: ReferringText['about'] | null;
@@ -160,7 +160,7 @@ export class CrossReferences {
     const [place] = await tx.run(commitSource, { project: projectId });
     if (!place) return;
     const from = { place, isOfProject: true, about: null, authorId, at: place.at.toISOString() };
-    const wanted = found.slice(0, REFERENCES_PER_PUSH).map(({ commit, reference }): Wanted => {
+    const wanted = found.slice(0, REFERENCES_PER_PUSH).map(({ commit, reference }): WantedReference => {
       const elsewhere = place.is_public ? `commit ${place.path}@${commit.id}` : null;
       return {
         ...{ ...reference, ...from, describe: (isHere) => (isHere ? `commit ${commit.id}` : elsewhere) },
@@ -170,7 +170,7 @@ export class CrossReferences {
     await this.writeAll(tx, wanted);
   }
 
-  private async writeAll(tx: Tx, wanted: readonly Wanted[]): Promise<void> {
+  private async writeAll(tx: Tx, wanted: readonly WantedReference[]): Promise<void> {
     for (const kind of this.referable) {
       const ofKind = wanted
         .filter(({ sigil }) => sigil === kind.sigil)
@@ -179,7 +179,7 @@ export class CrossReferences {
           return named ? [{ ...one, ...named }] : [];
         });
       if (ofKind.length === 0) continue;
-      const rows = await tx.prepared<Target>(targets(kind), [
+      const rows = await tx.prepared<ReferenceTarget>(targets(kind), [
         ofKind.map((_, place) => place),
         ofKind.map((one) => one.namespace),
         ofKind.map((one) => one.project),
@@ -198,12 +198,12 @@ export class CrossReferences {
     }
   }
 
-  private async sourcesOf(tx: Tx, texts: readonly ReferringText[]): Promise<ReadonlyMap<string, Source>> {
-    const found = new Map<string, Source>();
+  private async sourcesOf(tx: Tx, texts: readonly ReferringText[]): Promise<ReadonlyMap<string, ReferenceSource>> {
+    const found = new Map<string, ReferenceSource>();
     for (const kind of this.kinds.all) {
       const ids = texts.filter(({ about }) => about.type === kind.type).map(({ about }) => about.id);
       if (ids.length === 0) continue;
-      for (const row of await tx.prepared<Source>(sources(kind), [ids]))
+      for (const row of await tx.prepared<ReferenceSource>(sources(kind), [ids]))
         found.set(keyOf({ ...row, type: kind.type }), row);
     }
     return found;
@@ -221,7 +221,7 @@ function keyOf({ type, id }: ReferringText['about']): string {
 function placeOf(
   kind: NoteableKind,
   path: string | null,
-  { place, isOfProject }: Pick<Wanted, 'place' | 'isOfProject'>,
+  { place, isOfProject }: Pick<WantedReference, 'place' | 'isOfProject'>,
 ): { readonly namespace: string; readonly project: string | null } | null {
   if (kind.parent === 'group') return { namespace: path ?? place.namespace, project: null };
   if (path === null && !isOfProject) return null;

@@ -60,7 +60,7 @@ export interface Fence {
 }
 
 /** Returns the fenced code blocks of a text, also those in lists and quotations. Bounds: as `parsedPart`. */
-export function fencesOf(markdown: string): Fence[] {
+export function findFences(markdown: string): Fence[] {
   const tokens: Token[] = [];
   parser.block.parse(parsedPart(markdown).replaceAll(/\r\n?/g, '\n'), parser, {}, tokens);
   return tokens.flatMap(({ type, info, content }) => (type === 'fence' ? [{ info, content }] : []));

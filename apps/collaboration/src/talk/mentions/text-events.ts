@@ -16,7 +16,7 @@ export interface WrittenText {
 const MAY_REFER = /[#!&$][1-9]/;
 
 /** Title and description as one text, in which mentions and references are found. */
-export function textOf({
+export function joinTitleAndDescription({
   title,
   description,
 }: {

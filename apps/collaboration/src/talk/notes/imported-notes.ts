@@ -8,7 +8,7 @@ import { insertImportedNotes, NoteRoom, reserveNoteIds } from './imported-note-r
 import type { NotesImport } from './imported-note-rows';
 import { isWritableBody } from './note.entity';
 
-type Given = ImportedObject<'note'>;
+type ImportedNote = ImportedObject<'note'>;
 
 /**
  * Adds comments on imported issues or merge requests with their authors and times; those on others are left out.
@@ -18,7 +18,7 @@ type Given = ImportedObject<'note'>;
 export async function importNotes(
   tx: Tx,
   notesImport: NotesImport,
-  objects: readonly Given[],
+  objects: readonly ImportedNote[],
 ): Promise<readonly UnimportedObject[]> {
   const { on, projectId } = notesImport;
   const of = { project: projectId, kind: 'note' } as const;
@@ -66,6 +66,6 @@ export function inOrder<T extends { readonly id: number; readonly created_at: st
   );
 }
 
-function kindOf({ merge_request: number }: Given): NotesImport['on'] {
+function kindOf({ merge_request: number }: ImportedNote): NotesImport['on'] {
   return number === null || number === undefined ? 'issue' : 'merge_request';
 }

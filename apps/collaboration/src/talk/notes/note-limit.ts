@@ -27,7 +27,7 @@ export const isLimitFullSql = (user: string, most: string, more = '1'): string =
   `exists (select 1 from note_creations c where c.user_id = ${user}
       and c.window_started_at > now() - interval '1 minute' and c.notes_count + ${more} > ${most}::integer)`;
 
-/** Number of notes in the user's current minute. Units: seconds until it ends. */
+/** Number of notes in the user's current window of one minute, which starts with its first note. Units: seconds until it ends. */
 export interface CountedRow {
   readonly written: number;
   readonly seconds: number;

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { prepared } from '@rookery/persistence';
 import type { Prepared, RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds, projectIdSql, subjectSql } from '../../base/noteables/noteable-kinds';
-import type { actorOf, AuthoredText } from '../../base/noteables/subjects';
+import type { findActorId, AuthoredText } from '../../base/noteables/subjects';
 import type { Note } from './note.entity';
 import { IS_DIFF_NOTE } from './note.shape';
 
 /** Event about a note. */
-export type NoteEvent = Parameters<typeof actorOf>[0] & {
+export type NoteEvent = Parameters<typeof findActorId>[0] & {
   readonly id: string;
   readonly data: { readonly note_id: number };
 };

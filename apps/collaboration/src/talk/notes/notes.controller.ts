@@ -20,8 +20,8 @@ import { noteShapeOf } from './note.shape';
 import {
   CreateNote,
   ListNotes,
-  newNoteOf,
-  noteChangeOf,
+  toNewNote,
+  toNoteEdit,
   OneNote,
   UpdateNote,
   wantsInternal,
@@ -96,7 +96,7 @@ export function notesController(routes: NoteableRoutes) {
     })
     async create(call: NoteCall<CreateNote>): Promise<JsonText | AlternativeAnswer> {
       return presentNewNote(
-        await this.commanded.create(call.viewer, noteable.referenceOf(call), newNoteOf(kind, call.params)),
+        await this.commanded.create(call.viewer, noteable.referenceOf(call), toNewNote(kind, call.params)),
       );
     }
 
@@ -113,7 +113,7 @@ export function notesController(routes: NoteableRoutes) {
     async update(call: NoteCall<UpdateNote>): Promise<JsonText> {
       const named = { id: call.params.note_id };
       return new JsonText(
-        await this.notes.update(call.viewer, noteable.referenceOf(call), named, noteChangeOf(call.params)),
+        await this.notes.update(call.viewer, noteable.referenceOf(call), named, toNoteEdit(call.params)),
       );
     }
 

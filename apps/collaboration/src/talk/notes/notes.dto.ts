@@ -69,7 +69,7 @@ export function withoutEffectIn(kind: NoteableKind) {
 }
 
 /** Converts the parameters of a new note. */
-export function newNoteOf(kind: NoteableKind, params: CreateNote): NewNote {
+export function toNewNote(kind: NoteableKind, params: CreateNote): NewNote {
   const { body, internal: _, confidential: __, created_at: createdAt = null, ...more } = params;
   const { merge_request_diff_head_sha: headSha, ...rest } = more;
   assertAllUsed(rest);
@@ -77,7 +77,7 @@ export function newNoteOf(kind: NoteableKind, params: CreateNote): NewNote {
 }
 
 /** Converts the parameters of a note update. */
-export function noteChangeOf({ note_id: _, ...params }: UpdateNote): NoteEdit {
+export function toNoteEdit({ note_id: _, ...params }: UpdateNote): NoteEdit {
   const { body, confidential, ...rest } = params;
   assertAllUsed(rest);
   return { body, sentConfidential: confidential !== undefined };

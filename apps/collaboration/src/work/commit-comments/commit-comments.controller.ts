@@ -7,7 +7,7 @@ import { mayReadHistory, readsHistoryOf } from '../../code/repositories/code.per
 import { notePolicy } from '../../talk/notes/note.policy';
 import { NOTE_BODY_LIMIT } from '../../talk/notes/notes.controller';
 import { commitCommentShape } from './commit-comment.shape';
-import { CreateCommitComment, newCommentOf } from './commit-comments.dto';
+import { CreateCommitComment, toNewComment } from './commit-comments.dto';
 import { CommitCommentsQueries } from './commit-comments.queries';
 import { CommitCommentsService } from './commit-comments.service';
 import { DiscussedCommits } from './discussed-commits';
@@ -52,6 +52,6 @@ export class CommitCommentsController {
     bodyLimit: NOTE_BODY_LIMIT,
   })
   async create({ params, viewer, within }: Call<CreateCommitComment, ProjectScope, SignedInViewer>): Promise<JsonText> {
-    return new JsonText(await this.comments.create(viewer, within, params.sha, newCommentOf(params)));
+    return new JsonText(await this.comments.create(viewer, within, params.sha, toNewComment(params)));
   }
 }

@@ -11,7 +11,7 @@ export class CreateCommitComment extends OneCommit {
 }
 
 /** Converts the parameters of a new comment. Errors: InvalidParameters for a file without a line. */
-export function newCommentOf({ note: body, path, line, line_type: type }: CreateCommitComment): NewComment {
+export function toNewComment({ note: body, path, line, line_type: type }: CreateCommitComment): NewComment {
   if (!path) return { body, at: null };
   if (line === undefined) throw new InvalidParameters(['line is missing']);
   return { body, at: { path, line, type } };

@@ -1,7 +1,7 @@
 import { list, mapOf, text } from '@rookery/api-v4';
 import { json, jsonShape } from '../../base/noteables/json.shape';
 import type { ShownSql } from '../../base/noteables/noteable-kinds';
-import { baseOf } from '../../base/noteables/person.shape';
+import { trimBaseUrl } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
 import type { ShownAs } from '../../base/noteables/references.shape';
 
@@ -28,5 +28,8 @@ export const commitTargetShape = jsonShape<ShownSql>('CommitTarget').fields({
   // As in lists without `trailers`.
   trailers: [json.constant(mapOf(text)), () => ({})],
   extended_trailers: [json.constant(mapOf(list(text))), () => ({})],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: webPathSql(COMMIT_SHOWN_AS, sql.fullPath) })],
+  web_url: [
+    json.prefixed,
+    (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: webPathSql(COMMIT_SHOWN_AS, sql.fullPath) }),
+  ],
 });

@@ -6,7 +6,7 @@ import { NoteableFinders } from '../../base/noteables/noteable-finders';
 import type { NoteableFinder } from '../../base/noteables/noteable-finders';
 import type { PlacedNoteable } from '../../base/noteables/planning.policy';
 import { findCommit } from '../../code/commits/commit-history';
-import { titleOf } from '../../code/commits/commit-title';
+import { extractTitle } from '../../code/commits/commit-title';
 import { zonedTime } from '../../code/repositories/commit-times';
 import { CommitIdentities } from '../../code/repositories/commit-identities';
 import { keepAround, setHiddenRefs } from '../../code/repositories/hidden-refs';
@@ -91,7 +91,12 @@ export class DiscussedCommits implements NoteableFinder {
 function factsOf(commit: Commit): Omit<NewRow, 'project' | 'author'> {
   const { author, committer } = commit;
   return {
-    ...{ sha: commit.id satisfies ObjectId, title: titleOf(commit), message: commit.message, parents: commit.parents },
+    ...{
+      sha: commit.id satisfies ObjectId,
+      title: extractTitle(commit),
+      message: commit.message,
+      parents: commit.parents,
+    },
     ...{ author_name: author.name, author_email: author.email, authored: zonedTime(author) },
     ...{ committer_name: committer.name, committer_email: committer.email, committed: zonedTime(committer) },
   };

@@ -16,7 +16,7 @@ export interface EpicChange {
 }
 
 /** Returns the system notes for a change. Source: reference work-tracking 2.7. */
-export function systemNotesOf(epic: Epic, { before, changed }: EpicChange): string[] {
+export function renderSystemNotes(epic: Epic, { before, changed }: EpicChange): string[] {
   return [
     ...(changed.has('title') ? [systemNotes.title(before.title, epic.title)] : []),
     ...(changed.has('description') ? descriptionNotes(before.description, epic.description) : []),
@@ -62,7 +62,7 @@ export function emitChange(
 }
 
 /** Event that an epic got another parent or none, for changes of the tree alone. */
-export function parentChangedOf(viewer: SignedInViewer, epic: Epic, at: Date) {
+export function createParentChanged(viewer: SignedInViewer, epic: Epic, at: Date) {
   const labels = { added_label_ids: [], removed_label_ids: [] };
   const people = { mentioned_before: [], added_assignee_ids: [], removed_assignee_ids: [] };
   const changeData = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };

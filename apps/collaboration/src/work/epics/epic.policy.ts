@@ -15,7 +15,7 @@ export const epicPolicy = {
     return plan === 'ultimate';
   },
 
-  /** Planners, unless the group or one above is marked for deletion. */
+  /** Planners may write epics, unless the group or a group above it is marked for deletion. */
   mayWrite(viewer: SignedInViewer, group: Pick<GroupScope, 'level' | 'archived'>): boolean {
     if (group.archived) return false;
     return viewer.isAdmin || group.level >= ACCESS_LEVELS.planner;

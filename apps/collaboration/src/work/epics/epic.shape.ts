@@ -4,7 +4,7 @@ import { groupAccessSql } from '../../base/noteables/access-sql';
 import type { PersonSql } from '../../base/noteables/access-sql';
 import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
 import type { PlacedDetailSql as DetailSql, PlacedSql as ShownSql } from '../../base/noteables/noteable-kinds';
-import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
 import { inheritedDaysSql } from './epic-days';
@@ -23,7 +23,7 @@ export type EpicSql = ShownSql & { readonly mayEdit: string; readonly person: Pe
 type AnyEpicSql = ShownSql & Partial<EpicSql>;
 export type EpicDetailSql = EpicSql & DetailSql;
 
-const groups = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/groups/`;
+const groups = (sql: ShownSql): string => `${trimBaseUrl(sql)}/api/v4/groups/`;
 const pathOf = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
 const page = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
 
@@ -62,7 +62,7 @@ export const epicShape = jsonShape<AnyEpicSql>('Epic', parentAndDatesSql).fields
   confidential: [json.bool, () => 'i.confidential'],
   imported: [json.bool, () => `i.imported_from <> 'none'`],
   imported_from: [json.token, () => 'i.imported_from'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: page(sql) })],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/groups/`, sql: page(sql) })],
   web_edit_url: [json.prefixed, (sql) => ({ prefix: '/groups/', sql: page(sql) })],
   reference: [json.prefixed, () => ({ prefix: EPIC_SHOWN_AS.sigil, sql: 'i.iid' })],
   references: [json.object(referencesShape), ({ fullPath, seenAs }) => ({ as: EPIC_SHOWN_AS, fullPath, seenAs })],

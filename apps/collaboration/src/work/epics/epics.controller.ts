@@ -4,10 +4,10 @@ import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { epicPolicy } from './epic.policy';
 import { epicDetailShape, listedEpicShape } from './epic.shape';
-import { CreateEpic, epicUpdateOf, ListEpics, newEpicOf, OneEpic, UpdateEpic } from './epics.dto';
+import { CreateEpic, toEpicUpdate, ListEpics, toNewEpic, OneEpic, UpdateEpic } from './epics.dto';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
-import { epicFilterOf } from './listing/epic-list.dto';
+import { toEpicFilter } from './listing/epic-list.dto';
 import { EpicQuickActionsService } from './quick-actions/epic-quick-actions.service';
 
 /**
@@ -53,7 +53,7 @@ export class EpicsController {
   list({ params, viewer, within, page }: EpicCall<ListEpics>): Promise<JsonPage> {
     const reach = { ancestors: params.include_ancestor_groups, descendants: params.include_descendant_groups };
     const order = { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
-    return this.queries.page(viewer, within, { reach, filter: epicFilterOf(params), order, page });
+    return this.queries.page(viewer, within, { reach, filter: toEpicFilter(params), order, page });
   }
 
   @Endpoint('GET', ':epic_iid', {
@@ -79,7 +79,7 @@ export class EpicsController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: EpicCall<CreateEpic>): Promise<JsonText> {
-    return new JsonText(await this.quickActions.create(viewer, within, newEpicOf(params)));
+    return new JsonText(await this.quickActions.create(viewer, within, toNewEpic(params)));
   }
 
   @Endpoint('PUT', ':epic_iid', {
@@ -93,7 +93,7 @@ export class EpicsController {
     bodyLimit: BODY_LIMIT,
   })
   async update({ params, viewer, within }: EpicCall<UpdateEpic>): Promise<JsonText> {
-    return new JsonText(await this.quickActions.update(viewer, within, params.epic_iid, epicUpdateOf(params)));
+    return new JsonText(await this.quickActions.update(viewer, within, params.epic_iid, toEpicUpdate(params)));
   }
 
   private withoutEffect<T extends string>({ viewer, within }: EpicCall<unknown>, time: T): ('color' | T)[] {

@@ -89,14 +89,14 @@ export class UpdateEpic extends EpicWrite {
 }
 
 /** Maps the parameters to a new epic. */
-export function newEpicOf(params: CreateEpic): NewEpic {
+export function toNewEpic(params: CreateEpic): NewEpic {
   const { labels, parent_id: parentId, created_at: at, ...fields } = params;
   const labelChange = requestedLabels(labels, undefined, undefined);
   return { fields: { ...rowFields(fields), title: fields.title }, labels: labelChange, parentId, at };
 }
 
 /** Maps the parameters to the change of the epic that the path names. */
-export function epicUpdateOf({ epic_iid: _, ...params }: UpdateEpic): EpicUpdate {
+export function toEpicUpdate({ epic_iid: _, ...params }: UpdateEpic): EpicUpdate {
   const { labels, add_labels, remove_labels, parent_id: parentId, updated_at: at, ...fields } = params;
   return { fields: rowFields(fields), labels: requestedLabels(labels, add_labels, remove_labels), parentId, at };
 }

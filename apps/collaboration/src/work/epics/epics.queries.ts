@@ -24,7 +24,7 @@ export type EpicGroup = Pick<
 >;
 
 /** Groups whose epics a list includes next to those of the named group, if the reader sees them. */
-export interface EpicReach {
+export interface IncludedGroups {
   readonly ancestors: boolean;
   readonly descendants: boolean;
 }
@@ -90,7 +90,7 @@ export class EpicsQueries {
     viewer: SignedInViewer,
     group: EpicGroup,
     o: {
-      readonly reach: EpicReach;
+      readonly reach: IncludedGroups;
       readonly filter: EpicFilter;
       readonly order: EpicOrder;
       readonly page: PageRequest;
@@ -106,7 +106,7 @@ export class EpicsQueries {
   pageStatement(
     values: readonly unknown[],
     o: {
-      readonly reach: EpicReach;
+      readonly reach: IncludedGroups;
       readonly filter: EpicFilter;
       readonly order: EpicOrder;
       readonly page: PageRequest;
@@ -148,7 +148,7 @@ function valuesOf(viewer: SignedInViewer, group: EpicGroup, iid: number): unknow
 }
 
 /** The listed groups with epics that the viewer sees; access is computed once per group. */
-function readGroupsSql({ ancestors, descendants }: EpicReach): string {
+function readGroupsSql({ ancestors, descendants }: IncludedGroups): string {
   const own = descendants ? withinGroupSql({ namespace: 'n', traversalIds: ABOVE_GROUP }) : `n.id = ${GROUP}`;
   const wanted = ancestors ? `(${own} or n.id = any(${ABOVE_GROUP}))` : own;
   return `select a.*, case when a.group_id = ${GROUP} then '' else a.full_path end as seen_as
@@ -167,7 +167,7 @@ function visibleTo(viewer: string, readsConfidential: string): string {
  * not kept.
  */
 function pageName(o: {
-  readonly reach: EpicReach;
+  readonly reach: IncludedGroups;
   readonly filter: EpicFilter;
   readonly order: EpicOrder;
   readonly page: PageRequest;

@@ -17,8 +17,8 @@ import { removeNotesOf } from '../../talk/notes/note-removal';
 import { writeSystemNotes } from '../../talk/notes/system-notes';
 import { recordState } from '../../base/resource-events/states-and-weights';
 import { EpicParentsService } from './children/epic-parents.service';
-import { endsOf, epicTree } from './children/epic-tree';
-import { emitChange, emitOpened, systemNotesOf } from './epic-events';
+import { listEpicsToLock, epicTree } from './children/epic-tree';
+import { emitChange, emitOpened, renderSystemNotes } from './epic-events';
 import type { EpicChange } from './epic-events';
 import { lockEpic } from './epic-lock';
 import type { NamedEpic } from './epic-lock';
@@ -125,7 +125,7 @@ export class EpicsService {
     // Confidentiality depends on that of parent and children, so the tree is locked first.
     if (!('resolve' in update) && (update.parentId !== undefined || update.fields.confidential !== undefined)) {
       this.noteLimit.count(tx, viewer);
-      await epicTree.lock(tx, viewer, group.id, endsOf({ parent: group, ...named }, update.parentId));
+      await epicTree.lock(tx, viewer, group.id, listEpicsToLock({ parent: group, ...named }, update.parentId));
     }
     const { epic, at } = await lockEpic(tx, viewer, group, named);
     if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
@@ -192,7 +192,7 @@ export class EpicsService {
   private async publishChange(tx: Tx, viewer: SignedInViewer, epic: Epic, change: EpicChange): Promise<void> {
     const { before, changed, at } = change;
     const by = { actorId: viewer.userId, at };
-    const bodies = systemNotesOf(epic, change);
+    const bodies = renderSystemNotes(epic, change);
     if (bodies.length > 0) this.noteLimit.count(tx, viewer);
     await writeSystemNotes(tx, epicKind, { noteableId: epic.id, projectId: null, actorId: viewer.userId, bodies, at });
     if (changed.has('state')) {

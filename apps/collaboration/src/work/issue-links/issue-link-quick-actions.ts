@@ -17,7 +17,7 @@ import { IssueLinksService } from './issue-links.service';
 
 /** The issues that a command names, or the reason why the caller may not link them. */
 type Targets = readonly NamedIssue[] | { readonly why: string };
-type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
+type ProjectParent = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
 
 /** Limit of issues that the commands of one text may link. */
 const MOST_TARGETS = 20;
@@ -38,7 +38,7 @@ export class IssueLinkQuickActions {
   }
 
   private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
-    const here = parent as Place;
+    const here = parent as ProjectParent;
     const targets: Targets[] = [];
     let count = 0;
     for (const { argument } of commands) {
@@ -58,7 +58,11 @@ export class IssueLinkQuickActions {
     return Object.assign(carryOut, { holds });
   }
 
-  private async targets(viewer: SignedInViewer, here: Place, named: readonly NamedReference[]): Promise<Targets> {
+  private async targets(
+    viewer: SignedInViewer,
+    here: ProjectParent,
+    named: readonly NamedReference[],
+  ): Promise<Targets> {
     if (named.length === 0) return { why: 'it names no issue' };
     const targets: NamedIssue[] = [];
     try {

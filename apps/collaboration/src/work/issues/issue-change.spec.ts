@@ -1,4 +1,4 @@
-import { changeOf, permittedUpdate, changesMoreThanState } from './issue-change';
+import { computeIssueChange, permittedUpdate, changesMoreThanState } from './issue-change';
 import { Issue } from './issue.entity';
 
 const at = new Date('2026-11-21T10:00:00.000Z');
@@ -13,7 +13,8 @@ const anIssue = (over: Partial<Issue> = {}): Issue =>
     dueOn: null,
     ...over,
   });
-const change = (issue: Issue, update: Parameters<typeof changeOf>[1]) => changeOf(issue, update, { actorId: 7, at });
+const change = (issue: Issue, update: Parameters<typeof computeIssueChange>[1]) =>
+  computeIssueChange(issue, update, { actorId: 7, at });
 
 function boxes(count: number, mark: string): string {
   return `- [${mark}] a\n`.repeat(count);

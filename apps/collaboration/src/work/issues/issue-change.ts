@@ -76,7 +76,7 @@ export interface IssueChange {
 }
 
 /** Compares an update with the issue. Pure. Source: reference work-tracking 2.7. */
-export function changeOf(
+export function computeIssueChange(
   issue: Issue,
   update: IssueUpdate,
   o: { readonly actorId: number; readonly at: Date },

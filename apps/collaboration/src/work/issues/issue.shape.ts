@@ -4,7 +4,7 @@ import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/lab
 import { MILESTONE_BYTES, milestoneOfNoteable } from '../../planning/milestones/milestone.shape';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
 import type { DetailSql, ShownSql } from '../../base/noteables/noteable-kinds';
-import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import type { ShownAs } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
@@ -52,7 +52,7 @@ const CANONICAL_PATH = `case when i.duplicated_to_id is not null then
       select 1 from directory_projects cp where cp.id = c.project_id and cp.visibility = 'public'
         and cp.issues_access_level = 'enabled'))) end`;
 const OWN_PATH = `i.project_id || '/issues/' || i.iid`;
-const projects = (sql: ShownSql): string => `${baseOf(sql)}/api/v4/projects/`;
+const projects = (sql: ShownSql): string => `${trimBaseUrl(sql)}/api/v4/projects/`;
 
 /**
  * JSON of an issue in lists, to-dos and links. Shape: alias `i` (issues). Fields of features that do not exist yet have
@@ -86,7 +86,10 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigneesAndEpicSql).fiel
   confidential: [json.bool, () => 'i.confidential'],
   discussion_locked: [json.boolOrNull, () => 'i.discussion_locked'],
   issue_type: [json.choice<string>(...ISSUE_TYPES), () => 'i.issue_type'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: webPathSql(ISSUE_SHOWN_AS, sql.fullPath) })],
+  web_url: [
+    json.prefixed,
+    (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: webPathSql(ISSUE_SHOWN_AS, sql.fullPath) }),
+  ],
   time_stats: [json.object(timeStatsShape), (sql) => sql],
   task_completion_status: [json.object(taskStatusShape), () => undefined],
   has_tasks: [json.bool, () => 'i.task_count > 0'],

@@ -15,18 +15,18 @@ import {
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { planningPolicy } from '../../base/noteables/planning.policy';
-import { filterOf } from './listing/issue-list.dto';
+import { toIssueFilter } from './listing/issue-list.dto';
 import { issuePolicy } from './issue.policy';
 import { issueDetailShape, issueShape } from './issue.shape';
 import {
   CreateIssue,
-  issueUpdateOf,
+  toIssueUpdate,
   ListIssues,
-  newIssueOf,
+  toNewIssue,
   OneIssue,
   ReorderIssue,
   UpdateIssue,
-  followedThreadsOf,
+  toFollowedThreads,
   withoutEffectInNew,
   withoutEffectInUpdate,
 } from './issues.dto';
@@ -67,7 +67,7 @@ export class IssuesController {
   })
   list({ params, viewer, within, page }: ReadCall<ListIssues>): Promise<JsonPage> {
     const order = { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
-    return this.queries.page(viewer, within, filterOf(params), order, page);
+    return this.queries.page(viewer, within, toIssueFilter(params), order, page);
   }
 
   @Endpoint('GET', ':issue_iid', {
@@ -102,8 +102,8 @@ export class IssuesController {
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
     const epicId = await this.epics.idOf(within, params);
-    const followUp = await this.followUps.find(viewer, within, followedThreadsOf(params));
-    return new JsonText(await this.quickActions.create(viewer, within, newIssueOf(params), { epicId, followUp }));
+    const followUp = await this.followUps.find(viewer, within, toFollowedThreads(params));
+    return new JsonText(await this.quickActions.create(viewer, within, toNewIssue(params), { epicId, followUp }));
   }
 
   @Endpoint('PUT', ':issue_iid', {
@@ -122,7 +122,7 @@ export class IssuesController {
     const { issue_iid: iid } = params;
     const epicId = await this.epics.idOf(within, params);
     const epicAssignment = await this.epics.prepare(viewer, { project: within, iid }, epicId);
-    return new JsonText(await this.issues.update(viewer, within, iid, { ...issueUpdateOf(params), epicAssignment }));
+    return new JsonText(await this.issues.update(viewer, within, iid, { ...toIssueUpdate(params), epicAssignment }));
   }
 
   @Endpoint('PUT', ':issue_iid/reorder', {

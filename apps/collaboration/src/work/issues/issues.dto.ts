@@ -2,7 +2,7 @@ import { AtLeastOneOf, Day, Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, 
 import { assertAllUsed } from '@rookery/kernel';
 import { requestedLabels } from '../../planning/labels/labelling/requested-labels';
 import { requestedPeople } from '../../planning/people/people-filter';
-import { IP_ADDRESS_PARAM, userAgentColumnsOf, USER_AGENT_PARAM } from '../../base/noteables/user-agent-detail';
+import { IP_ADDRESS_PARAM, toUserAgentColumns, USER_AGENT_PARAM } from '../../base/noteables/user-agent-detail';
 import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
 import { DUE_DATES } from './listing/issue-filter';
 import type { DueDate } from './listing/issue-filter';
@@ -184,7 +184,7 @@ const PLANNED = ['assignee_id', 'assignee_ids', 'labels', 'milestone_id', 'due_d
 /** Names the parameters that have no effect in an issue that a caller with these permissions creates. */
 export function withoutEffectInNew(params: CreateIssue, may: FieldPermissions): readonly (keyof CreateIssue)[] {
   return [
-    ...(followedThreadsOf(params) ? [] : (['discussion_to_resolve'] as const)),
+    ...(toFollowedThreads(params) ? [] : (['discussion_to_resolve'] as const)),
     ...(may.plan ? [] : ([...PLANNED, 'add_labels'] as const)),
     ...(may.weigh ? [] : (['weight'] as const)),
     ...(may.backdate ? [] : (['created_at', 'iid'] as const)),
@@ -202,7 +202,7 @@ export function withoutEffectInUpdate({ weight }: UpdateIssue, may: FieldPermiss
 }
 
 /** The threads that a new issue follows up, if any. */
-export function followedThreadsOf({
+export function toFollowedThreads({
   merge_request_to_resolve_discussions_of: mergeRequestIid,
   discussion_to_resolve: discussionId,
 }: CreateIssue): FollowedThreads | undefined {
@@ -210,7 +210,7 @@ export function followedThreadsOf({
 }
 
 /** Maps the parameters to a new issue, without its epic and the threads that it follows up. */
-export function newIssueOf({ epic_id: _, epic_iid: __, user_agent, ip_address, ...params }: CreateIssue): NewIssue {
+export function toNewIssue({ epic_id: _, epic_iid: __, user_agent, ip_address, ...params }: CreateIssue): NewIssue {
   const { merge_request_to_resolve_discussions_of: ___, discussion_to_resolve: ____, ...fields } = params;
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = fields;
   const { discussion_locked, issue_type, created_at, iid, weight, labels, add_labels, remove_labels, ...rest } = others;
@@ -228,12 +228,12 @@ export function newIssueOf({ epic_id: _, epic_iid: __, user_agent, ip_address, .
     labels: requestedLabels(labels, add_labels, remove_labels),
     createdAt: created_at ?? null,
     iid: iid ?? null,
-    ...userAgentColumnsOf({ user_agent, ip_address }),
+    ...toUserAgentColumns({ user_agent, ip_address }),
   };
 }
 
 /** Maps the parameters to an update of the issue that the path names, without its epic. */
-export function issueUpdateOf({ issue_iid: _, epic_id: __, epic_iid: ___, ...params }: UpdateIssue): IssueUpdate {
+export function toIssueUpdate({ issue_iid: _, epic_id: __, epic_iid: ___, ...params }: UpdateIssue): IssueUpdate {
   const { title, description, assignee_ids, assignee_id, due_date, confidential, milestone_id, ...others } = params;
   const { discussion_locked, issue_type, state_event, updated_at, weight, labels, add_labels, remove_labels, ...rest } =
     others;

@@ -9,11 +9,11 @@ import { setLabels, resolveLabels } from '../../planning/labels/labelling/labell
 import type { LabelledNoteable } from '../../planning/labels/labelling/labelling';
 import {
   lockMilestone,
-  milestoneIdOf,
+  checkMilestoneId,
   recordMilestoneEvent,
 } from '../../planning/milestones/assigning/milestone-choice';
 import { findMentions } from '../../talk/mentions/mentions';
-import { publishTextWritten, textOf } from '../../talk/mentions/text-events';
+import { publishTextWritten, joinTitleAndDescription } from '../../talk/mentions/text-events';
 import type { WrittenText } from '../../talk/mentions/text-events';
 import { withPlaceForPlanning } from '../../base/noteables/planning-place';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
@@ -22,12 +22,12 @@ import type { ParentFacts } from '../../base/noteables/reader';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOf } from '../../talk/notes/note-removal';
 import { recordState, recordWeight } from '../../base/resource-events/states-and-weights';
-import type { Changed, ChangedBy } from '../../base/resource-events/states-and-weights';
+import type { ChangedNoteable, ChangedBy } from '../../base/resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
 import { People } from '../../planning/people/people';
 import { issueAssignees } from './assignees/issue-assignees';
 import { assertEpicNotConfidential } from './confidential-epics';
-import { changeOf, permittedUpdate, changesMoreThanState } from './issue-change';
+import { computeIssueChange, permittedUpdate, changesMoreThanState } from './issue-change';
 import type { IssueChange, IssueUpdate, DeferredIssueUpdate } from './issue-change';
 import { emitChange, isChanged, issueEventData } from './issue-events';
 import type { RelatedChanges } from './issue-events';
@@ -83,12 +83,12 @@ export class IssuesService {
     const allowed = permittedNewIssue(checkedTexts(input), issuePolicy.fieldPermissions(viewer, project));
     const users = await this.people.filterEligible(viewer, project, allowed.assigneeIds);
     const counts = taskCounts(input.description);
-    const isNotifying = users.length > 0 || findMentions(textOf(input)).all.length > 0;
+    const isNotifying = users.length > 0 || findMentions(joinTitleAndDescription(input)).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (finish) await this.noteLimit.begin(tx, viewer);
       else if (isNotifying) this.noteLimit.count(tx, viewer);
       const place = await withPlaceForPlanning(tx, viewer, project, allowed);
-      const milestoneId = milestoneIdOf(await lockMilestone(tx, place, allowed.milestoneId)) ?? null;
+      const milestoneId = checkMilestoneId(await lockMilestone(tx, place, allowed.milestoneId)) ?? null;
       await lock?.(tx);
       const setEpic = await epicAssignment?.(tx);
       const newLabels = await resolveLabels(tx, place, allowed.labels);
@@ -111,7 +111,11 @@ export class IssuesService {
           data: { ...issueEventData(issue), assignee_ids: users.map((user) => user.id), label_ids: [...labels.added] },
         }),
       );
-      publishTextWritten(tx, viewer, { ...aboutIssue(issue.id), text: textOf(allowed), at: issue.createdAt });
+      publishTextWritten(tx, viewer, {
+        ...aboutIssue(issue.id),
+        text: joinTitleAndDescription(allowed),
+        at: issue.createdAt,
+      });
       await setEpic?.(issue.id);
       await finish?.(tx, issue.iid);
       return issue.iid;
@@ -149,8 +153,8 @@ export class IssuesService {
     const subject = { authorId: issue.authorId, assigneeIds: before };
     const isAllowed = changesMoreThanState(update) ? issuePolicy.mayEdit : issuePolicy.mayChangeState;
     if (!isAllowed(viewer, project, subject)) throw new Forbidden();
-    const allowed = { ...permittedUpdate(checkedTexts(update), permits), milestoneId: milestoneIdOf(choice) };
-    const change = changeOf(issue, allowed, { actorId: viewer.userId, at });
+    const allowed = { ...permittedUpdate(checkedTexts(update), permits), milestoneId: checkMilestoneId(choice) };
+    const change = computeIssueChange(issue, allowed, { actorId: viewer.userId, at });
     const context = { viewer, project };
     const assigned = { id: issue.id, before };
     const people = await this.people.reassign(tx, context, issueAssignees, assigned, allowed.assigneeIds);
@@ -165,7 +169,11 @@ export class IssuesService {
     await this.store(tx, viewer, issue, { change, related, at, backdatedAt: allowed.updatedAt });
     emitChange(tx, viewer, issue, { change, related, mentionedBefore, at });
     if (!change.textChanged) return;
-    publishTextWritten(tx, viewer, { ...aboutIssue(issue.id), text: textOf({ ...issue, ...change.columns }), at });
+    publishTextWritten(tx, viewer, {
+      ...aboutIssue(issue.id),
+      text: joinTitleAndDescription({ ...issue, ...change.columns }),
+      at,
+    });
   }
 
   /** Deletes an issue. `check` receives its last change and may refuse. */
@@ -240,7 +248,7 @@ export class IssuesService {
 
   /** Returns the ids of users whom title and description mention already; they are not notified again. */
   private async mentionedUserIds(tx: Tx, issue: Issue): Promise<number[]> {
-    const names = findMentions(textOf(issue)).all;
+    const names = findMentions(joinTitleAndDescription(issue)).all;
     return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
 }
@@ -249,7 +257,7 @@ function aboutIssue(id: number): Pick<WrittenText, 'about' | 'noteId'> {
   return { about: { type: issueKind.type, id }, noteId: null };
 }
 
-function eventTarget({ id, projectId }: Pick<Issue, 'id' | 'projectId'>): Changed {
+function eventTarget({ id, projectId }: Pick<Issue, 'id' | 'projectId'>): ChangedNoteable {
   return { type: issueKind.type, id, projectId };
 }
 

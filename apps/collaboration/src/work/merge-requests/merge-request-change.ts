@@ -52,7 +52,7 @@ export function permittedUpdate(update: MergeRequestUpdate, mayPlan: boolean): M
 }
 
 /** Compares an update with the merge request. Pure. Source: reference repositories 8.6. */
-export function changeOf(
+export function computeMergeRequestChange(
   mergeRequest: MergeRequest,
   update: MergeRequestUpdate,
   context: ChangeContext,

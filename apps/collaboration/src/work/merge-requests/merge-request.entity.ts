@@ -30,7 +30,7 @@ export interface MergeIntent extends MergeAttempt {
 }
 
 /** Returns the attempt to merge whose result is `tip`, a value of the target branch; null if there is none. */
-export function attemptOf(intent: MergeIntent | null, tip: string): MergeAttempt | null {
+export function findMergeAttempt(intent: MergeIntent | null, tip: string): MergeAttempt | null {
   const attempts = intent === null ? [] : [intent, ...(intent.earlier ?? [])];
   return attempts.find((one) => one.tip === tip) ?? null;
 }

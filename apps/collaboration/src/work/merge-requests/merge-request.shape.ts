@@ -3,7 +3,7 @@ import { projectLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
 import type { DetailSql, ShownSql } from '../../base/noteables/noteable-kinds';
-import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import type { ShownAs } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
@@ -50,7 +50,7 @@ export const simpleMergeRequestShape = jsonShape<ShownSql>('SimpleMergeRequest')
   updated_at: [json.instant, () => 'i.updated_at'],
   web_url: [
     json.prefixed,
-    (sql) => ({ prefix: `${baseOf(sql)}/`, sql: webPathSql(MERGE_REQUEST_SHOWN_AS, sql.fullPath) }),
+    (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: webPathSql(MERGE_REQUEST_SHOWN_AS, sql.fullPath) }),
   ],
 });
 
@@ -118,7 +118,7 @@ export const mergeRequestShape = jsonShape<ShownSql>('MergeRequest', sharedSql)
     ],
     web_url: [
       json.prefixed,
-      (sql) => ({ prefix: `${baseOf(sql)}/`, sql: webPathSql(MERGE_REQUEST_SHOWN_AS, sql.fullPath) }),
+      (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: webPathSql(MERGE_REQUEST_SHOWN_AS, sql.fullPath) }),
     ],
     time_stats: [json.object(timeStatsShape), (sql) => sql],
     squash: [json.bool, () => 'i.squash'],

@@ -17,7 +17,7 @@ import type { Call, JsonPage, ProjectScope, ScopeResolver } from '@rookery/api-v
 import { Forbidden, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { areInOneNetwork } from '../../code/repositories/forks/fork-network';
-import { filterOf, ListMergeRequests, orderOf } from './listing/merge-request-list.dto';
+import { toMergeRequestFilter, ListMergeRequests, toMergeRequestOrder } from './listing/merge-request-list.dto';
 import { MergeRequestAnswers } from './merge-request-answers';
 import { mergeRequestPolicy } from './merge-request.policy';
 import { listedMergeRequest, mergeRequestDetailShape, shownMergeRequestShape } from './merge-request.shape';
@@ -25,8 +25,8 @@ import { MergeRequestWrites } from './merge-request-writes';
 import { mergeRulesOf } from './merging/merge-rules';
 import {
   CreateMergeRequest,
-  mergeRequestUpdateOf,
-  newMergeRequestOf,
+  toMergeRequestUpdate,
+  toNewMergeRequest,
   OneMergeRequest,
   PLANNED_PARAMS,
   ShowMergeRequest,
@@ -62,7 +62,7 @@ export class MergeRequestsController {
     fails: [403],
   })
   list({ params, viewer, within, page }: ReadCall<ListMergeRequests>): Promise<JsonPage> {
-    return this.queries.page(viewer, within, filterOf(params), orderOf(params), page);
+    return this.queries.page(viewer, within, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
   }
 
   @Endpoint('GET', ':merge_request_iid', {
@@ -96,7 +96,7 @@ export class MergeRequestsController {
   })
   async create({ params, viewer, within }: WriteCall<CreateMergeRequest>): Promise<JsonText> {
     const target = await this.targetOf(viewer, within, params.target_project_id);
-    const iid = await this.writes.create(viewer, target, newMergeRequestOf(params, within.id, mergeRulesOf(target)));
+    const iid = await this.writes.create(viewer, target, toNewMergeRequest(params, within.id, mergeRulesOf(target)));
     return new JsonText(await this.answers.written(viewer, target, iid));
   }
 
@@ -113,7 +113,7 @@ export class MergeRequestsController {
   })
   async update({ params, viewer, within }: WriteCall<UpdateMergeRequest>): Promise<JsonText> {
     const { merge_request_iid: iid } = params;
-    await this.writes.update(viewer, within, iid, mergeRequestUpdateOf(params));
+    await this.writes.update(viewer, within, iid, toMergeRequestUpdate(params));
     return new JsonText(await this.answers.written(viewer, within, iid));
   }
 

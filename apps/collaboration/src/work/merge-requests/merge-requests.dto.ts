@@ -104,7 +104,7 @@ export const PLANNED_PARAMS = [
 ] as const satisfies readonly (keyof UpdateMergeRequest)[];
 
 /** Maps the parameters to a new merge request. Settings of the project take the place of wishes that are not given. */
-export function newMergeRequestOf(
+export function toNewMergeRequest(
   params: CreateMergeRequest,
   sourceProjectId: number,
   rules: MergeRules,
@@ -132,7 +132,7 @@ export function newMergeRequestOf(
 }
 
 /** Maps the parameters to an update of the merge request that the path names. */
-export function mergeRequestUpdateOf({ merge_request_iid: _, ...params }: UpdateMergeRequest): MergeRequestUpdate {
+export function toMergeRequestUpdate({ merge_request_iid: _, ...params }: UpdateMergeRequest): MergeRequestUpdate {
   const { title, description, target_branch, state_event, assignee_ids, assignee_id, reviewer_ids, ...others } = params;
   const { labels, add_labels, remove_labels, milestone_id, remove_source_branch, squash, ...more } = others;
   const { discussion_locked, merge_after, allow_collaboration, allow_maintainer_to_push, ...rest } = more;

@@ -11,20 +11,20 @@ import { withPlaceForPlanning } from '../../base/noteables/planning-place';
 import { readerOfNamed } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { recordState } from '../../base/resource-events/states-and-weights';
-import type { Changed } from '../../base/resource-events/states-and-weights';
+import type { ChangedNoteable } from '../../base/resource-events/states-and-weights';
 import { resolveLabels, setLabels } from '../../planning/labels/labelling/labelling';
 import type { LabelledNoteable } from '../../planning/labels/labelling/labelling';
 import { lockMilestone, recordMilestoneEvent } from '../../planning/milestones/assigning/milestone-choice';
 import type { MilestoneChoice } from '../../planning/milestones/assigning/milestone-choice';
 import { People } from '../../planning/people/people';
 import { findMentions } from '../../talk/mentions/mentions';
-import { textOf } from '../../talk/mentions/text-events';
+import { joinTitleAndDescription } from '../../talk/mentions/text-events';
 import { NoteLimit } from '../../talk/notes/note-limit';
 import { removeNotesOf } from '../../talk/notes/note-removal';
 import { systemNotes, writeSystemNotes } from '../../talk/notes/system-notes';
 import { checkedTexts } from '../issues/issue.entity';
 import { MergeRequestRecords } from './closing/merge-request-records';
-import { changeOf, permittedUpdate } from './merge-request-change';
+import { computeMergeRequestChange, permittedUpdate } from './merge-request-change';
 import type { MergeRequestChange, MergeRequestUpdate } from './merge-request-change';
 import { emitChange, emitCreated, isChanged } from './merge-request-events';
 import type { RelatedChanges } from './merge-request-events';
@@ -88,7 +88,8 @@ export class MergeRequestsService {
   ): Promise<{ readonly id: number; readonly iid: number }> {
     const input = permittedNew(checkedTexts(asked), mergeRequestPolicy.mayPlan(viewer, project));
     const [assignees, reviewers] = await this.eligible(viewer, project, input);
-    const isNotifying = assignees.length + reviewers.length > 0 || findMentions(textOf(input)).all.length > 0;
+    const isNotifying =
+      assignees.length + reviewers.length > 0 || findMentions(joinTitleAndDescription(input)).all.length > 0;
     return this.withoutSecond(project.id, input, () =>
       this.work.run(async (tx) => {
         if (steps.finish) await this.noteLimit.begin(tx, viewer);
@@ -173,7 +174,7 @@ export class MergeRequestsService {
     const version = newVersion(mergeRequest, branches);
     const context = { ...by, version, hasSource: branches?.version !== null };
     const resolved = { ...allowed, ...(await resolve?.(mergeRequest)) };
-    const change = changeOf(mergeRequest, { ...resolved, milestoneId }, context);
+    const change = computeMergeRequestChange(mergeRequest, { ...resolved, milestoneId }, context);
     const newLabels = await resolveLabels(tx, place, allowed.labels);
     const related = await this.relate(tx, viewer, project, mergeRequest.id, { allowed: resolved, newLabels, by });
     const milestones = { from: mergeRequest.milestoneId, to: change.columns.milestoneId ?? null };
@@ -276,7 +277,7 @@ export class MergeRequestsService {
 
   /** Returns the ids of users whom title and description mention already; they are not notified again. */
   private async mentionedUserIds(tx: Tx, mergeRequest: MergeRequest): Promise<number[]> {
-    const names = findMentions(textOf(mergeRequest)).all;
+    const names = findMentions(joinTitleAndDescription(mergeRequest)).all;
     return [...(await this.directory.usersByUsername(names, tx)).values()].map((user) => user.id);
   }
 
@@ -308,7 +309,7 @@ function reachedId(choice: MilestoneChoice): number | null | undefined {
   return choice && !choice.isReached ? null : choice?.id;
 }
 
-function eventTarget({ id, projectId }: Pick<MergeRequest, 'id' | 'projectId'>): Changed {
+function eventTarget({ id, projectId }: Pick<MergeRequest, 'id' | 'projectId'>): ChangedNoteable {
   return { type: mergeRequestKind.type, id, projectId };
 }
 

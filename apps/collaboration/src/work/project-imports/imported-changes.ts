@@ -6,9 +6,9 @@ import type { CheckedObject } from '../../base/imported-objects/imported-objects
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { addImportedStateEvents } from '../../base/resource-events/imported-state-events';
 import type { ImportedStateEvent } from '../../base/resource-events/imported-state-events';
-import { addImportedLabelEvents, labelIdsOf } from '../../planning/labels/imported-labels';
+import { addImportedLabelEvents, findLabelIds } from '../../planning/labels/imported-labels';
 import type { ImportedLabelEvent } from '../../planning/labels/imported-labels';
-import { addImportedMilestoneEvents, milestoneIdsOf } from '../../planning/milestones/imported-milestones';
+import { addImportedMilestoneEvents, findMilestoneIds } from '../../planning/milestones/imported-milestones';
 import type { ImportedMilestoneEvent } from '../../planning/milestones/imported-milestones';
 import { quoteMentions } from '../../talk/mentions/quoted-mentions';
 import { writeCrossReferences } from '../../talk/notes/cross-reference-notes';
@@ -18,7 +18,7 @@ import { insertImportedSystemNotes, NoteRoom } from '../../talk/notes/imported-n
 import type { ImportedSystemNote, NotesImport } from '../../talk/notes/imported-note-rows';
 import { systemNotes } from '../../talk/notes/system-notes';
 
-type Given = ImportedObject<'issue_event'>;
+type ImportedIssueEvent = ImportedObject<'issue_event'>;
 
 /** Kinds of objects that mention others, by the signs of their references. */
 const KIND_BY_SIGN = { '#': 'issue', '!': 'merge_request' } as const;
@@ -50,7 +50,7 @@ export async function importChanges(
   tx: Tx,
   project: ProjectFacts,
   notesImport: NotesImport & { readonly kind: NoteableKind },
-  objects: readonly Given[],
+  objects: readonly ImportedIssueEvent[],
 ): Promise<readonly UnimportedObject[]> {
   const { on, kind, projectId } = notesImport;
   const of = { project: projectId, kind: 'issue_event' } as const;
@@ -79,17 +79,21 @@ export async function importChanges(
 }
 
 /** A change of a noteable that exists. */
-interface Change extends Given {
+interface Change extends ImportedIssueEvent {
   readonly noteable_id: number;
   readonly project_id: number;
 }
 
-async function namesOf(tx: Tx, project: ProjectFacts, found: readonly CheckedObject<Given>[]): Promise<Names> {
-  const namesIn = (...changes: readonly Given['change'][]): string[] =>
+async function namesOf(
+  tx: Tx,
+  project: ProjectFacts,
+  found: readonly CheckedObject<ImportedIssueEvent>[],
+): Promise<Names> {
+  const namesIn = (...changes: readonly ImportedIssueEvent['change'][]): string[] =>
     found.flatMap(({ object: { change, name } }) => (changes.includes(change) && name !== null ? [name] : []));
   return {
-    labels: await labelIdsOf(tx, project, namesIn('label_added', 'label_removed')),
-    milestones: await milestoneIdsOf(tx, project, namesIn('milestone_added', 'milestone_removed')),
+    labels: await findLabelIds(tx, project, namesIn('label_added', 'label_removed')),
+    milestones: await findMilestoneIds(tx, project, namesIn('milestone_added', 'milestone_removed')),
     mentioning: await mentioningOf(tx, project.id, namesIn('mentioned')),
   };
 }
@@ -145,7 +149,7 @@ function addRow(rows: ChangeRows, { labels, milestones, mentioning }: Names, giv
   return null;
 }
 
-type NoteChange = Extract<Given['change'], `${string}assigned` | `review${string}` | 'renamed'>;
+type NoteChange = Extract<ImportedIssueEvent['change'], `${string}assigned` | `review${string}` | 'renamed'>;
 
 function textOf(change: NoteChange, name: string, before: string): string {
   if (change === 'renamed') return systemNotes.title(before, name);

@@ -12,7 +12,7 @@ import { ProjectRepositories } from '../../code/repositories/project-repositorie
 import { quoteMentions } from '../../talk/mentions/quoted-mentions';
 import { Release } from './release.entity';
 
-type Given = ImportedObject<'release'>;
+type ImportedRelease = ImportedObject<'release'>;
 
 const ADD = statement<{ project: number; rows: string }, { id: number; tag: string }>(
   'releases_import',
@@ -53,7 +53,7 @@ async function write(
   tx: Tx,
   project: ProjectFacts,
   commits: ReadonlyMap<string, string>,
-  objects: readonly Given[],
+  objects: readonly ImportedRelease[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'release' } as const;
   const { valid, failed } = checkEach(objects, (given) => releaseOf(project, commits, given));
@@ -78,7 +78,7 @@ async function write(
 }
 
 /** Errors: Invalid. */
-function releaseOf({ id: projectId }: ProjectFacts, commits: ReadonlyMap<string, string>, given: Given) {
+function releaseOf({ id: projectId }: ProjectFacts, commits: ReadonlyMap<string, string>, given: ImportedRelease) {
   const { id: upstreamId, tag, name, description, author_id: authorId, created_at, released_at } = given;
   const sha = commits.get(tag);
   if (sha === undefined) throw new Invalid({ tag: ['was not imported'] });

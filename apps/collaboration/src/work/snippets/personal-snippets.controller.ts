@@ -17,7 +17,7 @@ import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { userAgentDetail } from '../../base/noteables/user-agent-detail.presenter';
 import type { UserAgentDetail } from '../../base/noteables/user-agent-detail';
 import { snippetPolicy } from './snippet.policy';
-import { rawOf, rawText } from './snippet.presenter';
+import { toRawFile, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
 import {
   CreateSnippet,
@@ -146,7 +146,7 @@ export class PersonalSnippetsController {
     fails: [404],
   })
   async raw(call: ReadCall<OneSnippet>): Promise<FileAnswer> {
-    return rawOf(await this.queries.content(call.viewer, snippetOf(call)));
+    return toRawFile(await this.queries.content(call.viewer, snippetOf(call)));
   }
 
   @Endpoint('GET', ':id/files/:ref/:file_path/raw', {
@@ -159,7 +159,7 @@ export class PersonalSnippetsController {
   })
   async rawFile(call: ReadCall<OneSnippetFile>): Promise<FileAnswer> {
     const { ref, file_path: path } = call.params;
-    return rawOf(await this.queries.file(call.viewer, snippetOf(call), ref, path));
+    return toRawFile(await this.queries.file(call.viewer, snippetOf(call), ref, path));
   }
 
   @Endpoint('GET', ':id/user_agent_detail', {

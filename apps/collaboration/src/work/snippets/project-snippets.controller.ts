@@ -15,7 +15,7 @@ import {
 import type { Call, FileAnswer, JsonPage, NoParams, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { snippetPolicy } from './snippet.policy';
-import { rawOf, rawText } from './snippet.presenter';
+import { toRawFile, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
 import {
   CreateProjectSnippet,
@@ -116,7 +116,7 @@ export class ProjectSnippetsController {
     answers: rawText,
   })
   async raw(call: ReadCall<OneProjectSnippet>): Promise<FileAnswer> {
-    return rawOf(await this.queries.content(call.viewer, snippetOf(call)));
+    return toRawFile(await this.queries.content(call.viewer, snippetOf(call)));
   }
 
   @Endpoint('GET', ':snippet_id/files/:ref/:file_path/raw', {
@@ -128,6 +128,6 @@ export class ProjectSnippetsController {
   })
   async rawFile(call: ReadCall<OneProjectSnippetFile>): Promise<FileAnswer> {
     const { ref, file_path: path } = call.params;
-    return rawOf(await this.queries.file(call.viewer, snippetOf(call), ref, path));
+    return toRawFile(await this.queries.file(call.viewer, snippetOf(call), ref, path));
   }
 }

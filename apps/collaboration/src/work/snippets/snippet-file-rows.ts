@@ -1,6 +1,6 @@
 import { prepared } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { urlPathOf } from './snippet-files';
+import { encodeUrlPath } from './snippet-files';
 import type { ExistingFile, TargetFile } from './snippet-files';
 
 /** $1 snippet, $2 ids of the files to keep. */
@@ -38,5 +38,9 @@ export async function storeFiles(
 }
 
 function columnsOf(files: readonly TargetFile[]): unknown[] {
-  return [files.map(({ path }) => path), files.map(({ path }) => urlPathOf(path)), files.map(({ content }) => content)];
+  return [
+    files.map(({ path }) => path),
+    files.map(({ path }) => encodeUrlPath(path)),
+    files.map(({ content }) => content),
+  ];
 }

@@ -1,5 +1,5 @@
 import { Invalid } from '@rookery/kernel';
-import { filesAfter, urlPathOf } from './snippet-files';
+import { filesAfter, encodeUrlPath } from './snippet-files';
 import type { FileAction, ExistingFile } from './snippet-files';
 
 const existing: readonly ExistingFile[] = [
@@ -81,6 +81,6 @@ describe('the path of a file', () => {
   });
 
   it('keeps its slashes in URLs', () => {
-    expect(urlPathOf('src/a b#?%"ä.txt')).toBe('src/a%20b%23%3F%25%22%C3%A4.txt');
+    expect(encodeUrlPath('src/a b#?%"ä.txt')).toBe('src/a%20b%23%3F%25%22%C3%A4.txt');
   });
 });

@@ -43,7 +43,7 @@ export function filesAfter(existing: readonly ExistingFile[], actions: readonly 
 }
 
 /** Encodes a path for a URL; its slashes stay. */
-export function urlPathOf(path: string): string {
+export function encodeUrlPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 

@@ -1,7 +1,7 @@
 import { bool, nullable, text } from '@rookery/api-v4';
 import { VISIBILITIES } from '@rookery/kernel';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
-import { baseOf, personShape } from '../../base/noteables/person.shape';
+import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
 import type { ShownAs } from '../../base/noteables/references.shape';
 
@@ -22,7 +22,7 @@ export const FILE_ORDER = 'f.path collate "C"';
 
 const pageOf = ({ fullPath }: SnippetSql): string =>
   `case when i.project_id is null then '-/snippets/' || i.id else ${webPathSql(SNIPPET_SHOWN_AS, fullPath)} end`;
-const address = (sql: SnippetSql, tail: string) => ({ prefix: `${baseOf(sql)}/`, sql: `${pageOf(sql)}${tail}` });
+const address = (sql: SnippetSql, tail: string) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: `${pageOf(sql)}${tail}` });
 
 const fileShape = jsonShape<SnippetSql>('SnippetFile').fields({
   path: [json.text, () => 'f.path'],

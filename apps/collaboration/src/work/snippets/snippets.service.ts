@@ -4,7 +4,7 @@ import { Forbidden, InvalidParameters, Refused } from '@rookery/kernel';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
 import { prepared, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { userAgentColumnsOf } from '../../base/noteables/user-agent-detail';
+import { toUserAgentColumns } from '../../base/noteables/user-agent-detail';
 import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
 import { removeNotesOf } from '../../talk/notes/note-removal';
 import { storeFiles } from './snippet-file-rows';
@@ -50,7 +50,7 @@ export class SnippetsService {
   async create(viewer: SignedInViewer, place: SnippetPlace, input: NewSnippetInput & UserAgentParams): Promise<string> {
     const { title, description = null, visibility } = input;
     const files = filesAfter([], newFiles(input));
-    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...userAgentColumnsOf(input) };
+    const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...toUserAgentColumns(input) };
     const snippet = Snippet.write(origin, { title, description, visibility });
     const id = await this.work.run(async (tx) => {
       // The callback can run again after a conflict, so that each run saves a row of its own.

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
-import { pageNumber, pagesNav, sitePath, timeOf } from '../page';
+import { pageNumber, pagesNav, sitePath, renderTime } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 import { showDiff } from './diffs';
 import type { FileDiff } from './diffs';
@@ -123,7 +123,7 @@ export async function commitsPage(request: PageRequest, place: string, rest: rea
             html`<li>
               <a href="${sitePath(place, '-', 'commit', commit.id)}">${commit.title || commit.short_id}</a><br /><span
                 class="soft"
-                >${commit.author_name}, ${timeOf(commit.authored_date)} · <code>${commit.short_id}</code></span
+                >${commit.author_name}, ${renderTime(commit.authored_date)} · <code>${commit.short_id}</code></span
               >
             </li>`,
         )}
@@ -144,7 +144,7 @@ export async function commitPage(request: PageRequest, place: string, sha: strin
         <a href="${sitePath(place)}">${place}</a> · Commit <code>${commit.short_id}</code>
       </p>
       <h1>${commit.title}</h1>
-      <p class="facts">${commit.author_name}, ${timeOf(commit.authored_date)}</p>
+      <p class="facts">${commit.author_name}, ${renderTime(commit.authored_date)}</p>
       <pre>${commit.message}</pre>
       ${data.map(showDiff)}${pagesNav(request, headers)}`,
   };

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
-import { hiddenToken, pageNumber, pagesNav, timeOf, userLink } from '../page';
+import { hiddenToken, pageNumber, pagesNav, renderTime, userLink } from '../page';
 import type { Html, PageRequest, ShownUser } from '../page';
 
 interface Suggestion {
@@ -107,7 +107,7 @@ function showDiscussion(request: PageRequest, texts: Texts, discussion: Discussi
   if (!first) return html``;
   if (first.system)
     return html`<p class="system" id="note_${first.id}">
-      ${userLink(first.author)} ${texts.get(first.id)} ${timeOf(first.created_at)}
+      ${userLink(first.author)} ${texts.get(first.id)} ${renderTime(first.created_at)}
     </p>`;
   const isThread = !discussion.individual_note;
   return html`${showNote(request, texts, first, false)}${replies.map((note) => showNote(request, texts, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
@@ -122,7 +122,7 @@ function showNote(request: PageRequest, texts: Texts, note: Note, isReply: boole
   const state = note.resolvable && !isReply ? html` · ${note.resolved ? 'resolved' : 'open'}` : '';
   const suggestions = note.suggestions ?? [];
   return html`<article class="note${isReply ? ' reply' : ''}" id="note_${note.id}">
-    <header>${userLink(note.author)}${place} · ${timeOf(note.created_at)}${state}</header>
+    <header>${userLink(note.author)}${place} · ${renderTime(note.created_at)}${state}</header>
     <div class="text">${texts.get(note.id)}</div>
     ${suggestions.map((one) => suggestionForm(request, one))}
   </article>`;

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { sitePath, timeOf } from '../page';
+import { sitePath, renderTime } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 
 interface ProjectImport {
@@ -72,6 +72,6 @@ function failuresOf(failed: readonly FailedRelation[]): Html {
   if (failed.length === 0) return html``;
   return html`<h2>Not imported</h2>
     <ul class="list">
-      ${failed.slice(0, MAX_FAILURES).map((one) => html`<li>${one.relation_name.replaceAll('_', ' ')}: ${one.exception_message} <span class="soft">${timeOf(one.created_at)}</span></li>`)}
+      ${failed.slice(0, MAX_FAILURES).map((one) => html`<li>${one.relation_name.replaceAll('_', ' ')}: ${one.exception_message} <span class="soft">${renderTime(one.created_at)}</span></li>`)}
     </ul>`;
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, timeOf, userLink } from '../page';
+import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
 import type { Html, Page, PageRequest, ShownUser } from '../page';
 
 interface Item {
@@ -44,7 +44,7 @@ export async function itemsPage(
       <h1>${noun}</h1>
       ${choices(request, STATES, state)}
       <ul class="list">
-        ${data.map((item) => html`<li><a href="${sitePath(place, '-', segment, String(item.iid))}">${item.title}</a> <span class="state ${item.state}">${item.state}</span><br /><span class="soft">${sign}${item.iid} by ${userLink(item.author)}, ${timeOf(item.created_at)}</span></li>`)}
+        ${data.map((item) => html`<li><a href="${sitePath(place, '-', segment, String(item.iid))}">${item.title}</a> <span class="state ${item.state}">${item.state}</span><br /><span class="soft">${sign}${item.iid} by ${userLink(item.author)}, ${renderTime(item.created_at)}</span></li>`)}
       </ul>
       ${data.length === 0 ? html`<p class="soft">Nothing here.</p>` : ''}${pagesNav(request, headers)}`,
   };
@@ -83,7 +83,8 @@ function showTodo(request: PageRequest, todo: Todo): Html {
   return html`<li>
     <a href="${localPath(todo.target_url)}">${todo.target?.title ?? todo.body}</a>
     ${todo.state === 'pending' ? done : ''}<br /><span class="soft"
-      >${todo.action_name.replaceAll('_', ' ')} · ${userLink(todo.author)} · ${where} · ${timeOf(todo.created_at)}</span
+      >${todo.action_name.replaceAll('_', ' ')} · ${userLink(todo.author)} · ${where} ·
+      ${renderTime(todo.created_at)}</span
     >
   </li>`;
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { renderMarkdown } from '../markdown';
-import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, timeOf, userLink } from '../page';
+import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
 import type { Html, Page, PageRequest, ShownUser } from '../page';
 import { rawText } from './code';
 import { showDiff } from './diffs';
@@ -8,7 +8,7 @@ import type { FileDiff } from './diffs';
 import { actOnDiscussion, diffThreads, showDiscussions } from './discussions';
 
 /** Fields that issues, merge requests, epics and snippets share in the API, and some that only some of them have. */
-interface Shown {
+interface ShownNoteable {
   readonly title: string;
   readonly description: string | null;
   readonly state?: string;
@@ -44,7 +44,7 @@ export async function noteablePage(request: PageRequest, kind: Kind, place: stri
     await act(request, api, request.form);
     throw new Redirect(request.path);
   }
-  const shown = await request.api.get<Shown>(api);
+  const shown = await request.api.get<ShownNoteable>(api);
   const [content, discussions] = await Promise.all([
     kind === SNIPPETS ? rawText(request, `${api}/raw`) : null,
     showDiscussions(request, api),
@@ -57,7 +57,7 @@ export async function noteablePage(request: PageRequest, kind: Kind, place: stri
       <h1>${title}</h1>
       <p class="facts">
         ${state ? html`<span class="state ${state}">${state}</span> ` : ''}${shown.confidential ? 'confidential · ' : ''}by
-        ${userLink(author)}, ${timeOf(created_at)}
+        ${userLink(author)}, ${renderTime(created_at)}
       </p>
       ${factsOf(shown)} ${kind === MERGE_REQUESTS ? html`<p><a href="${request.path}/diffs">Changes</a></p>` : ''}
       <div class="text">${renderMarkdown(description)}</div>
@@ -65,7 +65,7 @@ export async function noteablePage(request: PageRequest, kind: Kind, place: stri
   };
 }
 
-function factsOf(shown: Shown): Html {
+function factsOf(shown: ShownNoteable): Html {
   const { labels = [], milestone, assignees = [], due_date: due, source_branch: source, target_branch: target } = shown;
   const facts: (readonly [string, Html])[] = [];
   if (source) facts.push(['Branches', html`<code>${source}</code> into <code>${target}</code>`]);
@@ -108,7 +108,7 @@ export async function mergeRequestDiffsPage(request: PageRequest, place: string,
     throw new Redirect(request.path);
   }
   const [shown, { data, headers }, threads] = await Promise.all([
-    request.api.get<Shown>(api),
+    request.api.get<ShownNoteable>(api),
     request.api.answer<readonly FileDiff[]>(`${api}/diffs`, { page: pageNumber(request), per_page: 20 }),
     diffThreads(request, api),
   ]);

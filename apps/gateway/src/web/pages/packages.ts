@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { pageNumber, pagesNav, sitePath, timeOf } from '../page';
+import { pageNumber, pagesNav, sitePath, renderTime } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 
 interface ShownPackage {
@@ -33,7 +33,7 @@ export async function packagesPage(request: PageRequest, place: string): Promise
           (one) =>
             html`<li>
               <a href="${sitePath(place, '-', 'packages', String(one.id))}">${one.name} ${one.version ?? ''}</a
-              ><br /><span class="soft">${one.package_type}, ${timeOf(one.created_at)}</span>
+              ><br /><span class="soft">${one.package_type}, ${renderTime(one.created_at)}</span>
             </li>`,
         )}
       </ul>
@@ -55,8 +55,8 @@ export async function packagePage(request: PageRequest, place: string, id: strin
         <a href="${sitePath(place)}">${place}</a> · <a href="${sitePath(place, '-', 'packages')}">Packages</a>
       </p>
       <h1>${name} ${version ?? ''}</h1>
-      <p class="facts">${type}${status === 'default' ? '' : ` · ${status}`}, published ${timeOf(created_at)}</p>
-      ${last_downloaded_at ? html`<p class="facts">last downloaded ${timeOf(last_downloaded_at)}</p>` : ''}
+      <p class="facts">${type}${status === 'default' ? '' : ` · ${status}`}, published ${renderTime(created_at)}</p>
+      ${last_downloaded_at ? html`<p class="facts">last downloaded ${renderTime(last_downloaded_at)}</p>` : ''}
       <h2>Files</h2>
       ${files.length === 0 ? html`<p class="soft">No files.</p>` : ''}
       <ul class="list">
@@ -69,7 +69,7 @@ export async function packagePage(request: PageRequest, place: string, id: strin
 function showFile({ file_name, size, file_sha256: digest, created_at }: PackageFile): Html {
   return html`<li>
     ${file_name}
-    <span class="soft">${sizeOf(size)}, ${timeOf(created_at)}</span
+    <span class="soft">${sizeOf(size)}, ${renderTime(created_at)}</span
     >${digest ? html`<br /><code>sha256 ${digest}</code>` : ''}
   </li>`;
 }

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
-import { pageNumber, pagesNav, sitePath, timeOf, userLink } from '../page';
+import { pageNumber, pagesNav, sitePath, renderTime, userLink } from '../page';
 import type { Html, Page, PageRequest, ShownUser } from '../page';
 import { isImporting } from './imports';
 import { isMarkdown, listFiles, rawText } from './code';
@@ -173,7 +173,7 @@ function activityOf(events: readonly Event[] | null): Html {
   if (!events || events.length === 0) return html``;
   return html`<h2>Activity</h2>
     <ul class="list">
-      ${events.map((event) => html`<li>${userLink(event.author)} ${event.action_name} ${objectOf(event)} <span class="soft">${timeOf(event.created_at)}</span></li>`)}
+      ${events.map((event) => html`<li>${userLink(event.author)} ${event.action_name} ${objectOf(event)} <span class="soft">${renderTime(event.created_at)}</span></li>`)}
     </ul>`;
 }
 

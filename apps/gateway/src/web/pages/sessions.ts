@@ -1,6 +1,6 @@
 import type { ListedWebSession } from '@rookery/contracts';
 import { html } from 'hono/html';
-import { hiddenToken, timeOf } from '../page';
+import { hiddenToken, renderTime } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 
 /** Shows the browsers in which the person is signed in, each with a button that ends its session. */
@@ -20,8 +20,8 @@ function itemOf(request: PageRequest, session: ListedWebSession): Html {
   return html`<li>
     <strong>${browser ?? 'Unknown browser'}</strong> ${isCurrent ? html`<span class="label">this browser</span>` : ''}
     <p class="soft">
-      ${ip ?? 'Unknown address'}, with the access token “${token}”. Signed in ${timeOf(session.created_at)}, last seen
-      ${timeOf(session.last_seen_at)}.
+      ${ip ?? 'Unknown address'}, with the access token “${token}”. Signed in ${renderTime(session.created_at)}, last
+      seen ${renderTime(session.last_seen_at)}.
     </p>
     <form method="post" action="/-/profile/sessions">
       ${hiddenToken(request)}<input type="hidden" name="session" value="${id}" />

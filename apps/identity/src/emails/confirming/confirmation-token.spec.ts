@@ -1,5 +1,11 @@
 import { parseContextKeys } from '@rookery/platform';
-import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
+import {
+  confirmationKeys,
+  confirmationToken,
+  parseEmailId,
+  isConfirmationToken,
+  isExpired,
+} from './confirmation-token';
 
 const master = (id: string, fill: number): string => `${id}:${Buffer.alloc(32, fill).toString('base64')}`;
 const keys = confirmationKeys(parseContextKeys(master('k1', 1)));
@@ -11,7 +17,7 @@ describe('the token of a confirmation link', () => {
   it('is deterministic, and contains the id of the e-mail row', () => {
     expect(confirmationToken(asked, key)).toBe(token);
     expect(token).toMatch(/^7\.[A-Za-z0-9_-]{43}$/);
-    expect(emailIdOf(token)).toBe(7);
+    expect(parseEmailId(token)).toBe(7);
     expect(isConfirmationToken(token, asked, keys)).toBe(true);
     expect(isConfirmationToken(token, { ...asked, email: 'ANN@mail.example' }, keys)).toBe(true);
   });
@@ -45,7 +51,7 @@ describe('the token of a confirmation link', () => {
     `${'9'.repeat(16)}.${'A'.repeat(43)}`,
     `7.${'A'.repeat(44)}`,
     `7.${'+'.repeat(43)}`,
-  ])('rejects %j', (text) => expect(emailIdOf(text)).toBeNull());
+  ])('rejects %j', (text) => expect(parseEmailId(text)).toBeNull());
 
   it('is valid for three days', () => {
     const at = (text: string): boolean => isExpired(asked, new Date(text));

@@ -25,7 +25,7 @@ export function confirmationToken(of: Confirmable, key: Buffer): string {
 }
 
 /** Returns the email id that a token claims, unverified. Shape: null for a malformed token. */
-export function emailIdOf(token: string): number | null {
+export function parseEmailId(token: string): number | null {
   const match = /^([1-9]\d{0,14})\.[A-Za-z0-9_-]{43}$/.exec(token);
   return match ? Number(match[1]) : null;
 }

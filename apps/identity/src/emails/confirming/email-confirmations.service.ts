@@ -10,7 +10,13 @@ import { identitySettings } from '../../identity.config';
 import { AddressesService } from '../../users/addresses/addresses.service';
 import type { EmailRecord } from '../../users/addresses/email.entity';
 import { BOTS } from '../../users/bot-limits';
-import { confirmationKeys, confirmationToken, emailIdOf, isConfirmationToken, isExpired } from './confirmation-token';
+import {
+  confirmationKeys,
+  confirmationToken,
+  parseEmailId,
+  isConfirmationToken,
+  isExpired,
+} from './confirmation-token';
 
 const HOUR_SECONDS = 3600;
 const SECONDS_LEFT = `ceil(extract(epoch from c.since + interval '1 hour' - now()))::integer`;
@@ -103,7 +109,7 @@ export class EmailConfirmationsService {
     await this.work.run(async (tx) => {
       // Locks the user first, like all changes of addresses.
       await tx.query(`select id from users where id = (select user_id from emails where id = $1) for update`, [
-        emailIdOf(token),
+        parseEmailId(token),
       ]);
       await this.addresses.markConfirmed(tx, await this.pendingEmail(tx, token, 'for update'));
     });
@@ -115,7 +121,7 @@ export class EmailConfirmationsService {
   }
 
   private async pendingEmail(runner: Pick<Tx, 'query'>, token: string, lock = ''): Promise<EmailRecord> {
-    const id = emailIdOf(token);
+    const id = parseEmailId(token);
     const [email] =
       id === null ? [] : await runner.query<EmailRecord>(`select * from emails where id = $1 ${lock}`, [id]);
     if (!email || email.confirmed_at !== null || email.confirmation_requested_at === null) throw new Refused(INVALID);

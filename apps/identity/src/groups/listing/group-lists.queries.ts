@@ -12,7 +12,7 @@ import type { ParentGroup, GroupFilters } from './group-filters';
 import { narrowByCommonFilters, narrowByState } from './group-narrowing';
 import { groupOrder } from './group-order';
 import { listedColumns } from './group-columns';
-import { reachOf, narrowToVisible, narrowToVisibleBelow, requiredLevel } from './group-visibility';
+import { bindUserLevel, narrowToVisible, narrowToVisibleBelow, requiredLevel } from './group-visibility';
 import type { ListedGroupRow } from './listed-group-row';
 
 /** Cursor of a list: name and id of the last row of the previous page. */
@@ -86,14 +86,17 @@ function allGroups(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupR
   return reachedGroups(list, viewer, params, level);
 }
 
-/** The caller's groups. The statements that find them already restrict them to the top level if that is requested. */
+/**
+ * Restricts a list to groups in which the caller has the level, also by inheritance and shares. The statements that find
+ * these groups apply `top_level_only`.
+ */
 function reachedGroups(
   list: ListQuery<ListedGroupRow>,
   viewer: Viewer,
   { top_level_only, ...params }: GroupFilters,
   level: number,
 ): ListQuery<ListedGroupRow> {
-  const reach = reachOf(list, viewer, level);
+  const reach = bindUserLevel(list, viewer, level);
   narrowAll(list, viewer, { ...params, top_level_only: false });
   list.orderBy(groupOrder(list.bind, params));
   if (list.isWhole) {

@@ -20,7 +20,7 @@ export function requiredLevel(viewer: Viewer, params: GroupFilters): number | 'a
 }
 
 /** Binds the caller and the level for the statements of the caller's groups. */
-export function reachOf(list: ListQuery<unknown>, viewer: Viewer, level: number): UserLevelSql {
+export function bindUserLevel(list: ListQuery<unknown>, viewer: Viewer, level: number): UserLevelSql {
   return { user: `${list.bind(viewer.userId, 'viewer')}::bigint`, level: `${list.bind(level, 'level')}::integer` };
 }
 
@@ -29,7 +29,7 @@ export function narrowToVisible(list: ListQuery<unknown>, viewer: Viewer): void 
   if (viewer.isAdmin) return;
   const open = openSql(viewer);
   if (viewer.userId === null) list.where(open);
-  else list.where(`(${open} or n.id in (${reachedGroupsSql(reachOf(list, viewer, 10))}))`);
+  else list.where(`(${open} or n.id in (${reachedGroupsSql(bindUserLevel(list, viewer, 10))}))`);
 }
 
 /**

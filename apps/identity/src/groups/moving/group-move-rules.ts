@@ -1,13 +1,13 @@
-import type { Place } from '../../namespaces/paths/namespace-trees.service';
+import type { NamespacePlace } from '../../namespaces/paths/namespace-trees.service';
 import { MAX_NESTING, subgroupPathProblems, TOO_DEEP, topLevelPathProblems } from '../../namespaces/paths/path-rules';
 
 export const OCCUPIED = 'The parent group already has a subgroup or a project with the same path.';
 
 /** A requested move with facts about both ends. */
 export interface RequestedMove {
-  readonly group: Place & { readonly id: number };
+  readonly group: NamespacePlace & { readonly id: number };
   /** Null: to the top level. */
-  readonly parent: (Place & { readonly id: number }) | null;
+  readonly parent: (NamespacePlace & { readonly id: number }) | null;
   /** Whether the caller may create a group there. */
   readonly mayCreateThere: boolean;
   /** Whether the target already contains a group or project with this path. */
@@ -37,7 +37,10 @@ export function invalid(problem: string): string {
 }
 
 /** Returns the group's location after the move. */
-export function placeBelow(group: Place & { readonly id: number }, parent: Place | null): Place {
+export function placeBelow(
+  group: NamespacePlace & { readonly id: number },
+  parent: NamespacePlace | null,
+): NamespacePlace {
   return {
     parent_id: parent?.traversal_ids.at(-1) ?? null,
     name: group.name,

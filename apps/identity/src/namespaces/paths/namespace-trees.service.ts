@@ -5,7 +5,7 @@ import type { GroupSettings } from '../settings/group-settings';
 import { SiblingPathsService } from './sibling-paths.service';
 
 /** Fields of a namespace that the namespaces below it depend on. */
-export interface Place {
+export interface NamespacePlace {
   readonly parent_id: number | null;
   readonly name: string;
   readonly path: string;
@@ -66,7 +66,7 @@ export class NamespaceTreesService {
    * Moves or renames a locked tree. The former full paths redirect to its contents. Shape: false when the path is
    * taken: then the transaction must not be committed.
    */
-  async move(tx: Tx, from: Place & { readonly id: number }, to: Place): Promise<boolean> {
+  async move(tx: Tx, from: NamespacePlace & { readonly id: number }, to: NamespacePlace): Promise<boolean> {
     // Paths are case-insensitive, so a change of case alone needs no redirect.
     if (to.full_path.toLowerCase() !== from.full_path.toLowerCase()) {
       await this.paths.redirectTree(tx, from.id);
@@ -77,7 +77,7 @@ export class NamespaceTreesService {
     return true;
   }
 
-  private async place(tx: Tx, id: number, from: Place, to: Place): Promise<void> {
+  private async place(tx: Tx, id: number, from: NamespacePlace, to: NamespacePlace): Promise<void> {
     await tx.query(
       `update namespaces set
          parent_id = case when id = $1 then $2 else parent_id end,

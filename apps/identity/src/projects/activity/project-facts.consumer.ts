@@ -25,7 +25,9 @@ interface InProject {
 /** Figures are not urgent, and notes arrive one by one, so events of a quarter of a second share a transaction. */
 const STATISTICS_EFFECT = { effect: 'keep-statistics', gatherMs: 250 };
 
-/** Stores figures from other services for lists and single projects. Source: ADR 0110. */
+/**
+ * Stores statistics of projects from other services, and the time of the last activity in each project. Source: ADR 0110.
+ */
 @Controller()
 export class ProjectFactsConsumer {
   constructor(
@@ -34,65 +36,65 @@ export class ProjectFactsConsumer {
   ) {}
 
   @Consume(collaborationStorageMeasured, STATISTICS_EFFECT)
-  storageMeasured({ tx, events }: EffectBatch<typeof collaborationStorageMeasured>): Promise<void> {
+  storeStorage({ tx, events }: EffectBatch<typeof collaborationStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
     return this.statistics.store(tx, 'storage', facts);
   }
 
   @Consume(packageStorageMeasured, STATISTICS_EFFECT)
-  packagesMeasured({ tx, events }: EffectBatch<typeof packageStorageMeasured>): Promise<void> {
+  storePackages({ tx, events }: EffectBatch<typeof packageStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
     return this.statistics.store(tx, 'packages', facts);
   }
 
   @Consume(projectIssuesCounted, STATISTICS_EFFECT)
-  issuesCounted({ tx, events }: EffectBatch<typeof projectIssuesCounted>): Promise<void> {
+  storeIssueCounts({ tx, events }: EffectBatch<typeof projectIssuesCounted>): Promise<void> {
     const facts = events.map(({ data }) => ({ ...data, measured_at: data.counted_at }));
     return this.statistics.store(tx, 'issues', facts);
   }
 
   @Consume(pushCompleted, { effect: 'note-pushes' })
-  async pushCompleted({ tx, events }: EffectBatch<typeof pushCompleted>): Promise<void> {
+  async recordPushes({ tx, events }: EffectBatch<typeof pushCompleted>): Promise<void> {
     const pushed = events.flatMap(({ data }) =>
       data.default_branch === null
         ? []
         : [{ projectId: data.project_id, branch: data.default_branch, hasChanged: data.default_branch_changed }],
     );
     await this.projects.noteDefaultBranches(tx, pushed);
-    await this.touch(tx, events);
+    await this.recordActivity(tx, events);
   }
 
   @Consume(issueCreated, STATISTICS_EFFECT)
-  issueCreated({ tx, events }: EffectBatch<typeof issueCreated>): Promise<void> {
-    return this.touch(tx, events);
+  recordActivityOfCreatedIssues({ tx, events }: EffectBatch<typeof issueCreated>): Promise<void> {
+    return this.recordActivity(tx, events);
   }
 
   @Consume(issueReopened, STATISTICS_EFFECT)
-  issueReopened({ tx, events }: EffectBatch<typeof issueReopened>): Promise<void> {
-    return this.touch(tx, events);
+  recordActivityOfReopenedIssues({ tx, events }: EffectBatch<typeof issueReopened>): Promise<void> {
+    return this.recordActivity(tx, events);
   }
 
   @Consume(issueClosed, STATISTICS_EFFECT)
-  issueClosed({ tx, events }: EffectBatch<typeof issueClosed>): Promise<void> {
-    return this.touch(tx, events);
+  recordActivityOfClosedIssues({ tx, events }: EffectBatch<typeof issueClosed>): Promise<void> {
+    return this.recordActivity(tx, events);
   }
 
   @Consume(issueDeleted, STATISTICS_EFFECT)
-  issueDeleted({ tx, events }: EffectBatch<typeof issueDeleted>): Promise<void> {
-    return this.touch(tx, events);
+  recordActivityOfDeletedIssues({ tx, events }: EffectBatch<typeof issueDeleted>): Promise<void> {
+    return this.recordActivity(tx, events);
   }
 
   @Consume(issueUpdated, STATISTICS_EFFECT)
-  issueUpdated({ tx, events }: EffectBatch<typeof issueUpdated>): Promise<void> {
-    return this.touch(tx, events);
+  recordActivityOfUpdatedIssues({ tx, events }: EffectBatch<typeof issueUpdated>): Promise<void> {
+    return this.recordActivity(tx, events);
   }
 
   @Consume(noteCreated, STATISTICS_EFFECT)
-  noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
-    return this.touch(tx, events);
+  recordActivityOfNotes({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
+    return this.recordActivity(tx, events);
   }
 
-  private touch(tx: Tx, events: readonly InProject[]): Promise<void> {
+  private recordActivity(tx: Tx, events: readonly InProject[]): Promise<void> {
     const seen = events.flatMap(({ time: at, data: { project_id: projectId } }) =>
       projectId === null ? [] : [{ projectId, at }],
     );

@@ -11,7 +11,7 @@ import type { KnownProject, ProjectChange } from './project-input';
 import { ProjectPlacesService } from './project-places.service';
 import type { LocatedProject } from './project-places.service';
 import { withUniqueNames, ProjectsService } from '../projects.service';
-import { partsOf, problemsOfProject } from './project-rules';
+import { splitProjectChange, problemsOfProject } from './project-rules';
 import type { ProjectParts } from './project-rules';
 
 type Shape = Pick<Project, 'name' | 'path' | 'visibility'>;
@@ -34,7 +34,7 @@ export class ProjectChangesService {
   private async change(tx: Tx, viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
     const placed = await this.places.lockProjectAndNamespace(tx, viewer, scope.id);
     const old = placed.project;
-    const parts = partsOf(viewer, params);
+    const parts = splitProjectChange(viewer, params);
     const { name = old.name, path = old.path, visibility = old.visibility } = parts.shape;
     if (visibility !== old.visibility && !viewer.isAdmin && scope.level < ACCESS_LEVELS.owner) throw new Forbidden();
     await this.validate(tx, placed, { name, path, visibility }, parts);

@@ -12,7 +12,7 @@ import type { NewProject } from './project-input';
 import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
 import type { Home } from './project-places.service';
 import { withUniqueNames, ProjectsService } from '../projects.service';
-import { partsOf, problemsOfProject } from './project-rules';
+import { splitProjectChange, problemsOfProject } from './project-rules';
 
 /** Default branch of a project that begins with a README, unless its creator names another. */
 const FIRST_BRANCH = 'main';
@@ -81,7 +81,7 @@ export class ProjectCreationService {
   ): Promise<number> {
     const { namespace_id, organization_id, initialize_with_readme, import_url: _, ...sent } = params;
     if ((organization_id ?? ORGANIZATION) !== ORGANIZATION) throw new NotFound('Organization');
-    const { shape, related, stored, problems: refused } = partsOf(maker, sent);
+    const { shape, related, stored, problems: refused } = splitProjectChange(maker, sent);
     const home = await this.home(tx, maker, namespace_id ?? null);
     const path = shape.path || projectPathFrom(shape.name ?? '');
     const name = shape.name || path;

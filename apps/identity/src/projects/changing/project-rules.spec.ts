@@ -2,11 +2,11 @@ import { Text } from '@rookery/api-v4';
 import type { ExactInput } from '@rookery/kernel';
 import { CreateProject, UpdateProject } from './project-fields.dto';
 import type { NewProject, ProjectChange } from './project-input';
-import { partsOf } from './project-rules';
+import { splitProjectChange } from './project-rules';
 
 const plainUser = { isAdmin: false };
 
-/** A parameter that no rule handles does not compile, neither in the class nor in `partsOf`. */
+/** A parameter that no rule handles does not compile, neither in the class nor in `splitProjectChange`. */
 class CreateColoured extends CreateProject implements ExactInput<NewProject, CreateColoured> {
   // @ts-expect-error no rule handles the colour
   @Text({ optional: true }) colour?: string;
@@ -23,12 +23,12 @@ describe('fields of a project', () => {
   it('do not compile if no rule handles them', () => {
     const coloured: ColouredChange = { colour: 'red' };
     // @ts-expect-error no rule handles the colour
-    expect(partsOf(plainUser, coloured).stored).toEqual({ settings: {} });
+    expect(splitProjectChange(plainUser, coloured).stored).toEqual({ settings: {} });
     expect([CreateColoured, UpdateColoured]).toHaveLength(2);
   });
 
   it('are split into the parts that handle them', () => {
-    const { shape, related, stored, problems } = partsOf(plainUser, {
+    const { shape, related, stored, problems } = splitProjectChange(plainUser, {
       name: 'Eggs',
       description: null,
       topics: ['nests'],
@@ -46,7 +46,7 @@ describe('fields of a project', () => {
   });
 
   it('convert deprecated switches to the new fields, which take precedence', () => {
-    const { stored } = partsOf(plainUser, {
+    const { stored } = splitProjectChange(plainUser, {
       issues_enabled: false,
       jobs_enabled: true,
       wiki_enabled: true,
@@ -61,7 +61,7 @@ describe('fields of a project', () => {
   });
 
   it('are refused if texts are too long or a source is given', () => {
-    const { problems } = partsOf(plainUser, {
+    const { problems } = splitProjectChange(plainUser, {
       description: 'x'.repeat(2001),
       merge_commit_template: 'x'.repeat(501),
       import_url: 'https://example.com/x.git',

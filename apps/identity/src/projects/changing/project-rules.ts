@@ -64,7 +64,7 @@ export interface ProjectParts {
 /**
  * Splits the sent fields into parts. Fields of no other part must be plain fields; otherwise the code does not compile.
  */
-export function partsOf<Sent extends ProjectChange>(
+export function splitProjectChange<Sent extends ProjectChange>(
   viewer: { readonly isAdmin: boolean },
   sent: Sent & ExactInput<ProjectChange, Sent>,
 ): ProjectParts {

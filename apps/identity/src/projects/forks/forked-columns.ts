@@ -6,7 +6,7 @@ import type { Project, ProjectRecord } from '../project.entity';
 const DEFAULTS = plainDefaults(PROJECT_FIELDS);
 
 /** Returns a setting, or its default when it is not stored. */
-export function settingOf<K extends keyof ProjectSettings>(project: ProjectRecord, name: K): ProjectSettings[K] {
+export function readSetting<K extends keyof ProjectSettings>(project: ProjectRecord, name: K): ProjectSettings[K] {
   return project.settings[name] ?? DEFAULTS[name];
 }
 

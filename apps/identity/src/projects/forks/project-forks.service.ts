@@ -12,7 +12,7 @@ import type { ProjectDraft } from '../projects.service';
 import { copyStorageFigures } from '../../statistics/project-statistics';
 import { problemsOfTexts, problemsOfProject } from '../changing/project-rules';
 import type { ProjectRecord } from '../project.entity';
-import { forkedColumns, settingOf } from './forked-columns';
+import { forkedColumns, readSetting } from './forked-columns';
 import { mayFork } from './fork.policy';
 
 const TARGET = 'Target Namespace';
@@ -87,8 +87,8 @@ export class ProjectForksService {
   ): Promise<void> {
     const { visibility } = project;
     const features = {
-      forking: settingOf(project, 'forking_access_level'),
-      repository: settingOf(project, 'repository_access_level'),
+      forking: readSetting(project, 'forking_access_level'),
+      repository: readSetting(project, 'repository_access_level'),
     };
     if (!mayFork(viewer, { visibility, level, ...features })) throw new NotFound('');
     if (!mayPutProjectsIn(viewer, target)) throw new NotFound(TARGET);

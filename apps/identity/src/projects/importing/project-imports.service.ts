@@ -17,7 +17,7 @@ import type { Home } from '../changing/project-places.service';
 import { problemsOfProject, problemsOfTexts } from '../changing/project-rules';
 import { ProjectsService, withUniqueNames } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
-import { sentencesOf } from './import-problems';
+import { renderProblems } from './import-problems';
 
 type Importer = Pick<Viewer, 'userId' | 'isAdmin' | 'isExternal'> & { readonly userId: number };
 type Target = { readonly outcome: 'allowed'; readonly home: Home } | { readonly outcome: 'forbidden' | 'missing' };
@@ -52,7 +52,7 @@ export class ProjectImportsService {
     try {
       return await withUniqueNames(() => this.work.run((tx) => this.createIn(tx, request)));
     } catch (error) {
-      if (error instanceof Invalid) return { outcome: 'invalid', problems: sentencesOf(error.fields) };
+      if (error instanceof Invalid) return { outcome: 'invalid', problems: renderProblems(error.fields) };
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import type { ProjectRow } from '../project-row';
 import { projectColumns, shapeFor } from '../project-shown-sql';
 import type { ProjectFilters } from './project-filters';
 import { narrow, requiredLevel } from './project-narrowing';
-import { sortingOf } from './project-order';
+import { toProjectSorting } from './project-order';
 import {
   reachedProjectRows,
   reachedProjectsFilterSql,
@@ -81,7 +81,7 @@ function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): 
     if (seen !== 'true') list.where(seen);
   } else if (!isGathered) list.filter(reachedProjectsFilterSql(user, level));
   narrow(list, viewer, user, params);
-  const { order, unique, join, columns } = sortingOf(list.bind, viewer, params);
+  const { order, unique, join, columns } = toProjectSorting(list.bind, viewer, params);
   list.orderBy(order, unique);
   if (parts) return list.fromParts(parts);
   const from = isGathered ? reachedProjectRows(user, level, list.isWhole ? columns : ['*']) : 'projects';

@@ -6,7 +6,7 @@ import { customAttributesFilter } from '../../custom-attributes/custom-attribute
 import type { ProjectFilters } from './project-filters';
 
 /**
- * Returns the access level that the filters require, 0 for none. Anonymous callers have no level, so it is 0. Source:
+ * Returns the access level that the filters require, 0 for none. Anonymous callers always get 0. Source:
  * reference identity-and-import 10.2.
  */
 export function requiredLevel(viewer: Viewer, params: ProjectFilters): number {

@@ -18,7 +18,7 @@ export interface ProjectSorting {
  * Returns the order: the chosen column, then id in the same direction. An order by created_at is one by id. Orders by
  * size are for administrators. Source: reference identity-and-import 1.3, 2.7, 10.2.
  */
-export function sortingOf(bind: Bind, viewer: Viewer, params: ProjectFilters): ProjectSorting {
+export function toProjectSorting(bind: Bind, viewer: Viewer, params: ProjectFilters): ProjectSorting {
   const { order_by, sort, search } = params;
   if (isSizeOrder(order_by) && viewer.isAdmin) {
     const join = ' join project_statistics measured on measured.project_id = p.id';

@@ -9,7 +9,7 @@ import { AccessTokensService } from '../access-tokens.service';
 import type { TokenRow } from '../access-token.entity';
 import { RevokeToken } from './resource-tokens.dto';
 import { LeakedTokensQueries } from './leaked-tokens.queries';
-import { resourceOf } from './resource';
+import { toResource } from './resource';
 import { mayManageTokens } from './resource-token.policy';
 
 @Controller()
@@ -27,7 +27,7 @@ export class GroupTokensController {
     within: inGroup('id'),
     may: ability<RevokeToken, GroupScope>(
       'group.revoke_tokens',
-      (call) => mayManageTokens(call.viewer, resourceOf(call.within)),
+      (call) => mayManageTokens(call.viewer, toResource(call.within)),
       { signedIn: true },
     ),
     params: RevokeToken,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@rookery/persistence';
 import { reachedNamespacesSql, reachedProjectsSql } from '../../directory/reach/reach-sql';
-import { digestOf } from '../token-terms';
+import { digestSecret } from '../token-terms';
 
 const USER = 't.user_id';
 const ANY_LEVEL = '5';
@@ -25,7 +25,7 @@ export class LeakedTokensQueries {
            or exists (select 1 from (${reachedProjectsSql(USER, ANY_LEVEL)}) reached
              join projects p on p.id = reached.id
              join namespace_ancestors a on a.namespace_id = p.namespace_id and a.ancestor_id = $2))`,
-      [digestOf(plaintext), groupId],
+      [digestSecret(plaintext), groupId],
     );
     return rows[0]?.id ?? null;
   }

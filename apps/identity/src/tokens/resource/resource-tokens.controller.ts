@@ -4,7 +4,7 @@ import { ability, created, Endpoint, none, one, page, signedIn, source } from '@
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound, Refused, Unauthorized } from '@rookery/kernel';
 import { AccessTokensService } from '../access-tokens.service';
-import { resourceOf } from './resource';
+import { toResource } from './resource';
 import { mayMakeTokens, mayManageTokens } from './resource-token.policy';
 import { newResourceToken, resourceToken } from '../access-token.presenter';
 import type { NewResourceTokenRow, ResourceTokenRow } from './resource-tokens.queries';
@@ -25,12 +25,12 @@ type Scope = ProjectScope | GroupScope;
 type TokenCall<P> = Call<P, Scope, SignedInViewer>;
 
 const manages = <P extends object>() =>
-  ability<P, Scope>('resource_token.manage', (call) => mayManageTokens(call.viewer, resourceOf(call.within)), {
+  ability<P, Scope>('resource_token.manage', (call) => mayManageTokens(call.viewer, toResource(call.within)), {
     signedIn: true,
   });
 const makes = ability<CreateResourceToken, Scope>(
   'resource_token.create',
-  (call) => mayMakeTokens(call.viewer, resourceOf(call.within)),
+  (call) => mayMakeTokens(call.viewer, toResource(call.within)),
   { signedIn: true },
 );
 // Confirmed: callers who may not manage tokens get 401. Source: ADR 0003.
@@ -60,7 +60,7 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: page(resourceToken),
     })
     list({ within, params, page }: TokenCall<ListResourceTokens>): Promise<Page<ResourceTokenRow>> {
-      return this.queries.page(resourceOf(within), params, page);
+      return this.queries.page(toResource(within), params, page);
     }
 
     @Endpoint('POST', base, {
@@ -73,7 +73,7 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: created(newResourceToken),
     })
     create({ viewer, within, params }: TokenCall<CreateResourceToken>): Promise<NewResourceTokenRow> {
-      return this.service.create(viewer, resourceOf(within), params);
+      return this.service.create(viewer, toResource(within), params);
     }
 
     @Endpoint('GET', `${base}/self`, {
@@ -86,9 +86,9 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: one(resourceToken),
     })
     async self({ viewer, within }: TokenCall<OneTokenHolder>): Promise<ResourceTokenRow> {
-      const token = await this.queries.one(resourceOf(within), viewer.tokenId);
+      const token = await this.queries.one(toResource(within), viewer.tokenId);
       if (token?.user_id === viewer.userId) return token;
-      throw mayManageTokens(viewer, resourceOf(within)) ? missing('self') : new Unauthorized();
+      throw mayManageTokens(viewer, toResource(within)) ? missing('self') : new Unauthorized();
     }
 
     @Endpoint('GET', `${base}/:token_id`, {
@@ -102,7 +102,7 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: one(resourceToken),
     })
     async show({ within, params }: TokenCall<OneResourceToken>): Promise<ResourceTokenRow> {
-      const token = await this.queries.one(resourceOf(within), params.token_id);
+      const token = await this.queries.one(toResource(within), params.token_id);
       if (!token) throw missing(params.token_id);
       return token;
     }
@@ -118,7 +118,7 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: one(newResourceToken),
     })
     rotateSelf({ viewer, within, params }: TokenCall<RotateOwnResourceToken>): Promise<NewResourceTokenRow> {
-      return this.service.rotateOwn(viewer, resourceOf(within), params.expires_at);
+      return this.service.rotateOwn(viewer, toResource(within), params.expires_at);
     }
 
     @Endpoint('POST', `${base}/:token_id/rotate`, {
@@ -132,7 +132,7 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: one(newResourceToken),
     })
     rotate({ viewer, within, params }: TokenCall<RotateResourceToken>): Promise<NewResourceTokenRow> {
-      return this.service.rotate(viewer, resourceOf(within), params.token_id, params.expires_at);
+      return this.service.rotate(viewer, toResource(within), params.token_id, params.expires_at);
     }
 
     @Endpoint('DELETE', `${base}/:token_id`, {
@@ -146,7 +146,7 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: none(),
     })
     async revoke({ within, params }: TokenCall<OneResourceToken>): Promise<void> {
-      const token = await this.queries.one(resourceOf(within), params.token_id);
+      const token = await this.queries.one(toResource(within), params.token_id);
       if (!token) throw missing(params.token_id);
       await this.tokens.revoke(token.id);
     }

@@ -13,7 +13,7 @@ export interface Resource {
   readonly level: number;
 }
 
-export function resourceOf(scope: ProjectScope | GroupScope): Resource {
+export function toResource(scope: ProjectScope | GroupScope): Resource {
   return {
     type: scope.kind,
     id: scope.id,

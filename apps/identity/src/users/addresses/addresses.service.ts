@@ -11,7 +11,7 @@ import { User } from '../user.entity';
 import { NOT_OWN_ADDRESS } from '../user-rules';
 
 /** An address with its user and its role (primary, successor, secondary). */
-export type PlacedAddress = RowOf<Email, 'id' | 'userId' | 'isPrimary' | 'becomesPrimary'>;
+export type AddressRow = RowOf<Email, 'id' | 'userId' | 'isPrimary' | 'becomesPrimary'>;
 
 /** An unconfirmed address. */
 type WaitingAddress = RowOf<Email, 'id' | 'userId' | 'email' | 'isPrimary'>;
@@ -81,12 +81,12 @@ export class AddressesService {
   /**
    * Adds an address that replaces the primary one when it is confirmed. The caller drops an earlier successor first.
    */
-  async addSuccessor(tx: Tx, userId: number, address: string): Promise<PlacedAddress> {
+  async addSuccessor(tx: Tx, userId: number, address: string): Promise<AddressRow> {
     const [row] = (await tx.query(
       `insert into emails (user_id, email, becomes_primary) values ($1, $2, true)
        returning id, user_id, is_primary, becomes_primary`,
       [userId, address],
-    )) as [PlacedAddress];
+    )) as [AddressRow];
     return row;
   }
 
@@ -115,7 +115,7 @@ export class AddressesService {
     await tx.manager.update(Email, id, { confirmationRequestedAt: at });
   }
 
-  async markConfirmed(tx: Tx, { id, user_id, is_primary, becomes_primary }: PlacedAddress): Promise<void> {
+  async markConfirmed(tx: Tx, { id, user_id, is_primary, becomes_primary }: AddressRow): Promise<void> {
     if (becomes_primary) {
       // Users keep their former address. A generated address of a bot, or an unconfirmed one, is deleted.
       await tx.query(

@@ -28,7 +28,7 @@ export class ImportChecks {
    * Errors: ImportEnded for an import that was cancelled or deleted meanwhile; ImporterRefused if its user has lost the role
    * in the namespace of the project, or is not active any more; Unavailable.
    */
-  async check({ id, user_id, project_id: projectId, source }: ImportRow): Promise<void> {
+  async checkImport({ id, user_id, project_id: projectId, source }: ImportRow): Promise<void> {
     if ((await this.records.one(id))?.state !== 'started') throw new ImportEnded();
     const project = (await this.directory.projects([projectId!])).get(projectId!);
     // The copy of the directory may not have the project yet, and loses it when it is deleted, which ends the import.

@@ -6,9 +6,9 @@ import type { AttachmentsSource } from '../../stages/attachments/text-attachment
 import { ObjectsStage } from '../../stages/objects/objects-stage';
 import type { ObjectsSource, StageJournal } from '../../stages/objects/objects-stage';
 import type { ObjectList } from '../../stages/objects/object-list';
-import { listsOf } from '../../stages/objects/import-lists';
+import { chooseLists } from '../../stages/objects/import-lists';
 import { RepositoryStage } from '../../stages/repository/repository-stage';
-import { gitCredentialOf, headsOf, UpstreamHosts } from '../../sources/upstream-hosts';
+import { toGitCredential, findHeadRefs, UpstreamHosts } from '../../sources/upstream-hosts';
 import type { UpstreamAttachments } from '../../sources/attachments/upstream-attachments';
 import { StageFailed } from '../../stages/stage-failure';
 import { ImportCredentials } from '../import-credentials';
@@ -52,13 +52,16 @@ export class ImportRun {
     @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
-  /** Errors: StageFailed; StageWaits; those of the checks; the reason of the signal. */
+  /**
+   * Runs all stages of an import: its repository, then its objects. Errors: StageFailed; StageWaits if a stage must wait for
+   * the host; those of `ImportChecks`; the reason of the signal of `attempt`.
+   */
   async run(row: ImportRow, attempt: ImportTry): Promise<void> {
     const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
     if (credential === null && (row.sealed_credential !== null || row.source !== BY_URL)) {
       throw new StageFailed(NO_CREDENTIAL, true);
     }
-    await this.checks.check(row);
+    await this.checks.checkImport(row);
     await this.importRepository(row, credential, attempt);
     const { source: kind, api_url: url } = row;
     if (kind === BY_URL || url === null || credential === null) return;
@@ -69,7 +72,7 @@ export class ImportRun {
       repository: this.hosts.open(kind, access, row.upstream_name),
       attachments: await this.attachmentsOf(row, upstream, attempt),
     };
-    for (const list of listsOf(kind, row)) await this.importList(row, list, source, attempt);
+    for (const list of chooseLists(kind, row)) await this.importList(row, list, source, attempt);
   }
 
   private async attachmentsOf(
@@ -91,12 +94,12 @@ export class ImportRun {
   private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
     if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
-    const credentials = gitCredentialOf(row.source, credential);
-    const heads = headsOf(row.source);
+    const credentials = toGitCredential(row.source, credential);
+    const heads = findHeadRefs(row.source);
     const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials, heads };
-    const failed = await this.repository.run(source, () => this.checks.check(row), attempt.signal);
+    const failed = await this.repository.run(source, () => this.checks.checkImport(row), attempt.signal);
     await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
-    await this.checks.check(row);
+    await this.checks.checkImport(row);
     await attempt.noteProgress();
   }
 
@@ -118,10 +121,10 @@ export class ImportRun {
       progress: () => this.stages.progress(row.id, stage),
       advance: async (page, failed) => {
         await this.stages.advance(row.id, stage, page, failed);
-        await this.checks.check(row);
+        await this.checks.checkImport(row);
         await noteProgress();
       },
-      check: () => this.checks.check(row),
+      checkStillRunning: () => this.checks.checkImport(row),
     };
   }
 }

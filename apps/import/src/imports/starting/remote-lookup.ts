@@ -27,7 +27,7 @@ export class RemoteLookup {
     // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
     if (/[?#]/.test(hostname)) throw invalidAddress(hostname);
     try {
-      await this.requests.check(url);
+      await this.requests.checkAddress(url);
       return url;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
@@ -48,7 +48,7 @@ export class RemoteLookup {
     try {
       return await this.remote.repository(access, id);
     } catch (error) {
-      throw error instanceof SourceError ? refusalOf(error) : error;
+      throw error instanceof SourceError ? toImportRefused(error) : error;
     }
   }
 }
@@ -58,7 +58,7 @@ function invalidAddress(hostname: string): ImportRefused {
 }
 
 /** Returns the refusal for a host that did not answer as expected. */
-export function refusalOf({ reason, message }: SourceError): ImportRefused {
+export function toImportRefused({ reason, message }: SourceError): ImportRefused {
   if (reason === 'credential') {
     return new ImportRefused('credential', 'error', `Access denied to your ${SERVICE} account.`);
   }

@@ -48,7 +48,7 @@ export class RepohostServerImportsService {
     try {
       // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
       if (/[?#]/.test(server)) throw new SourceError('address', 'The address has a query.');
-      await this.requests.check(url);
+      await this.requests.checkAddress(url);
       return url;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;

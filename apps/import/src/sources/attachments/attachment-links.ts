@@ -33,7 +33,7 @@ const PUBLIC_FILES = [
 ];
 
 /** An address in a text. Shape: `index` is that of its first character. */
-interface Place {
+interface LinkPlace {
   readonly address: string;
   readonly index: number;
 }
@@ -97,7 +97,7 @@ export class AttachmentLinks {
   }
 
   /** Returns the places of addresses outside of code, in their order. Bounds: READ_LIMIT. */
-  private placesIn(text: string): readonly Place[] {
+  private placesIn(text: string): readonly LinkPlace[] {
     // The parser replaces these characters, too.
     const part = text.slice(0, READ_LIMIT).replaceAll('\0', '\uFFFD');
     if (part.search(this.address) < 0) return [];
@@ -106,7 +106,7 @@ export class AttachmentLinks {
       .parse(part, {})
       .flatMap(piecesOf)
       .flatMap(({ content, isCode }) => (content.match(this.address) ?? []).map((found) => ({ found, isCode })));
-    const places: Place[] = [];
+    const places: LinkPlace[] = [];
     let at = 0;
     for (const { 0: found, index } of part.matchAll(this.address)) {
       const next = parsed[at];

@@ -1,5 +1,5 @@
 import { hashedId } from '../hashed-ids';
-import { fieldsOf, isId, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, textIn, timeIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 import type { UpstreamEvent } from '../upstream-objects';
 import { nameOfLabel, personIn } from './remote-fields';
@@ -34,13 +34,13 @@ interface TimelineEntry {
 
 /** Returns the path of the timeline of an issue or a pull request; null for a malformed one. */
 export function timelinePathOf(item: unknown): string | null {
-  const { number } = fieldsOf(item);
+  const { number } = toFields(item);
   return isId(number) ? `/issues/${number}/timeline` : null;
 }
 
 /** Timelines also have comments, commits and reviews, which are in other lists. Entries do not name their issue. */
 export function timelineEntriesOf(member: unknown, item: unknown): readonly TimelineEntry[] {
-  const event = fieldsOf(member);
+  const event = toFields(member);
   const isMention = event['event'] === 'cross-referenced';
   const isWanted = isMention ? referenceOf(event, item) !== null : CHANGES.has(event['event']);
   return isWanted ? [{ event, of: item }] : [];
@@ -48,13 +48,13 @@ export function timelineEntriesOf(member: unknown, item: unknown): readonly Time
 
 export function eventIn(entry: unknown): UpstreamEvent | null {
   const { event, of } = entry as TimelineEntry;
-  const { number } = fieldsOf(of);
+  const { number } = toFields(of);
   const [change, createdAt] = [CHANGES.get(event['event']), timeIn(event['created_at'])];
   if (!isId(number) || change === undefined || createdAt === null) return null;
   const name = nameOf(change, event, of);
   const id = isId(event['id']) ? event['id'] : hashedId(JSON.stringify([number, change, name, createdAt]));
   const on = { number, isOnPullRequest: isPullRequest(of) };
-  const before = textIn(fieldsOf(event['rename'])['from'], MAX_NAME);
+  const before = textIn(toFields(event['rename'])['from'], MAX_NAME);
   return { id, ...on, author: personIn(event['actor']), change, name, before, createdAt };
 }
 
@@ -62,19 +62,19 @@ function nameOf(change: Change, event: Fields, of: unknown): string | null {
   const login = (field: string): string => personIn(event[field]).username;
   if (change === 'mentioned') return referenceOf(event, of);
   if (change.startsWith('label')) return nameOfLabel(event['label']);
-  if (change.startsWith('milestone')) return textIn(fieldsOf(event['milestone'])['title'], MAX_NAME);
-  if (change === 'renamed') return textIn(fieldsOf(event['rename'])['to'], MAX_NAME);
+  if (change.startsWith('milestone')) return textIn(toFields(event['milestone'])['title'], MAX_NAME);
+  if (change === 'renamed') return textIn(toFields(event['rename'])['to'], MAX_NAME);
   if (change.endsWith('assigned')) return login('assignee');
   if (!change.startsWith('review')) return null;
-  const team = textIn(fieldsOf(event['requested_team'])['slug'], MAX_NAME);
+  const team = textIn(toFields(event['requested_team'])['slug'], MAX_NAME);
   return team ?? login('requested_reviewer');
 }
 
 /** The issue or pull request of the same repository that mentions an item, as `#5` or `!5`; null for another repository. */
 function referenceOf(event: Fields, of: unknown): string | null {
-  const issue = fieldsOf(fieldsOf(event['source'])['issue']);
+  const issue = toFields(toFields(event['source'])['issue']);
   const { number, repository_url: repository } = issue;
   if (!isId(number) || typeof repository !== 'string') return null;
-  if (repository !== fieldsOf(of)['repository_url']) return null;
+  if (repository !== toFields(of)['repository_url']) return null;
   return `${isPullRequest(issue) ? '!' : '#'}${number}`;
 }

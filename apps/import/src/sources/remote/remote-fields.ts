@@ -1,5 +1,5 @@
 import type { UpstreamPerson } from '@rookery/contracts';
-import { DELETED, fieldsOf, isId, MAX_USERNAME, storableText, storableUsername, timeIn } from '../upstream-fields';
+import { DELETED, toFields, isId, MAX_USERNAME, storableText, storableUsername, timeIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
 export function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
@@ -8,18 +8,18 @@ export function timesIn(fields: Fields): { readonly createdAt: string; readonly 
 }
 
 export function personIn(value: unknown): UpstreamPerson {
-  const { id, login } = fieldsOf(value);
+  const { id, login } = toFields(value);
   if (!isId(id) || typeof login !== 'string' || login === '') return DELETED;
   return { id, username: storableUsername(login) };
 }
 
 export function nameOfLabel(value: unknown): string | null {
-  const name = typeof value === 'string' ? value : fieldsOf(value)['name'];
+  const name = typeof value === 'string' ? value : toFields(value)['name'];
   return typeof name === 'string' ? storableText(name) : null;
 }
 
 /** Returns a username as a part of the name of a branch; empty if there is none. */
 export function ownerIn(user: unknown): string {
-  const { login } = fieldsOf(user);
+  const { login } = toFields(user);
   return typeof login === 'string' ? login.replace(/[^\w.-]/g, '').slice(0, MAX_USERNAME) : '';
 }

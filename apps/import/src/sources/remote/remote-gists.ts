@@ -1,4 +1,4 @@
-import { fieldsOf, isId, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, storableText, textIn, timeIn } from '../upstream-fields';
 
 /** A file of a gist. Shape: `content` null if the host sends it at `rawUrl` alone. Units: `bytes` as the host says. */
 export interface RemoteGistFile {
@@ -23,10 +23,10 @@ const ID = /^[\w-]{1,64}$/;
 
 /** Reads a gist. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.9. */
 export function gistIn(item: unknown): RemoteGist | null {
-  const { id, public: isPublic, description, files, created_at: created, updated_at: updated } = fieldsOf(item);
+  const { id, public: isPublic, description, files, created_at: created, updated_at: updated } = toFields(item);
   const createdAt = timeIn(created);
   if (typeof id !== 'string' || !ID.test(id) || createdAt === null) return null;
-  const found = Object.values(fieldsOf(files)).map(fileIn);
+  const found = Object.values(toFields(files)).map(fileIn);
   return {
     ...{ id, description: textIn(description), isPublic: isPublic === true, createdAt },
     ...{ updatedAt: timeIn(updated) ?? createdAt, files: found.filter((file) => file !== null) },
@@ -34,7 +34,7 @@ export function gistIn(item: unknown): RemoteGist | null {
 }
 
 function fileIn(value: unknown): RemoteGistFile | null {
-  const { filename, raw_url: rawUrl, size, content, truncated } = fieldsOf(value);
+  const { filename, raw_url: rawUrl, size, content, truncated } = toFields(value);
   if (typeof filename !== 'string' || filename === '' || typeof rawUrl !== 'string') return null;
   const isWhole = typeof content === 'string' && truncated !== true;
   return {

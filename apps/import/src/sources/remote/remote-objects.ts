@@ -1,4 +1,4 @@
-import { fieldsOf, isId, listIn, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, listIn, storableText, textIn, timeIn } from '../upstream-fields';
 import type {
   UpstreamComment,
   UpstreamCommit,
@@ -13,14 +13,14 @@ const COMMENT_PAGE = /\/(issues|pull)\/(\d{1,15})#/;
 
 /** Readers of objects in lists of upstream hosts. Shape: null if a needed field is missing or has another type. */
 export function labelIn(item: unknown): UpstreamLabel | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const { name, color } = fields;
   if (typeof name !== 'string' || typeof color !== 'string') return null;
   return { name: storableText(name), color: storableText(color), description: textIn(fields['description']) };
 }
 
 export function milestoneIn(item: unknown): UpstreamMilestone | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const times = timesIn(fields);
   const { number, title, state } = fields;
   if (!isId(number) || typeof title !== 'string' || !times) return null;
@@ -32,11 +32,11 @@ export function milestoneIn(item: unknown): UpstreamMilestone | null {
 }
 
 export function issueIn(item: unknown): UpstreamIssue | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const times = timesIn(fields);
   const { number, title, state, locked } = fields;
   if (!isId(number) || typeof title !== 'string' || !times) return null;
-  const milestone = fieldsOf(fields['milestone'])['number'];
+  const milestone = toFields(fields['milestone'])['number'];
   return {
     ...{ number, title: storableText(title), body: textIn(fields['body']), isClosed: state === 'closed' },
     ...{ ...times, isLocked: locked === true, closedAt: timeIn(fields['closed_at']) },
@@ -49,23 +49,23 @@ export function issueIn(item: unknown): UpstreamIssue | null {
 
 /** Pull requests are in the list of issues, too. */
 export function isPullRequest(item: unknown): boolean {
-  return fieldsOf(item)['pull_request'] !== undefined;
+  return toFields(item)['pull_request'] !== undefined;
 }
 
 /** Returns the path of a pull request whose list lacks a fact about its merge; null for one that is not merged. */
 export function mergedPathOf(item: unknown): string | null {
-  const { number, merged_at: mergedAt } = fieldsOf(item);
+  const { number, merged_at: mergedAt } = toFields(item);
   return isId(number) && timeIn(mergedAt) !== null ? `/pulls/${number}` : null;
 }
 
 export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const times = timesIn(fields);
   const { number, title, draft, locked } = fields;
   const [head, base] = [commitIn(fields['head']), commitIn(fields['base'])];
   if (!isId(number) || typeof title !== 'string' || !times || !head || !base) return null;
   const mergedAt = timeIn(fields['merged_at']);
-  const milestone = fieldsOf(fields['milestone'])['number'];
+  const milestone = toFields(fields['milestone'])['number'];
   return {
     ...{
       number,
@@ -79,7 +79,7 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
     author: personIn(fields['user']),
     assignees: listIn(fields['assignees']).map(personIn),
     reviewers: listIn(fields['requested_reviewers']).map(personIn),
-    mergedBy: fieldsOf(fields['merged_by'])['login'] === undefined ? null : personIn(fields['merged_by']),
+    mergedBy: toFields(fields['merged_by'])['login'] === undefined ? null : personIn(fields['merged_by']),
     labels: listIn(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
     milestone: isId(milestone) ? milestone : null,
     isForeign: repositoryOf(fields['head']) !== repositoryOf(fields['base']),
@@ -88,24 +88,24 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
 }
 
 function commitIn(value: unknown): UpstreamCommit | null {
-  const { ref, sha, user } = fieldsOf(value);
+  const { ref, sha, user } = toFields(value);
   if (typeof ref !== 'string' || typeof sha !== 'string') return null;
   return { branch: storableText(ref), sha: storableText(sha), owner: ownerIn(user) };
 }
 
 /** Shape: undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
-  return fieldsOf(fieldsOf(value)['repo'])['id'];
+  return toFields(toFields(value)['repo'])['id'];
 }
 
 /** Returns the path of the comments on an issue or a pull request; null for a malformed one. */
 export function commentsPathOf(item: unknown): string | null {
-  const { number } = fieldsOf(item);
+  const { number } = toFields(item);
   return isId(number) ? `/issues/${number}/comments` : null;
 }
 
 export function commentIn(item: unknown): UpstreamComment | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const times = timesIn(fields);
   const { id, body } = fields;
   const [, page, number] = pageOf(item) ?? [];
@@ -115,6 +115,6 @@ export function commentIn(item: unknown): UpstreamComment | null {
 }
 
 function pageOf(item: unknown): RegExpExecArray | null {
-  const page = fieldsOf(item)['html_url'];
+  const page = toFields(item)['html_url'];
   return typeof page === 'string' ? COMMENT_PAGE.exec(page) : null;
 }

@@ -1,14 +1,14 @@
-import { fieldsOf, isId, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, storableText, textIn, timeIn } from '../upstream-fields';
 import type { UpstreamProtectedBranch, UpstreamRelease } from '../upstream-objects';
 import { personIn } from './remote-fields';
 
 /** Drafts have no tag. */
 export function isPublished(item: unknown): boolean {
-  return fieldsOf(item)['draft'] !== true;
+  return toFields(item)['draft'] !== true;
 }
 
 export function releaseIn(item: unknown): UpstreamRelease | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const { id, tag_name: tag } = fields;
   const createdAt = timeIn(fields['created_at']);
   if (!isId(id) || typeof tag !== 'string' || createdAt === null) return null;
@@ -20,19 +20,19 @@ export function releaseIn(item: unknown): UpstreamRelease | null {
 
 /** Returns the path of the protection of a branch; null for a malformed one. */
 export function protectionPathOf(item: unknown): string | null {
-  const { name } = fieldsOf(item);
+  const { name } = toFields(item);
   return typeof name === 'string' && name !== ''
     ? `/branches/${encodeURIComponent(storableText(name))}/protection`
     : null;
 }
 
 export function protectedBranchIn(item: unknown): UpstreamProtectedBranch | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const { name, required_pull_request_reviews: reviews, allow_force_pushes: force } = fields;
   if (typeof name !== 'string' || name === '') return null;
   return {
     name: storableText(name),
     needsPullRequest: typeof reviews === 'object' && reviews !== null,
-    allowsForcePush: fieldsOf(force)['enabled'] === true,
+    allowsForcePush: toFields(force)['enabled'] === true,
   };
 }

@@ -1,5 +1,5 @@
 import { withSuggestionRange } from '../suggestion-range';
-import { fieldsOf, isId, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, storableText, textIn, timeIn } from '../upstream-fields';
 import type { UpstreamReview, UpstreamReviewComment } from '../upstream-objects';
 import { personIn, timesIn } from './remote-fields';
 
@@ -13,24 +13,24 @@ const PULL_ADDRESS = /\/pulls?\/(\d{1,15})(?:[#/?]|$)/;
 
 /** Returns the path of the reviews of a pull request; null for a malformed one. */
 export function reviewsPathOf(item: unknown): string | null {
-  const { number } = fieldsOf(item);
+  const { number } = toFields(item);
   return isId(number) ? `/pulls/${number}/reviews` : null;
 }
 
 /** Returns the path of the comments on lines of a pull request; null for a malformed one. */
 export function reviewCommentsPathOf(item: unknown): string | null {
-  const { number } = fieldsOf(item);
+  const { number } = toFields(item);
   return isId(number) ? `/pulls/${number}/comments` : null;
 }
 
 /** Whether a review has content: not one that is pending, nor one that only carries comments on lines. */
 export function hasContent(item: unknown): boolean {
-  const { state, body } = fieldsOf(item);
+  const { state, body } = toFields(item);
   return typeof state !== 'string' || (STATES.has(state) && (state !== 'COMMENTED' || textIn(body) !== null));
 }
 
 export function reviewIn(item: unknown): UpstreamReview | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const { id, state } = fields;
   const number = numberIn(fields['pull_request_url']) ?? numberIn(fields['html_url']);
   const submittedAt = timeIn(fields['submitted_at']);
@@ -40,7 +40,7 @@ export function reviewIn(item: unknown): UpstreamReview | null {
 }
 
 export function reviewCommentIn(item: unknown): UpstreamReviewComment | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const times = timesIn(fields);
   const { id, body, path, in_reply_to_id: replyTo } = fields;
   const number = numberIn(fields['pull_request_url']) ?? numberIn(fields['html_url']);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { basicCredential } from '../basic-credential';
 import { SourceError } from '../source-error';
-import { fieldsOf } from '../upstream-fields';
+import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
@@ -57,7 +57,7 @@ export class RepohostServerClient {
     const { secrets } = basicCredential(access.credential);
     const answer = await this.requests.get({ ...requestTo(access, address, PAGE_BYTES), signal });
     const { status } = answer;
-    const { values: items, isLastPage, nextPageStart } = fieldsOf(jsonIn(answer, secrets));
+    const { values: items, isLastPage, nextPageStart } = toFields(jsonIn(answer, secrets));
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     return { items, next: isLastPage === false ? nextAddress(address, nextPageStart) : null, pauseUntil: null };

@@ -3,7 +3,7 @@ import { hashedId } from '../hashed-ids';
 import { withSuggestionRange } from '../suggestion-range';
 import {
   DELETED,
-  fieldsOf,
+  toFields,
   isId,
   listIn,
   MAX_SHA,
@@ -54,13 +54,13 @@ const MAX_PATH = 4096;
 
 /** Returns the path of the activities of a pull request; null for a malformed one. */
 export function activitiesPathOf(item: unknown): string | null {
-  const { id } = fieldsOf(item);
+  const { id } = toFields(item);
   return isId(id) ? `/pull-requests/${id}/activities` : null;
 }
 
 /** Returns the path of the activities of a merged pull request, whose list lacks its merge; null for one that is not merged. */
 export function mergedPathOf(item: unknown): string | null {
-  return fieldsOf(item)['state'] === 'MERGED' ? activitiesPathOf(item) : null;
+  return toFields(item)['state'] === 'MERGED' ? activitiesPathOf(item) : null;
 }
 
 /**
@@ -68,13 +68,13 @@ export function mergedPathOf(item: unknown): string | null {
  * merged one. Source: reference identity-and-import 6.10.
  */
 export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const { id, title, state } = fields;
   const times = timesIn(fields);
   const [head, base] = [commitIn(fields['fromRef']), commitIn(fields['toRef'])];
   if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
   const closedAt = instantIn(fields['closedDate']) ?? times.updatedAt;
-  const merge = fieldsOf(listIn(fields['values']).find((one) => fieldsOf(one)['action'] === 'MERGED'));
+  const merge = toFields(listIn(fields['values']).find((one) => toFields(one)['action'] === 'MERGED'));
   const isMerged = state === 'MERGED';
   return {
     ...{ number: id, title: storableText(title), body: textIn(fields['description']), ...times, head, base },
@@ -83,22 +83,22 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
     closedAt: state === 'DECLINED' ? closedAt : null,
     mergedAt: isMerged ? (instantIn(merge['createdDate']) ?? closedAt) : null,
     mergedBy: isMerged && merge['user'] !== undefined ? personIn(merge['user']) : null,
-    mergeCommitSha: textIn(fieldsOf(merge['commit'])['id']),
-    author: personIn(fieldsOf(fields['author'])['user']),
-    reviewers: listIn(fields['reviewers']).map((reviewer) => personIn(fieldsOf(reviewer)['user'])),
+    mergeCommitSha: textIn(toFields(merge['commit'])['id']),
+    author: personIn(toFields(fields['author'])['user']),
+    reviewers: listIn(fields['reviewers']).map((reviewer) => personIn(toFields(reviewer)['user'])),
     isForeign: repositoryOf(fields['fromRef']) !== repositoryOf(fields['toRef']),
   };
 }
 
 /** Returns the reviews in an activity. Source: reference identity-and-import 6.10. */
 export function reviewsIn(activity: unknown, pullRequest: unknown): readonly NumberedActivity[] {
-  const isReview = REVIEW_STATES.has(fieldsOf(activity)['action']);
-  return isReview ? [{ number: fieldsOf(pullRequest)['id'], activity }] : [];
+  const isReview = REVIEW_STATES.has(toFields(activity)['action']);
+  return isReview ? [{ number: toFields(pullRequest)['id'], activity }] : [];
 }
 
 export function reviewIn(item: unknown): UpstreamReview | null {
-  const { number, activity } = fieldsOf(item);
-  const { id, action, createdDate, user } = fieldsOf(activity);
+  const { number, activity } = toFields(item);
+  const { id, action, createdDate, user } = toFields(activity);
   const [state, submittedAt] = [REVIEW_STATES.get(action), instantIn(createdDate)];
   if (!isId(number) || state === undefined || submittedAt === null) return null;
   // Old servers number no activities.
@@ -117,8 +117,8 @@ export function generalCommentsIn(activity: unknown, pullRequest: unknown): read
 }
 
 export function commentIn(item: unknown): UpstreamComment | null {
-  const { number, comment } = fieldsOf(item);
-  const fields = fieldsOf(comment);
+  const { number, comment } = toFields(item);
+  const fields = toFields(comment);
   const times = timesIn(fields);
   if (!isId(fields['id']) || !isId(number) || !times) return null;
   const body = bodyIn(item);
@@ -138,10 +138,10 @@ export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
 }
 
 function commentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
-  const { action, comment, commentAnchor: anchor } = fieldsOf(activity);
+  const { action, comment, commentAnchor: anchor } = toFields(activity);
   if (action !== 'COMMENTED') return [];
-  const number = fieldsOf(pullRequest)['id'];
-  const root = fieldsOf(comment)['id'];
+  const number = toFields(pullRequest)['id'];
+  const root = toFields(comment)['id'];
   const place = anchor === undefined ? undefined : placeIn(anchor);
   const found: ActivityComment[] = [{ number, comment, root: null, quote: null, place }];
   let level: readonly unknown[] = [comment];
@@ -154,7 +154,7 @@ function commentsIn(activity: unknown, pullRequest: unknown): readonly ActivityC
 }
 
 function repliesIn(comment: unknown): readonly { readonly reply: unknown; readonly quote: string | null }[] {
-  const { comments, text } = fieldsOf(comment);
+  const { comments, text } = toFields(comment);
   if (!Array.isArray(comments) || comments.length === 0) return [];
   const quote = typeof text === 'string' ? quoteOf(text) : null;
   return comments.map((reply: unknown) => ({ reply, quote }));
@@ -163,7 +163,7 @@ function repliesIn(comment: unknown): readonly { readonly reply: unknown; readon
 /** Replies quote the text that they answer, because threads do not nest here. */
 function bodyIn(item: unknown): string | null {
   const { comment, quote } = item as ActivityComment;
-  const body = textIn(fieldsOf(comment)['text']);
+  const body = textIn(toFields(comment)['text']);
   return body === null || !quote ? body : `> ${quote}\n\n${body}`;
 }
 
@@ -176,11 +176,11 @@ function quoteOf(answered: string): string {
 }
 
 function placeIn(anchor: unknown): CommentPlace | null {
-  const fields = fieldsOf(anchor);
+  const fields = toFields(anchor);
   const path = pathIn(fields['path']);
   if (path === null) return null;
   const line = isId(fields['line']) ? fields['line'] : null;
-  const start = fieldsOf(fields['multilineMarker'])['startLine'];
+  const start = toFields(fields['multilineMarker'])['startLine'];
   return {
     ...{ path, line, startLine: line !== null && isId(start) && start < line ? start : null },
     side: fields['fileType'] === 'FROM' ? 'old' : 'new',
@@ -190,24 +190,24 @@ function placeIn(anchor: unknown): CommentPlace | null {
 
 /** Servers send a path as a text, or as its components. Shape: null for a path that is too long. */
 function pathIn(value: unknown): string | null {
-  const components = typeof value === 'string' ? [value] : listIn(fieldsOf(value)['components']);
+  const components = typeof value === 'string' ? [value] : listIn(toFields(value)['components']);
   const texts = components.filter((one) => typeof one === 'string');
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length > MAX_PATH ? null : textIn(texts.join('/'));
 }
 
 function commitIn(value: unknown): UpstreamCommit | null {
-  const { id, displayId, latestCommit, repository } = fieldsOf(value);
+  const { id, displayId, latestCommit, repository } = toFields(value);
   const branch = typeof id === 'string' && id.startsWith(BRANCHES) ? id.slice(BRANCHES.length) : displayId;
   if (typeof branch !== 'string' || typeof latestCommit !== 'string') return null;
-  const { key } = fieldsOf(fieldsOf(repository)['project']);
+  const { key } = toFields(toFields(repository)['project']);
   const owner = typeof key === 'string' ? key.replace(/[^\w.-]/g, '').slice(0, MAX_USERNAME) : '';
   return { branch: storableText(branch), sha: storableText(latestCommit), owner };
 }
 
 /** Shape: undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
-  return fieldsOf(fieldsOf(value)['repository'])['id'];
+  return toFields(toFields(value)['repository'])['id'];
 }
 
 function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
@@ -225,7 +225,7 @@ function instantIn(value: unknown): string | null {
 
 /** Shape: a user without an id has one that is made of the name. */
 function personIn(value: unknown): UpstreamPerson {
-  const { id, slug, name } = fieldsOf(value);
+  const { id, slug, name } = toFields(value);
   const username = [slug, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (username === undefined) return DELETED;
   return { id: isId(id) ? id : hashedId(username), username: storableUsername(username) };

@@ -1,4 +1,4 @@
-import { fieldsOf, listIn, textIn } from '../upstream-fields';
+import { toFields, listIn, textIn } from '../upstream-fields';
 import { addressWithoutUser, isAddress, isName, isText } from '../upstream-project';
 import type { UpstreamProject } from '../upstream-project';
 
@@ -10,12 +10,12 @@ export const REPOHOST_SERVER_HEADS = 'refs/pull-requests/*/from';
  * Source: reference identity-and-import 6.10.
  */
 export function repositoryIn(answer: unknown): UpstreamProject | null {
-  const { slug, name, description, project, public: isPublic, links } = fieldsOf(answer);
-  const { key, public: isProjectPublic } = fieldsOf(project);
-  const cloneUrl = cloneUrlIn(fieldsOf(links)['clone']);
+  const { slug, name, description, project, public: isPublic, links } = toFields(answer);
+  const { key, public: isProjectPublic } = toFields(project);
+  const cloneUrl = cloneUrlIn(toFields(links)['clone']);
   const fullName = `${isText(key) ? key : ''}/${isText(slug) ? slug : ''}`;
   if (!isText(key) || !isText(slug) || !isName(fullName) || cloneUrl === null) return null;
-  const web = fieldsOf(listIn(fieldsOf(links)['self'])[0])['href'];
+  const web = toFields(listIn(toFields(links)['self'])[0])['href'];
   return {
     ...{ name: isText(name) ? name : slug, fullName, cloneUrl, defaultBranch: null },
     isPrivate: isPublic !== true && isProjectPublic !== true,
@@ -25,11 +25,11 @@ export function repositoryIn(answer: unknown): UpstreamProject | null {
 }
 
 function cloneUrlIn(links: unknown): string | null {
-  const http = listIn(links).find((link) => /^https?$/.test(String(fieldsOf(link)['name'])));
-  return addressWithoutUser(fieldsOf(http)['href']);
+  const http = listIn(links).find((link) => /^https?$/.test(String(toFields(link)['name'])));
+  return addressWithoutUser(toFields(http)['href']);
 }
 
 /** Returns the name of a branch; null for another answer. */
 export function branchIn(answer: unknown): string | null {
-  return textIn(fieldsOf(answer)['displayId']);
+  return textIn(toFields(answer)['displayId']);
 }

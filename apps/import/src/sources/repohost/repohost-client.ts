@@ -4,7 +4,7 @@ import { importSettings } from '../../import.config';
 import { basicCredential } from '../basic-credential';
 import { assertInsideApi } from '../page-addresses';
 import { SourceError } from '../source-error';
-import { fieldsOf } from '../upstream-fields';
+import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
@@ -63,7 +63,7 @@ export class RepohostClient {
     if (status === MISSING) return { items: [], next: null, pauseUntil: null };
     const { secrets } = basicCredential(access.credential);
     refuseFailure(answer, secrets);
-    const { values: items, next } = fieldsOf(jsonIn(answer, secrets));
+    const { values: items, next } = toFields(jsonIn(answer, secrets));
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     if (typeof next !== 'string') return { items, next: null, pauseUntil: null };

@@ -1,6 +1,6 @@
 import type { UpstreamPerson } from '@rookery/contracts';
 import { hashedId } from '../hashed-ids';
-import { DELETED, fieldsOf, storableUsername, textIn, timeIn } from '../upstream-fields';
+import { DELETED, toFields, storableUsername, textIn, timeIn } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
 export function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
@@ -10,7 +10,7 @@ export function timesIn(fields: Fields): { readonly createdAt: string; readonly 
 
 /** Shape: users have no numbers, so the id is made of the upstream id. */
 export function personIn(value: unknown): UpstreamPerson {
-  const { uuid, account_id: account, nickname, username, display_name: shown } = fieldsOf(value);
+  const { uuid, account_id: account, nickname, username, display_name: shown } = toFields(value);
   const id = [uuid, account].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   const name = [nickname, username, shown].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (id === undefined || name === undefined) return DELETED;
@@ -19,5 +19,5 @@ export function personIn(value: unknown): UpstreamPerson {
 
 /** Returns the Markdown source of a text. */
 export function rawTextIn(content: unknown): string | null {
-  return textIn(fieldsOf(content)['raw']);
+  return textIn(toFields(content)['raw']);
 }

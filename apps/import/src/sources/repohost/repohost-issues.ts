@@ -1,4 +1,4 @@
-import { fieldsOf, isId, storableText } from '../upstream-fields';
+import { toFields, isId, storableText } from '../upstream-fields';
 import type { UpstreamComment, UpstreamIssue } from '../upstream-objects';
 import { personIn, rawTextIn, timesIn } from './repohost-fields';
 
@@ -12,7 +12,7 @@ const CLOSED: ReadonlySet<unknown> = new Set(['resolved', 'invalid', 'duplicate'
 
 /** Reads an issue. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
 export function issueIn(item: unknown): UpstreamIssue | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const times = timesIn(fields);
   const { id, title, state, assignee } = fields;
   if (!isId(id) || typeof title !== 'string' || !times) return null;
@@ -28,22 +28,22 @@ export function issueIn(item: unknown): UpstreamIssue | null {
     },
     closedAt: isClosed ? times.updatedAt : null,
     author: personIn(fields['reporter']),
-    assignees: fieldsOf(assignee)['uuid'] === undefined ? [] : [personIn(assignee)],
+    assignees: toFields(assignee)['uuid'] === undefined ? [] : [personIn(assignee)],
     ...{ labels: [], milestone: null },
   };
 }
 
 /** Returns the path of the comments on an issue; null for a malformed one. */
 export function issueCommentsPathOf(item: unknown): string | null {
-  const { id } = fieldsOf(item);
+  const { id } = toFields(item);
   return isId(id) ? `/issues/${id}/comments` : null;
 }
 
 /** Changes of fields are comments without a text. */
 export function issueCommentsIn(comment: unknown, issue: unknown): readonly NumberedComment[] {
-  const { content, deleted } = fieldsOf(comment);
+  const { content, deleted } = toFields(comment);
   const hasText = deleted !== true && rawTextIn(content) !== null;
-  return hasText ? [{ number: fieldsOf(issue)['id'], comment }] : [];
+  return hasText ? [{ number: toFields(issue)['id'], comment }] : [];
 }
 
 export function issueCommentIn(item: unknown): UpstreamComment | null {
@@ -54,8 +54,8 @@ export function issueCommentIn(item: unknown): UpstreamComment | null {
 
 /** Reads a comment on an issue or a pull request. Shape: `id` as the service has it. */
 export function commentIn(item: unknown): Omit<UpstreamComment, 'isOnPullRequest'> | null {
-  const { number, comment } = fieldsOf(item);
-  const fields = fieldsOf(comment);
+  const { number, comment } = toFields(item);
+  const fields = toFields(comment);
   const times = timesIn(fields);
   const body = rawTextIn(fields['content']);
   const { id } = fields;

@@ -1,5 +1,5 @@
 import { withSuggestionRange } from '../suggestion-range';
-import { fieldsOf, isId, listIn, MAX_SHA, MAX_USERNAME, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, listIn, MAX_SHA, MAX_USERNAME, storableText, textIn, timeIn } from '../upstream-fields';
 import type {
   UpstreamComment,
   UpstreamCommit,
@@ -22,7 +22,7 @@ const REVIEW_STATES = { approval: 'approved', changes_requested: 'changes_reques
 
 /** Returns the path of a pull request, since lists lack the reviewers; null for a malformed one. */
 export function pullRequestPathOf(item: unknown): string | null {
-  const { id } = fieldsOf(item);
+  const { id } = toFields(item);
   return isId(id) ? `/pullrequests/${id}` : null;
 }
 
@@ -40,7 +40,7 @@ export function activityPathOf(item: unknown): string | null {
 
 /** Reads a pull request. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
 export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
-  const fields = fieldsOf(item);
+  const fields = toFields(item);
   const { id, title, state } = fields;
   const times = timesIn(fields);
   const [head, base] = [commitOf(fields['source']), commitOf(fields['destination'])];
@@ -55,8 +55,8 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
     state: isMerged ? 'merged' : isOpen ? 'opened' : 'closed',
     closedAt: isMerged || isOpen ? null : closedAt,
     mergedAt: isMerged ? closedAt : null,
-    mergedBy: isMerged && fieldsOf(closedBy)['uuid'] !== undefined ? personIn(closedBy) : null,
-    mergeCommitSha: textIn(fieldsOf(fields['merge_commit'])['hash']),
+    mergedBy: isMerged && toFields(closedBy)['uuid'] !== undefined ? personIn(closedBy) : null,
+    mergeCommitSha: textIn(toFields(fields['merge_commit'])['hash']),
     author: personIn(fields['author']),
     reviewers: listIn(fields['reviewers']).map(personIn),
     isForeign: repositoryOf(fields['source']) !== repositoryOf(fields['destination']),
@@ -65,14 +65,14 @@ export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
 
 /** Returns the reviews in an activity. */
 export function reviewsIn(activity: unknown, pullRequest: unknown): readonly PullRequestPart[] {
-  const isReview = Object.keys(REVIEW_STATES).some((name) => fieldsOf(activity)[name] !== undefined);
+  const isReview = Object.keys(REVIEW_STATES).some((name) => toFields(activity)[name] !== undefined);
   return isReview ? [partOf(pullRequest, activity)] : [];
 }
 
 export function reviewIn(item: unknown): UpstreamReview | null {
-  const { number, comment: activity } = fieldsOf(item);
-  const name = fieldsOf(activity)['approval'] === undefined ? 'changes_requested' : 'approval';
-  const { date, user } = fieldsOf(fieldsOf(activity)[name]);
+  const { number, comment: activity } = toFields(item);
+  const name = toFields(activity)['approval'] === undefined ? 'changes_requested' : 'approval';
+  const { date, user } = toFields(toFields(activity)[name]);
   const submittedAt = timeIn(date);
   if (!isId(number) || submittedAt === null) return null;
   // Activities have no id of their own.
@@ -99,12 +99,12 @@ export function generalCommentIn(item: unknown): UpstreamComment | null {
 export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
   const found = commentIn(item);
   const { comment, head } = item as PullRequestPart;
-  const { inline, parent } = fieldsOf(comment);
-  const { path, from, to, start_from: startFrom, start_to: startTo } = fieldsOf(inline);
+  const { inline, parent } = toFields(comment);
+  const { path, from, to, start_from: startFrom, start_to: startTo } = toFields(inline);
   if (found === null || typeof path !== 'string' || path === '') return null;
   const [line, start] = isId(to) ? [to, startTo] : [isId(from) ? from : null, startFrom];
   const at = { line, startLine: line !== null && isId(start) && start < line ? start : null };
-  const replyTo = fieldsOf(parent)['id'];
+  const replyTo = toFields(parent)['id'];
   return {
     ...{ ...found, ...at, path: storableText(path), body: withSuggestionRange(found.body, at) },
     side: isId(to) || !isId(from) ? 'new' : 'old',
@@ -114,31 +114,31 @@ export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
 }
 
 function partOf(pullRequest: unknown, comment: unknown): PullRequestPart {
-  const { id: number, source } = fieldsOf(pullRequest);
-  return { number, head: textIn(fieldsOf(fieldsOf(source)['commit'])['hash'], MAX_SHA) ?? '', comment };
+  const { id: number, source } = toFields(pullRequest);
+  return { number, head: textIn(toFields(toFields(source)['commit'])['hash'], MAX_SHA) ?? '', comment };
 }
 
 function isOnLine(comment: unknown): boolean {
-  const { inline } = fieldsOf(comment);
+  const { inline } = toFields(comment);
   return inline !== undefined && inline !== null;
 }
 
 /** Deleted comments stay in the list while they have replies. */
 function isThere(comment: unknown): boolean {
-  return fieldsOf(comment)['deleted'] !== true;
+  return toFields(comment)['deleted'] !== true;
 }
 
 function commitOf(value: unknown): UpstreamCommit | null {
-  const { branch, commit, repository } = fieldsOf(value);
-  const name = fieldsOf(branch)['name'];
+  const { branch, commit, repository } = toFields(value);
+  const name = toFields(branch)['name'];
   if (typeof name !== 'string') return null;
-  const fullName = fieldsOf(repository)['full_name'];
+  const fullName = toFields(repository)['full_name'];
   const owner = typeof fullName === 'string' ? fullName.split('/', 1)[0]!.replace(/[^\w.-]/g, '') : '';
-  const sha = textIn(fieldsOf(commit)['hash']) ?? '';
+  const sha = textIn(toFields(commit)['hash']) ?? '';
   return { branch: storableText(name), sha, owner: owner.slice(0, MAX_USERNAME) };
 }
 
 /** Shape: undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
-  return fieldsOf(fieldsOf(value)['repository'])['full_name'];
+  return toFields(toFields(value)['repository'])['full_name'];
 }

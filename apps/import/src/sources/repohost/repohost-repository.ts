@@ -1,4 +1,4 @@
-import { fieldsOf, listIn, textIn } from '../upstream-fields';
+import { toFields, listIn, textIn } from '../upstream-fields';
 import { addressWithoutUser, isAddress, isName, isText } from '../upstream-project';
 import type { UpstreamProject } from '../upstream-project';
 
@@ -7,19 +7,19 @@ import type { UpstreamProject } from '../upstream-project';
  * Source: reference identity-and-import 6.11.
  */
 export function repositoryIn(answer: unknown): UpstreamProject | null {
-  const { full_name: fullName, name, description, is_private: isPrivate, links, mainbranch } = fieldsOf(answer);
-  const cloneUrl = cloneUrlIn(fieldsOf(links)['clone']);
+  const { full_name: fullName, name, description, is_private: isPrivate, links, mainbranch } = toFields(answer);
+  const cloneUrl = cloneUrlIn(toFields(links)['clone']);
   if (!isName(fullName) || !fullName.includes('/') || typeof isPrivate !== 'boolean' || cloneUrl === null) return null;
-  const web = fieldsOf(fieldsOf(links)['html'])['href'];
+  const web = toFields(toFields(links)['html'])['href'];
   return {
     ...{ name: isText(name) ? name : fullName.slice(fullName.indexOf('/') + 1), fullName, cloneUrl, isPrivate },
     description: textIn(description),
     webUrl: isAddress(web) ? web : null,
-    defaultBranch: textIn(fieldsOf(mainbranch)['name']),
+    defaultBranch: textIn(toFields(mainbranch)['name']),
   };
 }
 
 function cloneUrlIn(links: unknown): string | null {
-  const http = listIn(links).find((link) => /^https?$/.test(String(fieldsOf(link)['name'])));
-  return addressWithoutUser(fieldsOf(http)['href']);
+  const http = listIn(links).find((link) => /^https?$/.test(String(toFields(link)['name'])));
+  return addressWithoutUser(toFields(http)['href']);
 }

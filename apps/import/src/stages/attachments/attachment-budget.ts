@@ -39,8 +39,8 @@ export class AttachmentBudget {
     return this.used.bytes + this.lostBytes;
   }
 
-  /** Takes over the sum of the files that are stored. */
-  update(stored: ImportedTotal): void {
+  /** Sets the total of the stored files. */
+  setStoredTotal(stored: ImportedTotal): void {
     this.used = stored;
   }
 

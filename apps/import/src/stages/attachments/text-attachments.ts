@@ -63,7 +63,7 @@ export class TextAttachments {
     const addresses = links.findIn(text);
     if (addresses.length === 0) return { text, fetched: 0, failed: [] };
     const { stored, total } = await this.uploads.find(projectId, addresses);
-    budget.update(total);
+    budget.setStoredTotal(total);
     const failed: FailedObject[] = [];
     for (const address of addresses) {
       if (stored.has(address)) continue;

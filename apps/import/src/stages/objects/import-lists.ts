@@ -10,7 +10,7 @@ export interface ListChoice {
 }
 
 /** Returns the lists of a kind of host, in the order of the stages. */
-export function listsOf(kind: UpstreamKind, choice: ListChoice): readonly ObjectList[] {
+export function chooseLists(kind: UpstreamKind, choice: ListChoice): readonly ObjectList[] {
   if (kind === 'remote') return remoteLists(choice);
   return { repohost_server: repohostServerLists, repohost: repohostLists }[kind];
 }

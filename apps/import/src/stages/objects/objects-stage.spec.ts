@@ -1,4 +1,4 @@
-import { fieldsOf } from '../../sources/upstream-fields';
+import { toFields } from '../../sources/upstream-fields';
 import { labelForm } from './object-forms';
 import { objectList } from './object-list';
 import { ObjectsStage } from './objects-stage';
@@ -8,10 +8,10 @@ it('reads each completed item before the host sends the next one, so that no two
   const list = objectList({
     ...labelForm,
     path: '/labels',
-    detailsOf: (item) => `/labels/${String(fieldsOf(item)['name'])}`,
+    detailsOf: (item) => `/labels/${String(toFields(item)['name'])}`,
     read: (item) => {
-      const name = String(fieldsOf(item)['name']);
-      steps.push(`read ${name} ${String(fieldsOf(item)['color'])}`);
+      const name = String(toFields(item)['name']);
+      steps.push(`read ${name} ${String(toFields(item)['color'])}`);
       return { name, color: '000000', description: null };
     },
   });
@@ -30,7 +30,7 @@ it('reads each completed item before the host sends the next one, so that no two
     advance: async () => {
       isDone = true;
     },
-    check: async () => undefined,
+    checkStillRunning: async () => undefined,
   };
   const people = { findOwners: async () => () => ({ user_id: 1, is_shared: false }) };
   const objects = { write: async () => [] };
@@ -60,7 +60,7 @@ it('writes the objects of short lists together', async () => {
       advanced.push(page);
       isDone = true;
     },
-    check: async () => undefined,
+    checkStillRunning: async () => undefined,
   };
   const people = { findOwners: async () => () => ({ user_id: 1, is_shared: false }) };
   const written: string[][] = [];

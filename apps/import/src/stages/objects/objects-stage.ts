@@ -39,7 +39,7 @@ export interface StageJournal {
   progress(): Promise<StageProgress>;
   advance(page: StagePage, failed: readonly FailedObject[]): Promise<void>;
   /** Checks within a page that the import still runs. Errors: those that end it. */
-  check(): Promise<void>;
+  checkStillRunning(): Promise<void>;
 }
 
 /** A host that sends more pages does not end. */
@@ -90,7 +90,7 @@ export class ObjectsStage {
         attachments.fetched += files.fetched;
         attachments.imported += files.fetched - files.failed.length;
         failed.push(...[...written.failed, ...files.failed].slice(0, MAX_FAILED - failed.length));
-        if (list.membersOf) await journal.check();
+        if (list.membersOf) await journal.checkStillRunning();
       }
       await journal.advance({ next: page.next, ...counts, attachments }, failed);
       if (page.next !== null && page.pauseUntil) throw new StageWaits(page.pauseUntil);
@@ -162,7 +162,7 @@ export class ObjectsStage {
     for (const object of found.objects) {
       const { body } = object as { readonly body: string | null };
       const given = { name: list.nameOf(object), text: body ?? '' };
-      const running = { signal, check: () => journal.check() };
+      const running = { signal, check: () => journal.checkStillRunning() };
       const { text, fetched, failed } = await this.attachments.store(projectId, attachments, given, running);
       objects.push(text === given.text ? object : { ...(object as object), body: text });
       files.fetched += fetched;

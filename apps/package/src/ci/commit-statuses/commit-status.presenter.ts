@@ -1,12 +1,12 @@
 import { bool, choice, instant, int, nested, nullable, number, presenter, text } from '@rookery/api-v4';
 import { userSummary } from '@rookery/directory';
 import { PIPELINE_STATUSES } from '../pipelines/pipeline-statuses';
-import { userOf, usersOf } from '../pipelines/user-of-row.presenter';
+import { findUserOfRow, loadUsers } from '../pipelines/user-of-row.presenter';
 import type { CommitStatusRow } from './commit-statuses.queries';
 
 /** Source: reference identity-and-import 7.4. */
 export const commitStatusPresenter = presenter<CommitStatusRow>('CommitStatus')
-  .load(usersOf)
+  .load(loadUsers)
   .fields({
     id: [int, (status) => status.id],
     sha: [text, (status) => status.sha, { about: 'Full id of the commit.' }],
@@ -21,5 +21,9 @@ export const commitStatusPresenter = presenter<CommitStatusRow>('CommitStatus')
     allow_failure: [bool, () => false, { about: 'Always false: a failed status fails its pipeline.' }],
     coverage: [nullable(number), (status) => status.coverage, { about: 'Test coverage in percent.' }],
     pipeline_id: [int, (status) => status.pipeline_id, { about: 'Id of the pipeline.' }],
-    author: [nullable(nested(userSummary)), userOf, { about: 'The user who reported it; null for a deleted user.' }],
+    author: [
+      nullable(nested(userSummary)),
+      findUserOfRow,
+      { about: 'The user who reported it; null for a deleted user.' },
+    ],
   });

@@ -24,7 +24,7 @@ export interface StatusListing {
 }
 
 /** A pipeline that a status may join. */
-export interface Place {
+export interface StatusPlace {
   readonly project: number;
   /** Full id of the commit. */
   readonly sha: string;
@@ -41,7 +41,7 @@ const FILTERS: Filters<StatusListing> = {
 };
 
 /** Shape: a null ref or pipeline fits any. */
-const MATCHING = statement<Place, StoredPipeline>(
+const MATCHING = statement<StatusPlace, StoredPipeline>(
   'pipelines_of_status',
   `select ${PIPELINE_COLUMNS} from pipelines p
    where p.project_id = :project::bigint and p.sha = :sha and (:ref::text is null or p.ref = :ref)
@@ -76,7 +76,10 @@ export class CommitStatusesQueries {
   }
 
   /** Returns the newest pipeline that a status may join; null for none. */
-  async findPipeline(place: Place, reads: Pick<SqlReader, 'run'> = this.database): Promise<StoredPipeline | null> {
+  async findPipeline(
+    place: StatusPlace,
+    reads: Pick<SqlReader, 'run'> = this.database,
+  ): Promise<StoredPipeline | null> {
     return (await reads.run(MATCHING, place))[0] ?? null;
   }
 

@@ -4,7 +4,7 @@ import type { Clock } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
-import { digestOf } from '../pipelines/token-digest';
+import { digestToken } from '../pipelines/token-digest';
 import { JOB_COLUMNS } from './job-rows';
 import type { StoredJob } from './job-rows';
 
@@ -44,7 +44,7 @@ export class JobTokens {
   /** Generates a token. Shape: `glcbt-` and 27 URL-safe characters. */
   create(): { readonly token: string; readonly digest: Buffer; readonly until: Date } {
     const token = PREFIX + randomBytes(20).toString('base64url');
-    return { token, digest: digestOf(token), until: new Date(this.clock.now().getTime() + LONGEST_RUN_MS) };
+    return { token, digest: digestToken(token), until: new Date(this.clock.now().getTime() + LONGEST_RUN_MS) };
   }
 
   /** Whether a text looks like a job token. */
@@ -54,7 +54,7 @@ export class JobTokens {
 
   /** Returns the job of a token; null for an unknown token. */
   async findJobInAnyState(token: string, reads: SqlReader = this.database): Promise<TokenJob | null> {
-    const [job] = await reads.run(BY_DIGEST, { digest: digestOf(token), now: this.clock.now() });
+    const [job] = await reads.run(BY_DIGEST, { digest: digestToken(token), now: this.clock.now() });
     return job ?? null;
   }
 

@@ -15,7 +15,7 @@ import {
   text,
 } from '@rookery/api-v4';
 import { userSummary } from '@rookery/directory';
-import { userOf, usersOf } from '../pipelines/user-of-row.presenter';
+import { findUserOfRow, loadUsers } from '../pipelines/user-of-row.presenter';
 import { pipelinePresenter, pipelineVariablePresenter } from '../pipelines/pipeline.presenter';
 import { PIPELINE_STATUSES } from '../pipelines/pipeline-statuses';
 import type { PipelineArguments } from '../pipelines/pipeline-variables';
@@ -24,7 +24,7 @@ import type { JobRow } from './jobs.queries';
 
 /** Source: reference identity-and-import 7.5. */
 export const jobPresenter = presenter<JobRow>('Job')
-  .load(usersOf)
+  .load(loadUsers)
   .fields({
     id: [int, (job) => job.id],
     status: [choice<string>(...PIPELINE_STATUSES), (job) => job.status],
@@ -44,7 +44,11 @@ export const jobPresenter = presenter<JobRow>('Job')
       (job) => seconds(job.queued_at, job.started_at),
       { about: 'Seconds that it waited for a runner.' },
     ],
-    user: [nullable(nested(userSummary)), userOf, { about: 'The user as whom the job runs; null for a deleted user.' }],
+    user: [
+      nullable(nested(userSummary)),
+      findUserOfRow,
+      { about: 'The user as whom the job runs; null for a deleted user.' },
+    ],
     commit: [alwaysNull, () => null, { about: 'Always null; `pipeline` has the id of the commit.' }],
     pipeline: [nested(pipelinePresenter), pipelineOf],
     failure_reason: [nullable(text), (job) => job.failure_reason, { about: 'Reason of a failed job.' }],

@@ -8,7 +8,7 @@ import { isFinished } from '../pipelines/pipeline-statuses';
 import { PipelineRows } from '../pipelines/pipeline-rows';
 import { PipelineUsers } from '../pipelines/pipeline-users';
 import type { PipelineArguments } from '../pipelines/pipeline-variables';
-import { argumentsOf, inProject } from '../pipelines/pipelines.queries';
+import { readArguments, inProject } from '../pipelines/pipelines.queries';
 import type { PipelineRow, StoredPipeline } from '../pipelines/pipelines.queries';
 import { JOB_COLUMNS, JobRows } from './job-rows';
 import type { JobChange, StoredJob } from './job-rows';
@@ -72,7 +72,7 @@ export class JobsService {
         ? await this.jobs.move(tx, waiting, change)
         : await this.jobs.add(tx, { ...identity, userId: viewer.userId }, change);
       const refreshed = await this.pipelines.refresh(tx, pipeline);
-      return { ...joined(job, inProject(refreshed, project)), ...(await argumentsOf(tx, pipelineId)), token };
+      return { ...joined(job, inProject(refreshed, project)), ...(await readArguments(tx, pipelineId)), token };
     });
   }
 

@@ -12,7 +12,7 @@ import {
   text,
 } from '@rookery/api-v4';
 import { userSummary } from '@rookery/directory';
-import { userOf, usersOf } from './user-of-row.presenter';
+import { findUserOfRow, loadUsers } from './user-of-row.presenter';
 import { PIPELINE_SOURCES, PIPELINE_STATUSES } from './pipeline-statuses';
 import type { PipelineStatus } from './pipeline-statuses';
 import { VARIABLE_TYPES } from './pipeline-variable.entity';
@@ -46,14 +46,14 @@ function pathOf({ project_path: path, id }: Pick<PipelineRow, 'project_path' | '
 /** A pipeline on its own. */
 export const detailedPipelinePresenter = pipelinePresenter
   .extend<PipelineRow>('PipelineDetail')
-  .load(usersOf)
+  .load(loadUsers)
   .fields({
     before_sha: [text, () => NO_COMMIT, { about: 'Always zeros: a pipeline does not know the commit before.' }],
     tag: [bool, (pipeline) => pipeline.is_tag, { about: 'Whether the ref is a tag.' }],
     yaml_errors: [alwaysNull, () => null, { about: 'Always null: configurations are not read.' }],
     user: [
       nullable(nested(userSummary)),
-      userOf,
+      findUserOfRow,
       { about: 'The user as whom the pipeline runs; null for a deleted user.' },
     ],
     started_at: [nullable(instant), (pipeline) => pipeline.started_at, { about: 'When its first job started.' }],

@@ -142,7 +142,7 @@ export class PipelinesQueries {
 }
 
 /** Returns the variables and inputs of a pipeline that exists. */
-export async function argumentsOf(reads: Pick<SqlReader, 'run'>, pipeline: number): Promise<PipelineArguments> {
+export async function readArguments(reads: Pick<SqlReader, 'run'>, pipeline: number): Promise<PipelineArguments> {
   const [row] = await reads.run(INPUTS, { pipeline });
   return { variables: await reads.run(VARIABLES, { pipeline }), inputs: row!.inputs };
 }

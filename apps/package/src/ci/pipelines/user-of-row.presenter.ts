@@ -7,12 +7,12 @@ interface RowOfUser {
 }
 type Users = ReadonlyMap<number, DirectoryUserRow>;
 
-/** Loads the users of rows, for `userOf`. */
-export function usersOf(rows: readonly RowOfUser[], ctx: PresentContext): Promise<Users> {
+/** Loads the users of rows, for `findUserOfRow`. */
+export function loadUsers(rows: readonly RowOfUser[], ctx: PresentContext): Promise<Users> {
   return ctx.get(Directory).users(rows.flatMap(({ user_id: user }) => (user === null ? [] : [user])));
 }
 
 /** Returns the user of a row; null for a deleted user. */
-export function userOf({ user_id: user }: RowOfUser, users: Users): DirectoryUserRow | null {
+export function findUserOfRow({ user_id: user }: RowOfUser, users: Users): DirectoryUserRow | null {
   return user === null ? null : (users.get(user) ?? null);
 }

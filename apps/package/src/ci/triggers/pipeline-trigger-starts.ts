@@ -10,7 +10,7 @@ import { PipelineUsers } from '../pipelines/pipeline-users';
 import type { RunnableProject } from '../pipelines/pipeline-users';
 import type { VariableRow } from '../pipelines/pipeline-variables';
 import type { PipelineRow } from '../pipelines/pipelines.queries';
-import { digestOf } from '../pipelines/token-digest';
+import { digestToken } from '../pipelines/token-digest';
 
 /** A request to start a pipeline by a token. */
 export interface TriggeredStart {
@@ -67,7 +67,7 @@ export class PipelineTriggerStarts {
 
   private async holderOf({ token, id: named }: TriggeredStart, caller: Viewer): Promise<Holder | null> {
     if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token, named, caller);
-    const [trigger] = await this.database.run(BY_DIGEST, { digest: digestOf(token), now: this.clock.now() });
+    const [trigger] = await this.database.run(BY_DIGEST, { digest: digestToken(token), now: this.clock.now() });
     if (!trigger) return null;
     const { id, project_id: projectId, owner_id: userId } = trigger;
     const also = async (tx: Tx): Promise<void> => {

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ContextSigningKeys } from '@rookery/platform';
-import { digestOf } from '../pipelines/token-digest';
+import { digestToken } from '../pipelines/token-digest';
 
 const PREFIX = 'glptt-';
 /** Number of characters after the prefix that other maintainers see. */
@@ -34,7 +34,7 @@ export class TriggerSecrets {
   create(): NewSecret {
     const token = PREFIX + randomBytes(20).toString('hex');
     return {
-      digest: digestOf(token),
+      digest: digestToken(token),
       sealedToken: this.seal(token),
       tokenStart: token.slice(PREFIX.length, PREFIX.length + SHOWN_LENGTH),
     };
@@ -58,7 +58,7 @@ export class TriggerSecrets {
   /** Shape: nonce, tag and ciphertext. */
   private seal(token: string): Buffer {
     const nonce = randomBytes(NONCE_LENGTH);
-    const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(digestOf(token));
+    const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(digestToken(token));
     const text = Buffer.concat([cipher.update(token), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
   }

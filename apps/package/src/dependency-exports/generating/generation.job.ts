@@ -34,7 +34,7 @@ export class GenerationJob {
     } catch (error) {
       const isLast = attempt >= generateDependencyExport.tries && !signal.aborted;
       const isGone = error instanceof NotFound;
-      await this.work.run((tx) => this.exports.stop(tx, row.id, isLast || isGone ? 'failed' : 'created'));
+      await this.work.run((tx) => this.exports.endAttempt(tx, row.id, isLast || isGone ? 'failed' : 'created'));
       if (!isGone) throw error;
     }
   }

@@ -29,6 +29,6 @@ export class ArtifactsController {
   async create({ params, viewer, body }: StreamedCall<CreateArtifact>): Promise<void> {
     await this.directory.fresh(viewer);
     const { id: jobId, ...query } = params;
-    await this.intake.take({ jobId, body, query, job: viewer.job });
+    await this.intake.storeReport({ jobId, body, query, job: viewer.job });
   }
 }

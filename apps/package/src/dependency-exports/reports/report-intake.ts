@@ -76,7 +76,7 @@ export class ReportIntake {
    * Forbidden if its user may not run pipelines; InvalidParameters; Refused for a second document under a name and for
    * too many; TooLarge.
    */
-  async take({ jobId, body, query, job }: ReportUpload): Promise<void> {
+  async storeReport({ jobId, body, query, job }: ReportUpload): Promise<void> {
     const textOf = (fields: ReadonlyMap<Field, string>, name: Field): string => query[name] ?? fields.get(name) ?? '';
     const store = async ({ source, fileName, fields }: ContentPart<Field>): Promise<Content> => {
       await this.authorize(jobId, job ?? textOf(fields, 'token'));

@@ -11,6 +11,6 @@ export class ReportReadingJob {
 
   @Job(readDependencyReport)
   async read({ params, signal }: JobRun<typeof readDependencyReport>): Promise<void> {
-    await this.reading.read(params.report_id, signal);
+    await this.reading.readReport(params.report_id, signal);
   }
 }

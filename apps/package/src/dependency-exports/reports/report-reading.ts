@@ -65,7 +65,7 @@ export class ReportReading {
   ) {}
 
   /** Reads a pending report and stores its components. A second caller waits for the first. Errors: Unavailable. */
-  async read(id: number, signal: AbortSignal): Promise<void> {
+  async readReport(id: number, signal: AbortSignal): Promise<void> {
     try {
       await this.work.run((tx) => this.readIn(tx, id, signal));
     } catch (error) {
@@ -76,7 +76,7 @@ export class ReportReading {
 
   /** Reads the pending reports of these pipelines. */
   async readAll(pipelines: readonly number[], signal: AbortSignal): Promise<void> {
-    for (const { id } of await this.database.run(PENDING, { pipelines })) await this.read(id, signal);
+    for (const { id } of await this.database.run(PENDING, { pipelines })) await this.readReport(id, signal);
   }
 
   private async readIn(tx: Tx, id: number, signal: AbortSignal): Promise<void> {

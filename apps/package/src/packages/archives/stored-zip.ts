@@ -29,7 +29,7 @@ export async function openStoredZip(blobs: BlobStorage, { sha256, size }: Stored
 }
 
 /** The entries of an archive for which `isWanted` holds. Errors: those of the parser; the reason of the signal. */
-export async function entriesOf(
+export async function listEntries(
   zip: ZipFile,
   isWanted: (entry: Entry) => boolean,
   signal: AbortSignal,
@@ -48,7 +48,7 @@ export function isPlainFile(entry: Entry): boolean {
 }
 
 /** Opens the inflated bytes of an entry. The archive closes with the stream. */
-export async function streamOf(zip: ZipFile, entry: Entry): Promise<Readable> {
+export async function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {
   const stream = await zip.openReadStreamPromise(entry);
   return stream.once('close', () => zip.close());
 }

@@ -11,7 +11,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
  * Errors: Refused for other encodings, for declarations of a document type or entities, and beyond 50,000 elements
  * or as many signs `=`, of which each attribute has one.
  */
-export function xmlTextOf(bytes: Buffer, document: string): string {
+export function decodeXml(bytes: Buffer, document: string): string {
   const text = decoded(bytes, document);
   // A declaration of a type or an entity begins with `<!` and a letter; comments and CDATA sections do not.
   if (/<!(?!--|\[CDATA\[)/.test(text)) throw new Refused(`${document} declares a document type`);

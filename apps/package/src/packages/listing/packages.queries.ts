@@ -55,7 +55,7 @@ export interface PackageFileRow {
 
 type StoredRow = Omit<PackageRow, 'project_path' | 'can_delete' | 'tags'>;
 type GroupRow = Omit<PackageRow, 'tags'>;
-type Asked = ProjectListing | GroupListing;
+type PackageListing = ProjectListing | GroupListing;
 type AskedFilters = Pick<ProjectListing, 'package_type' | 'package_name' | 'package_version'>;
 
 const COLUMNS = `p.id, p.project_id, p.name, p.name_key, p.version, p.package_type, p.status, p.creator_id, p.created_at, p.updated_at,
@@ -198,12 +198,12 @@ function termsOf(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, phrase, word]) => (phrase ?? word)!);
 }
 
-function statusCondition({ status }: Asked): string | ((bind: Bind) => string) {
+function statusCondition({ status }: PackageListing): string | ((bind: Bind) => string) {
   if (status === undefined) return `p.status in (${literals(LISTED_STATUSES)})`;
   return (bind) => `p.status = ${bind(status, 'status')}`;
 }
 
-function versionCondition({ include_versionless: isComplete, package_version: version }: Asked): string {
+function versionCondition({ include_versionless: isComplete, package_version: version }: PackageListing): string {
   return isComplete && version === undefined ? 'true' : 'p.version is not null';
 }
 

@@ -6,13 +6,13 @@ import { packageDownload } from '../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
 import { publishesPackages, readsPackages, removesPackages } from '../../packages/packages.permission';
 import {
-  binaryOf,
-  binaryRevisionOf,
+  toBinaryName,
+  toBinaryRevision,
   OneConanBinary,
   OneConanBinaryFile,
   OneConanBinaryRevision,
   OneConanRecipeRevision,
-  referenceOf,
+  toConanReference,
   UploadConanBinaryFile,
 } from './conan.dto';
 import { recipePath, routesOfRecipes } from './conan.permission';
@@ -47,7 +47,7 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
       answers: json<object>(REVISION),
     })
     async latest({ within, params }: Call<OneConanBinary, ProjectScope>): Promise<object> {
-      const [newest] = await this.conan.binaryRevisions(within, referenceOf(params), binaryOf(params), 1);
+      const [newest] = await this.conan.binaryRevisions(within, toConanReference(params), toBinaryName(params), 1);
       return revisionDocument(newest!);
     }
 
@@ -58,7 +58,9 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
       answers: json<object>(REVISIONS),
     })
     async revisions({ within, params }: Call<OneConanBinary, ProjectScope>): Promise<object> {
-      return revisionsDocument(await this.conan.binaryRevisions(within, referenceOf(params), binaryOf(params)));
+      return revisionsDocument(
+        await this.conan.binaryRevisions(within, toConanReference(params), toBinaryName(params)),
+      );
     }
 
     @Endpoint('GET', `${revision}/files`, {
@@ -68,7 +70,7 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
       answers: json<object>(FILES),
     })
     async listFiles({ within, params }: Call<OneConanBinaryRevision, ProjectScope>): Promise<object> {
-      return filesDocument(await this.conan.files(within, referenceOf(params), binaryRevisionOf(params)));
+      return filesDocument(await this.conan.files(within, toConanReference(params), toBinaryRevision(params)));
     }
 
     @Endpoint('GET', `${revision}/files/*file_name`, {
@@ -79,7 +81,7 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     })
     async download({ within, params }: Call<OneConanBinaryFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
-      const row = await this.conan.file(within, referenceOf(params), binaryRevisionOf(params), name);
+      const row = await this.conan.file(within, toConanReference(params), toBinaryRevision(params), name);
       return packageDownload(this.files, row, name);
     }
 
@@ -96,7 +98,7 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
       const { within: project, viewer, params, body } = call;
       return this.uploads.upload(
         {
-          ...{ project, viewer, reference: referenceOf(params), revision: binaryRevisionOf(params) },
+          ...{ project, viewer, reference: toConanReference(params), revision: toBinaryRevision(params) },
           fileName: params.file_name,
         },
         { body, sha1: params.x_checksum_sha1, isQuestion: params.x_checksum_deploy === true },
@@ -111,7 +113,7 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     removeAll(call: Call<OneConanRecipeRevision, ProjectScope, SignedInViewer>): Promise<void> {
       const { within, viewer, params } = call;
       const part = { recipeRevision: params.recipe_revision, isOfBinaries: true };
-      return this.removals.remove(within, viewer, referenceOf(params), part);
+      return this.removals.remove(within, viewer, toConanReference(params), part);
     }
 
     @Endpoint('DELETE', binary, {
@@ -120,9 +122,9 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
       params: OneConanBinary,
     })
     remove({ within, viewer, params }: Call<OneConanBinary, ProjectScope, SignedInViewer>): Promise<void> {
-      const { recipeRevision, binaryReference } = binaryOf(params);
+      const { recipeRevision, binaryReference } = toBinaryName(params);
       const part = { recipeRevision, isOfBinaries: true, binaries: [binaryReference] };
-      return this.removals.remove(within, viewer, referenceOf(params), part);
+      return this.removals.remove(within, viewer, toConanReference(params), part);
     }
 
     @Endpoint('DELETE', revision, {
@@ -132,9 +134,9 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     })
     removeRevision(call: Call<OneConanBinaryRevision, ProjectScope, SignedInViewer>): Promise<void> {
       const { within, viewer, params } = call;
-      const { recipeRevision, binaryReference, binaryRevision } = binaryRevisionOf(params);
+      const { recipeRevision, binaryReference, binaryRevision } = toBinaryRevision(params);
       const part = { recipeRevision, isOfBinaries: true, binaries: [binaryReference], binaryRevision };
-      return this.removals.remove(within, viewer, referenceOf(params), part);
+      return this.removals.remove(within, viewer, toConanReference(params), part);
     }
   }
   return ConanBinariesController;

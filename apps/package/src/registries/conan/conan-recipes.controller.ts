@@ -11,8 +11,8 @@ import {
   OneConanRecipe,
   OneConanRecipeFile,
   OneConanRecipeRevision,
-  recipeRevisionOf,
-  referenceOf,
+  toRecipeRevision,
+  toConanReference,
   UploadConanRecipeFile,
 } from './conan.dto';
 import { recipePath, routesOfRecipes } from './conan.permission';
@@ -56,7 +56,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     })
     async latest({ within, params }: Call<OneConanRecipe, ProjectScope>): Promise<object> {
       const asked = { protocol: 'v2', count: 1 } as const;
-      const [newest] = await this.conan.recipeRevisions(within, referenceOf(params), asked);
+      const [newest] = await this.conan.recipeRevisions(within, toConanReference(params), asked);
       return revisionDocument(newest!);
     }
 
@@ -67,7 +67,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
       answers: json<object>(REVISIONS),
     })
     async revisions({ within, params }: Call<OneConanRecipe, ProjectScope>): Promise<object> {
-      return revisionsDocument(await this.conan.recipeRevisions(within, referenceOf(params), { protocol: 'v2' }));
+      return revisionsDocument(await this.conan.recipeRevisions(within, toConanReference(params), { protocol: 'v2' }));
     }
 
     @Endpoint('GET', `${recipe}/search`, {
@@ -77,7 +77,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
       answers: json<object>(BINARIES),
     })
     async searchLatest({ within, params }: Call<ListConanBinaries, ProjectScope>): Promise<object> {
-      const reference = referenceOf(params);
+      const reference = toConanReference(params);
       const [newest] = await this.conan.recipeRevisions(within, reference, { protocol: 'v2', count: 1 });
       const { list_only } = params;
       return binariesDocument(await this.conan.binariesOf(within, reference, newest!.revision, list_only), list_only);
@@ -91,7 +91,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     })
     async search({ within, params }: Call<ListConanBinariesOfRevision, ProjectScope>): Promise<object> {
       const { recipe_revision, list_only } = params;
-      const rows = await this.conan.binaries(within, referenceOf(params), recipe_revision, list_only);
+      const rows = await this.conan.binaries(within, toConanReference(params), recipe_revision, list_only);
       return binariesDocument(rows, list_only);
     }
 
@@ -102,7 +102,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
       answers: json<object>(FILES),
     })
     async listFiles({ within, params }: Call<OneConanRecipeRevision, ProjectScope>): Promise<object> {
-      return filesDocument(await this.conan.files(within, referenceOf(params), recipeRevisionOf(params)));
+      return filesDocument(await this.conan.files(within, toConanReference(params), toRecipeRevision(params)));
     }
 
     @Endpoint('GET', `${revision}/files/*file_name`, {
@@ -113,7 +113,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     })
     async download({ within, params }: Call<OneConanRecipeFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
-      const row = await this.conan.file(within, referenceOf(params), recipeRevisionOf(params), name);
+      const row = await this.conan.file(within, toConanReference(params), toRecipeRevision(params), name);
       return packageDownload(this.files, row, name);
     }
 
@@ -130,7 +130,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
       const { within: project, viewer, params, body } = call;
       return this.uploads.upload(
         {
-          ...{ project, viewer, reference: referenceOf(params), revision: recipeRevisionOf(params) },
+          ...{ project, viewer, reference: toConanReference(params), revision: toRecipeRevision(params) },
           fileName: params.file_name,
         },
         { body, sha1: params.x_checksum_sha1, isQuestion: params.x_checksum_deploy === true },
@@ -143,7 +143,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
       params: OneConanRecipe,
     })
     remove({ within, viewer, params }: Call<OneConanRecipe, ProjectScope, SignedInViewer>): Promise<void> {
-      return this.removals.removeRecipe(within, viewer, referenceOf(params));
+      return this.removals.removeRecipe(within, viewer, toConanReference(params));
     }
 
     @Endpoint('DELETE', revision, {
@@ -154,7 +154,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     removeRevision(call: Call<OneConanRecipeRevision, ProjectScope, SignedInViewer>): Promise<void> {
       const { within, viewer, params } = call;
       const part = { recipeRevision: params.recipe_revision, isOfBinaries: false };
-      return this.removals.remove(within, viewer, referenceOf(params), part);
+      return this.removals.remove(within, viewer, toConanReference(params), part);
     }
   }
   return ConanRecipesController;

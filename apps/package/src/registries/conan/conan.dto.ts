@@ -100,21 +100,21 @@ export class UploadConanBinaryFile extends OneConanBinaryFile {
   @Flag(DEPLOY) x_checksum_deploy?: boolean;
 }
 
-export function referenceOf(params: OneConanRecipe): ConanReference {
+export function toConanReference(params: OneConanRecipe): ConanReference {
   return {
     ...{ name: params.package_name, version: params.package_version },
     ...{ user: params.package_username, channel: params.package_channel },
   };
 }
 
-export function recipeRevisionOf({ recipe_revision }: OneConanRecipeRevision): ConanRevisionName {
+export function toRecipeRevision({ recipe_revision }: OneConanRecipeRevision): ConanRevisionName {
   return { recipeRevision: recipe_revision, binaryReference: '', binaryRevision: '' };
 }
 
-export function binaryOf(params: OneConanBinary): Omit<ConanRevisionName, 'binaryRevision'> {
+export function toBinaryName(params: OneConanBinary): Omit<ConanRevisionName, 'binaryRevision'> {
   return { recipeRevision: params.recipe_revision, binaryReference: params.conan_package_reference };
 }
 
-export function binaryRevisionOf(params: OneConanBinaryRevision): ConanRevisionName {
-  return { ...binaryOf(params), binaryRevision: params.package_revision };
+export function toBinaryRevision(params: OneConanBinaryRevision): ConanRevisionName {
+  return { ...toBinaryName(params), binaryRevision: params.package_revision };
 }

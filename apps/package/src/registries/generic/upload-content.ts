@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { filePartOf } from '../../packages/file-part';
+import { readFilePart } from '../../packages/file-part';
 
 /** A request body. Shape: `mediaType` as the client sent it; `declaredSize` in bytes, null for a chunked body. */
 type Body = Readable & { readonly mediaType: string; readonly declaredSize: number | null };
@@ -7,10 +7,10 @@ type Body = Readable & { readonly mediaType: string; readonly declaredSize: numb
 /**
  * Returns the uploaded file: the body, or the part `file` of a multipart body, which some client libraries send instead.
  * Shape: `open` starts to read the body.
- * Errors, of the stream: as `filePartOf`.
+ * Errors, of the stream: as `readFilePart`.
  * Source: reference packages-and-admin 4.3.
  */
 export function fileIn(body: Body): { readonly open: () => Readable; readonly declaredSize: number | null } {
   if (!/^multipart\/form-data\b/i.test(body.mediaType)) return { open: () => body, declaredSize: body.declaredSize };
-  return { open: () => filePartOf(body), declaredSize: null };
+  return { open: () => readFilePart(body), declaredSize: null };
 }

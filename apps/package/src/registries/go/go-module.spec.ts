@@ -1,4 +1,4 @@
-import { declaredPath, foldersOf, moduleIn, unescapeGo } from './go-module';
+import { declaredPath, listModuleFolders, moduleIn, unescapeGo } from './go-module';
 
 test.each([
   ['example.com/a', 'example.com/a'],
@@ -19,7 +19,7 @@ test.each([
 ])('%s is a module of the project', (path, expected, folders) => {
   const found = moduleIn(BASE, path)!;
   expect(found).toEqual({ path, ...expected });
-  expect(foldersOf(found)).toEqual(folders);
+  expect(listModuleFolders(found)).toEqual(folders);
 });
 
 test.each([`${BASE}x`, 'example.com/nest', `${BASE}/`, `${BASE}/a//b`, `${BASE}/../x`, `${BASE}/.git`, `${BASE}/a b`])(

@@ -35,7 +35,7 @@ export function moduleIn(base: string, path: string): GoModule | null {
 }
 
 /** Folders that may hold the `go.mod` of a module: a major version may have a folder of its own. */
-export function foldersOf({ folder, major }: GoModule): readonly string[] {
+export function listModuleFolders({ folder, major }: GoModule): readonly string[] {
   return major === null ? [folder] : [folder, inFolder(folder, `v${major}`)];
 }
 

@@ -1,4 +1,4 @@
-import { latestOf, pseudoVersionIn, pseudoVersionOf, tagVersionIn } from './go-version';
+import { findLatestVersion, pseudoVersionIn, pseudoVersionOf, tagVersionIn } from './go-version';
 
 test.each(['v0.0.1', 'v1.2.3-rc.1', 'v10.0.0', 'v2.0.0+incompatible'])('%s is a version of a tag', (text) =>
   expect(tagVersionIn(text)?.text).toBe(text),
@@ -36,7 +36,7 @@ test.each([
 ])('%s names no commit', (text) => expect(pseudoVersionIn(text)).toBeNull());
 
 test('the latest version is a release, if there is one', () => {
-  expect(latestOf(['v1.9.0', 'v1.10.0', 'v2.0.0-rc.1'])).toBe('v1.10.0');
-  expect(latestOf(['v1.0.0-a', 'v1.0.0-b'])).toBe('v1.0.0-b');
-  expect(latestOf([])).toBeNull();
+  expect(findLatestVersion(['v1.9.0', 'v1.10.0', 'v2.0.0-rc.1'])).toBe('v1.10.0');
+  expect(findLatestVersion(['v1.0.0-a', 'v1.0.0-b'])).toBe('v1.0.0-b');
+  expect(findLatestVersion([])).toBeNull();
 });

@@ -9,7 +9,7 @@ export interface GoTagVersion {
   readonly isIncompatible: boolean;
 }
 
-/** A version that names a commit. Shape: `base` is the version of the tag before it, null for none; `time` as in `timeOf`. */
+/** A version that names a commit. Shape: `base` is the version of the tag before it, null for none; `time` as in `renderVersionTime`. */
 export interface GoPseudoVersion {
   readonly text: string;
   readonly major: number;
@@ -53,7 +53,7 @@ export function pseudoVersionOf(
   base: string | null,
   commit: { readonly id: string; readonly committed_at: string },
 ): string {
-  const end = `${timeOf(commit.committed_at)}-${commit.id.slice(0, 12)}`;
+  const end = `${renderVersionTime(commit.committed_at)}-${commit.id.slice(0, 12)}`;
   if (base === null) return `v${major ?? 0}.0.0-${end}`;
   if (prerelease(base) !== null) return `${base}.0.${end}`;
   const [, first, second, third] = CANONICAL.exec(base)!;
@@ -61,17 +61,17 @@ export function pseudoVersionOf(
 }
 
 /** Units: seconds. Shape: `yyyymmddhhmmss`, UTC. */
-export function timeOf(iso: string): string {
+export function renderVersionTime(iso: string): string {
   return new Date(iso).toISOString().slice(0, 19).replace(/[-T:]/g, '');
 }
 
 /** Returns the highest release, or else the highest prerelease; null without versions. */
-export function latestOf(versions: readonly string[]): string | null {
+export function findLatestVersion(versions: readonly string[]): string | null {
   const releases = versions.filter((version) => prerelease(version) === null);
-  return highestOf(releases.length > 0 ? releases : versions);
+  return findHighestVersion(releases.length > 0 ? releases : versions);
 }
 
 /** Returns the highest version; null without versions. */
-export function highestOf(versions: readonly string[]): string | null {
+export function findHighestVersion(versions: readonly string[]): string | null {
   return [...versions].sort(compare).at(-1) ?? null;
 }

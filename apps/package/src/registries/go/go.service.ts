@@ -7,10 +7,18 @@ import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { PackageFiles } from '../../packages/package-files';
 import { archiveCallerOf, SourceCode } from '../../packages/source/source-code';
-import { declaredPath, foldersOf, inFolder, moduleIn, unescapeGo } from './go-module';
+import { declaredPath, listModuleFolders, inFolder, moduleIn, unescapeGo } from './go-module';
 import type { GoModule } from './go-module';
 import { GoPins } from './go-pins';
-import { fitsMajor, highestOf, latestOf, pseudoVersionIn, pseudoVersionOf, tagVersionIn, timeOf } from './go-version';
+import {
+  fitsMajor,
+  findHighestVersion,
+  findLatestVersion,
+  pseudoVersionIn,
+  pseudoVersionOf,
+  tagVersionIn,
+  renderVersionTime,
+} from './go-version';
 import type { GoPseudoVersion, GoTagVersion } from './go-version';
 
 /** A version with its files. Shape: `folder` holds the module; `packageId` is null for a version that names a commit. */
@@ -82,15 +90,15 @@ export class GoService {
     const commit = await this.commitOf(project, module, rev, { finds_tags: true });
     const found = foundIn(module, commit);
     const tags = await this.tagsOf(project.id, module, commit.id);
-    const exact = highestOf(tags.filter((version) => commit.tags.includes(tagNameOf(module, version))));
+    const exact = findHighestVersion(tags.filter((version) => commit.tags.includes(tagNameOf(module, version))));
     if (exact !== null) return this.ofTag(project, module, tagVersionIn(exact)!);
-    const base = highestOf(tags.filter((version) => !version.includes('+')));
+    const base = findHighestVersion(tags.filter((version) => !version.includes('+')));
     return versionOf(module, commit, found, pseudoVersionOf(module, base, { ...commit }), null);
   }
 
   /** Finds the latest version: the highest release or prerelease of a tag, or else the default branch. Errors: NotFound. */
   async findLatest(project: ProjectScope, module: GoModule): Promise<FoundGoVersion> {
-    const version = latestOf(await this.versions(project, module));
+    const version = findLatestVersion(await this.versions(project, module));
     if (version === null) return this.resolve(project, module, null);
     return this.ofTag(project, module, tagVersionIn(version)!);
   }
@@ -134,7 +142,8 @@ export class GoService {
     if (!fitsMajor(module, asked.major)) throw absent('version does not belong to the module path');
     const commit = await this.commitOf(project, module, asked.rev);
     if (!commit.id.startsWith(asked.rev)) throw absent('unknown revision');
-    if (timeOf(commit.committed_at) !== asked.time) throw absent('time of the version is not that of the commit');
+    if (renderVersionTime(commit.committed_at) !== asked.time)
+      throw absent('time of the version is not that of the commit');
     const { base } = asked;
     if (base !== null && !(await this.tagsOf(project.id, module, commit.id)).includes(base))
       throw absent(`${base} is no ancestor of the commit`);
@@ -165,7 +174,7 @@ export class GoService {
     rev: string | null,
     options: Partial<Pick<SourceCommitRequest, 'keeps' | 'finds_tags'>> = {},
   ): Promise<SourceCommit> {
-    const paths = foldersOf(module).map((folder) => inFolder(folder, 'go.mod'));
+    const paths = listModuleFolders(module).map((folder) => inFolder(folder, 'go.mod'));
     const asked = { project_id: id, rev, paths, max_bytes: MAX_GO_MOD, keeps: false, finds_tags: false, ...options };
     const commit = await this.source.readCommit(asked);
     if (commit === null) throw absent('unknown revision');
@@ -180,7 +189,7 @@ function tagNameOf({ folder }: GoModule, version: string): string {
 
 /** Errors: NotFound if the commit has no such module. */
 function foundIn(module: GoModule, { contents }: SourceCommit): FoundModule {
-  for (const [index, folder] of foldersOf(module).entries()) {
+  for (const [index, folder] of listModuleFolders(module).entries()) {
     const content = contents[index];
     const goMod = content === null || content === undefined ? null : Buffer.from(content, 'base64').toString();
     if (goMod !== null && declaredPath(goMod) === module.path) return { folder, goMod };

@@ -34,7 +34,7 @@ const VERSION = /^(?!.*\.\.)[\w.+-]+$/;
  * Returns the address of a path. A path that no file can have gives a name or version that no package has.
  * Shape: `path` without the file name, its segments separated by slashes.
  */
-export function addressOf(path: string, file: string): MavenAddress {
+export function parseMavenPath(path: string, file: string): MavenAddress {
   const [, base, suffix] = DIGEST_SUFFIX.exec(file) ?? [];
   const fileName = base ?? file;
   const digest = (suffix as MavenDigest | undefined) ?? null;

@@ -12,7 +12,7 @@ import { PackagePublishing } from '../../packages/publishing/package-publishing'
 import { isSnapshotMetadata, METADATA_FILE } from './maven-path';
 import type { MavenFilePath } from './maven-path';
 import type { Metadata, Plugin } from './metadata/metadata-xml';
-import { listedFilesOf } from './metadata/snapshot-files';
+import { listFileNames } from './metadata/snapshot-files';
 
 /** A stored file with its facts. Shape: `metadata` is the content of a `maven-metadata.xml`, null for other files. */
 export interface MavenContent {
@@ -22,7 +22,7 @@ export interface MavenContent {
 }
 
 /** Place of a file that is added. Shape: `repeatableBy` as in `PublishedFile`. */
-interface Target {
+interface PublishTarget {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;
   readonly path: MavenFilePath;
@@ -88,11 +88,11 @@ export class MavenPublishing {
 
   private async add(
     tx: Tx,
-    { project, viewer, path, repeatableBy }: Target,
+    { project, viewer, path, repeatableBy }: PublishTarget,
     { content, sha512, metadata }: MavenContent,
   ): Promise<PackageFileRow> {
     const isSnapshot = isSnapshotMetadata(path);
-    const listed = isSnapshot && metadata !== null ? listedFilesOf(metadata) : null;
+    const listed = isSnapshot && metadata !== null ? listFileNames(metadata) : null;
     const row = await this.publishing.publish(tx, {
       ...{
         project,

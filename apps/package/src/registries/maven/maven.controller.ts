@@ -12,9 +12,9 @@ import {
   readsPackages,
 } from '../../packages/packages.permission';
 import { OneMavenFile } from './maven.dto';
-import { addressOf } from './maven-path';
+import { parseMavenPath } from './maven-path';
 import { MavenDownloads } from './maven.presenter';
-import { InstanceAccess, instanceRefusal } from './maven.permission';
+import { InstanceAccess, unreadablePathRefusal } from './maven.permission';
 import { MavenQueries } from './maven.queries';
 import { MavenService } from './maven.service';
 
@@ -48,7 +48,7 @@ export class MavenController {
     about: 'Downloads a file of a Maven package, its digest, or generated metadata.',
   })
   async download({ within: { id }, params }: Call<OneMavenFile, ProjectScope>): Promise<FileAnswer> {
-    const found = await this.downloads.find({ kind: 'project', id }, addressOf(params.path, params.file_name));
+    const found = await this.downloads.find({ kind: 'project', id }, parseMavenPath(params.path, params.file_name));
     if (found === null) throw new NotFound('Package');
     return found;
   }
@@ -61,7 +61,7 @@ export class MavenController {
   })
   async downloadOfGroup({ within, viewer, params }: Call<OneMavenFile, GroupScope>): Promise<FileAnswer> {
     const place = { kind: 'group', group: within, viewer } as const;
-    const found = await this.downloads.find(place, addressOf(params.path, params.file_name));
+    const found = await this.downloads.find(place, parseMavenPath(params.path, params.file_name));
     if (found === null) throw new NotFound('Package');
     return found;
   }
@@ -74,12 +74,12 @@ export class MavenController {
     about: 'Downloads a file of a Maven package that has the full path of its project.',
   })
   async downloadOfInstance({ viewer, params }: Call<OneMavenFile>): Promise<FileAnswer> {
-    const address = addressOf(params.path, params.file_name);
+    const address = parseMavenPath(params.path, params.file_name);
     const { id } = await this.access.projectOf(address, viewer);
     const found = await this.downloads.find({ kind: 'project', id }, address);
     if (found !== null) return found;
     if (await this.maven.hasPackage(id, address.name)) throw new NotFound('Package');
-    throw instanceRefusal(viewer);
+    throw unreadablePathRefusal(viewer);
   }
 
   @Endpoint('PUT', `/projects/:id/packages/${FILE}`, {
@@ -95,7 +95,7 @@ export class MavenController {
   })
   async upload(call: StreamedCall<OneMavenFile, ProjectScope, SignedInViewer>): Promise<void | AlternativeAnswer> {
     const { within, viewer, params, body, answered } = call;
-    const result = await this.uploads.upload(within, viewer, addressOf(params.path, params.file_name), {
+    const result = await this.uploads.upload(within, viewer, parseMavenPath(params.path, params.file_name), {
       source: body,
       declaredSize: body.declaredSize,
       answered,

@@ -19,11 +19,11 @@ export class InstanceAccess {
   async projectOf({ name }: MavenFilePath, viewer: Viewer): Promise<ProjectScope> {
     const project = name.includes('/') ? await this.directory.project(name, viewer) : null;
     if (project !== null && canReadPackages(viewer, project)) return project;
-    throw instanceRefusal(viewer);
+    throw unreadablePathRefusal(viewer);
   }
 }
 
-/** Refusal for a path that the viewer cannot read, whether it exists or not. */
-export function instanceRefusal({ userId }: Viewer): Error {
+/** Refusal for a path that the viewer cannot read, whether it exists or not: 401 for anonymous callers, otherwise 403. */
+export function unreadablePathRefusal({ userId }: Viewer): Error {
   return userId === null ? BASIC_REFUSALS.anonymousAs!() : new Forbidden();
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FileAnswer } from '@rookery/api-v4';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { PackageFiles } from '../../packages/package-files';
-import { digestOf, MetadataDocuments } from './metadata/metadata-documents';
+import { digestDocument, MetadataDocuments } from './metadata/metadata-documents';
 import type { MetadataDocument } from './metadata/metadata-documents';
 import { METADATA_FILE } from './maven-path';
 import type { MavenAddress, MavenDigest } from './maven-path';
@@ -24,7 +24,7 @@ export class MavenDownloads {
     if (address.fileName === METADATA_FILE) {
       const document = await this.documents.find(place, address);
       if (document === null || digest === null) return document && documentDownload(document);
-      return digestDownload(digestOf(document, digest), document.lastModified);
+      return digestDownload(digestDocument(document, digest), document.lastModified);
     }
     const file = await this.maven.findNewest(place, address);
     if (file === null || digest === null) return file && this.fileDownload(file);
@@ -50,7 +50,7 @@ export class MavenDownloads {
 function documentDownload(document: MetadataDocument): FileAnswer {
   const { bytes, lastModified } = document;
   const [md5, sha1, sha256, sha512] = (['md5', 'sha1', 'sha256', 'sha512'] as const).map((digest) =>
-    digestOf(document, digest),
+    digestDocument(document, digest),
   );
   return {
     stream: bytes,

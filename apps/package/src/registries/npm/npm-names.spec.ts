@@ -1,4 +1,4 @@
-import { isPackageName, isTagName, isVersion, targetOf, versionOfFile } from './npm-names';
+import { isPackageName, isTagName, isVersion, parseNpmTarget, versionOfFile } from './npm-names';
 
 it.each(['a', 'A.b_c-d+e', '@scope/name', '@scope.x/name', 'package_files', 'constructor'])('%s is a name', (name) =>
   expect(isPackageName(name)).toBe(true),
@@ -48,4 +48,4 @@ it.each([
   ['-/all', null],
   ['a/b/c', null],
   ['@s', null],
-])('the path %s means %j', (path, target) => expect(targetOf(path)).toEqual(target));
+])('the path %s means %j', (path, target) => expect(parseNpmTarget(path)).toEqual(target));

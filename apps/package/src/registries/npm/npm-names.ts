@@ -33,7 +33,7 @@ export function bareName(name: string): string {
 }
 
 /** `scope` of `@scope/name`; null without one. */
-export function scopeOf(name: string): string | null {
+export function parseScope(name: string): string | null {
   return name.startsWith('@') && name.includes('/') ? name.slice(1, name.indexOf('/')) : null;
 }
 
@@ -59,7 +59,7 @@ export type NpmTarget =
   | { readonly kind: 'version'; readonly name: string; readonly versionOrTag: string };
 
 /** Reads `name`, `@scope/name`, `name/version` or `@scope/name/version`; null for another path. */
-export function targetOf(path: string): NpmTarget | null {
+export function parseNpmTarget(path: string): NpmTarget | null {
   const segments = path.split('/');
   const length = path.startsWith('@') ? 2 : 1;
   const name = segments.slice(0, length).join('/');

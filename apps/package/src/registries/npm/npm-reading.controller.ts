@@ -6,7 +6,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { PackageFiles } from '../../packages/package-files';
 import { NpmTagsService } from './maintenance/npm-tags.service';
-import { targetOf, versionOfFile } from './npm-names';
+import { parseNpmTarget, versionOfFile } from './npm-names';
 import {
   OneNpmPackage,
   OneNpmTag,
@@ -17,7 +17,7 @@ import {
 } from './npm.dto';
 import { npmRefusals, readsNpmPackages } from './npm.permission';
 import type { NpmScope } from './npm.permission';
-import { npmDocumentAnswer, npmFormOf, npmManifestAnswer, SHORT_TYPE } from './npm.presenter';
+import { npmDocumentAnswer, chooseNpmForm, npmManifestAnswer, SHORT_TYPE } from './npm.presenter';
 import { TAGS } from './npm.schema';
 import { npmPlaceOf } from './reading/npm-place';
 import type { NpmPlace } from './reading/npm-place';
@@ -65,12 +65,12 @@ function npmReadingBelow(kind: NpmRegistryKind) {
     })
     async show(call: Reading<ShowNpmPackage>): Promise<FileAnswer> {
       const { viewer, params, knownVersions: known } = call;
-      const target = targetOf(params.package_name);
+      const target = parseNpmTarget(params.package_name);
       if (target === null) throw new NotFound();
       const place = placeOf(call);
       if (target.kind === 'version')
         return npmManifestAnswer(await this.packuments.manifest(place, viewer, target.name, target.versionOrTag));
-      const form = npmFormOf(params.accept ?? '');
+      const form = chooseNpmForm(params.accept ?? '');
       return npmDocumentAnswer(await this.packuments.find(place, viewer, target.name, { form, known }));
     }
 

@@ -8,7 +8,7 @@ export const SHORT_TYPE = 'application/vnd.npm.install-v1+json';
 const VARY = 'Accept, Authorization, Private-Token, Job-Token, Deploy-Token';
 
 /** Returns the form of a document that a client prefers. Shape: `accept` is the header; empty for none. */
-export function npmFormOf(accept: string): NpmForm {
+export function chooseNpmForm(accept: string): NpmForm {
   const weights = new Map(
     accept.split(',').map((range) => {
       const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());

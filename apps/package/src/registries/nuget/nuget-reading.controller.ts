@@ -8,7 +8,7 @@ import { PackageFiles } from '../../packages/package-files';
 import { nameKeyOf } from '../../packages/package-types';
 import { basicGroupRegistry, basicRegistry, readsPackages } from '../../packages/packages.permission';
 import type { NugetPlace } from './nuget-places';
-import { fileNameOf } from './nuget-releases';
+import { renderFileName } from './nuget-releases';
 import { parseNugetVersion } from './nuget-version';
 import {
   ListNugetNames,
@@ -150,12 +150,12 @@ function nugetReadingBelow(kind: 'project' | 'group') {
         (one) => asked === `${name}.${params.package_version.toLowerCase()}.${one}`,
       );
       if (extension === undefined) throw new NotFound();
-      const found = await this.nuget.file(within, viewer, name, key, fileNameOf(name, key, extension));
+      const found = await this.nuget.file(within, viewer, name, key, renderFileName(name, key, extension));
       return packageDownload(this.files, found, found.file_name);
     }
 
     private async nuspecOf(...[within, viewer, name, key]: [NugetPlace, Call['viewer'], string, string]) {
-      const found = await this.nuget.file(within, viewer, name, key, fileNameOf(name, key, 'nupkg'));
+      const found = await this.nuget.file(within, viewer, name, key, renderFileName(name, key, 'nupkg'));
       const content = await this.nuspecs.read(found);
       const common = { lastModified: found.created_at, version: `${found.sha256}-nuspec`, filename: `${name}.nuspec` };
       return { stream: content, mediaType: 'application/xml', length: content.length, ...common };

@@ -77,7 +77,7 @@ export class NugetReleases {
     const { nuspec, version, content, answered } = release;
     const name = nameKeyOf('nuget', nuspec.id);
     const key = { project: project.id, name, version: version.key };
-    const file = fileNameOf(name, version.key, release.kind);
+    const file = renderFileName(name, version.key, release.kind);
     const turn = await this.receipts.begin(JSON.stringify(['nuget file', project.id, file]), answered);
     const id = await this.work.run(async (tx) => {
       await tx.run(LOCK, { project: project.id, name });
@@ -142,6 +142,6 @@ export class NugetReleases {
 }
 
 /** Name of a file in NuGet's flat container. Shape: `name` and `version` are normalized as keys, in lower case. */
-export function fileNameOf(name: string, version: string, extension: string): string {
+export function renderFileName(name: string, version: string, extension: string): string {
   return `${name}.${version}.${extension}`;
 }

@@ -2,7 +2,7 @@ import { JsonText } from '@rookery/api-v4';
 import type { JsonSchema } from '@rookery/api-v4';
 import { nameKeyOf } from '../../packages/package-types';
 import type { FoundNugetPackage, NugetRow } from './nuget.queries';
-import { fileNameOf } from './nuget-releases';
+import { renderFileName } from './nuget-releases';
 import type { DependencyGroup } from './nuspec';
 
 /** A text with its description. */
@@ -159,7 +159,7 @@ function newestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly stri
 export function leaf(urls: NugetUrls, row: NugetRow): object {
   const { nuspec, name_key: key, version_key: version } = row;
   const id = `${urls.base}/metadata/${key}/${version}.json`;
-  const packageContent = `${urls.ofProject(row.project_id)}/download/${key}/${version}/${fileNameOf(key, version, 'nupkg')}`;
+  const packageContent = `${urls.ofProject(row.project_id)}/download/${key}/${version}/${renderFileName(key, version, 'nupkg')}`;
   return {
     '@id': id,
     packageContent,

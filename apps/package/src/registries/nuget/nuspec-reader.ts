@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { BlobStorage } from '@rookery/blobs';
 import type { Entry, ZipFile } from 'yauzl';
-import { entriesOf, isPlainFile } from '../../packages/archives/stored-zip';
+import { listEntries, isPlainFile } from '../../packages/archives/stored-zip';
 import type { StoredArchive } from '../../packages/archives/stored-zip';
 import { invalid } from './nuspec';
 import { readPackage } from './read-package';
@@ -28,7 +28,7 @@ export class NuspecReader {
 }
 
 async function nuspecEntry(zip: ZipFile, signal: AbortSignal): Promise<Entry> {
-  const [entry, ...more] = await entriesOf(zip, ({ fileName }) => /^[^/]+\.nuspec$/i.test(fileName), signal);
+  const [entry, ...more] = await listEntries(zip, ({ fileName }) => /^[^/]+\.nuspec$/i.test(fileName), signal);
   if (!entry) throw invalid('the package has no nuspec');
   if (more.length > 0) throw invalid('the package has several nuspec files');
   if (entry.uncompressedSize > MAX_NUSPEC_BYTES) throw invalid('nuspec is too large');

@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser';
 import { Refused } from '@rookery/kernel';
-import { unescapeXml, xmlTextOf } from '../../packages/archives/xml-text';
+import { unescapeXml, decodeXml } from '../../packages/archives/xml-text';
 
 interface Dependency {
   readonly id: string;
@@ -88,7 +88,7 @@ export function invalid(problem: string): Refused {
 }
 
 function parsed(bytes: Buffer): XmlElement {
-  const text = xmlTextOf(bytes, 'nuspec');
+  const text = decodeXml(bytes, 'nuspec');
   try {
     return parser.parse(text, true) as XmlElement;
   } catch {

@@ -47,7 +47,7 @@ const page = {
 } as const;
 const download = { params: OnePypiFile, answers: streamed(), fails: [404] } as const;
 
-type Place = ProjectScope | GroupScope;
+type IndexPlace = ProjectScope | GroupScope;
 
 @Controller()
 export class PypiController {
@@ -118,11 +118,11 @@ export class PypiController {
     return this.fileOf(call);
   }
 
-  private listOf({ within, viewer, params }: Call<ListPypiPackages, Place>): FileAnswer {
+  private listOf({ within, viewer, params }: Call<ListPypiPackages, IndexPlace>): FileAnswer {
     return indexPage(params.accept, `${this.base(within)}/simple`, () => this.simple.names(within, viewer));
   }
 
-  private async pageOf({ within, viewer, params }: Call<ShowPypiPackage, Place>): Promise<FileAnswer> {
+  private async pageOf({ within, viewer, params }: Call<ShowPypiPackage, IndexPlace>): Promise<FileAnswer> {
     const { package_name: name, accept } = params;
     const digest = await this.simple.digest(within, viewer, name);
     return packagePage(accept, {
@@ -134,7 +134,7 @@ export class PypiController {
     });
   }
 
-  private async fileOf({ within, viewer, params }: Call<OnePypiFile, Place>): Promise<FileAnswer> {
+  private async fileOf({ within, viewer, params }: Call<OnePypiFile, IndexPlace>): Promise<FileAnswer> {
     const { sha256, file_identifier: name } = params;
     if (!name.endsWith(METADATA)) {
       const found = await this.simple.download(within, viewer, sha256, name);
@@ -145,7 +145,7 @@ export class PypiController {
   }
 
   /** URLs in pages lead to the same place as the request. */
-  private base({ kind, id }: Place): string {
+  private base({ kind, id }: IndexPlace): string {
     return this.links.api(kind === 'project' ? `projects/${id}/packages/pypi` : `groups/${id}/-/packages/pypi`);
   }
 }

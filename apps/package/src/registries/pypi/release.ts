@@ -50,7 +50,7 @@ export function nameIn(fields: FormFields): string {
  * Errors: InvalidParameters for a missing part or a malformed digest; Refused for other invalid values.
  * Source: reference packages-and-admin 4.5.
  */
-export function releaseOf(fields: FormFields, content: UploadedContent | null): Release {
+export function toRelease(fields: FormFields, content: UploadedContent | null): Release {
   const name = nameIn(fields);
   const version = required(fields, 'version').trim();
   if (content === null) throw new InvalidParameters(['content is missing']);

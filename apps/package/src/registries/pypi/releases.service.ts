@@ -95,7 +95,7 @@ export class ReleasesService {
     return (await tx.run(FIND, { project: id, name, version, file: content.fileName }))[0];
   }
 
-  /** Whether another version of the package has a file of the same name. */
+  /** Whether another version of the package already has a file with the name of the uploaded one. */
   async isInOtherVersion(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: Release): Promise<boolean> {
     const { nameKey: name, versionKey: version, content } = release;
     return (await tx.run(FIND_ELSEWHERE, { project: id, name, version, file: content.fileName })).length > 0;

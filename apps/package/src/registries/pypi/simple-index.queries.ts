@@ -40,7 +40,7 @@ interface FoundFile extends PackageFileRow {
   readonly metadata_size: number | null;
 }
 
-type Place = ProjectScope | GroupScope;
+type IndexPlace = ProjectScope | GroupScope;
 type InProject = { readonly project: number };
 
 /** Rows of one statement. Pages continue with the next ones. */
@@ -129,7 +129,7 @@ export class SimpleIndexQueries {
   ) {}
 
   /** Returns a text that changes with the files of a package. Errors: NotFound for a package without files. */
-  async digest(place: Place, viewer: Viewer, packageName: string): Promise<string> {
+  async digest(place: IndexPlace, viewer: Viewer, packageName: string): Promise<string> {
     const name = nameKeyOf('pypi', packageName);
     const [row] = await this.read(DIGEST, place, viewer, { name });
     if (!row || row.files === 0) throw new NotFound('Package');
@@ -137,7 +137,7 @@ export class SimpleIndexQueries {
   }
 
   /** Files of a package by name, of equal names the newest. */
-  files(place: Place, viewer: Viewer, packageName: string): AsyncGenerator<readonly IndexedFile[]> {
+  files(place: IndexPlace, viewer: Viewer, packageName: string): AsyncGenerator<readonly IndexedFile[]> {
     const name = nameKeyOf('pypi', packageName);
     return batches(
       (after) => this.read(FILES, place, viewer, { name, after }),
@@ -146,7 +146,7 @@ export class SimpleIndexQueries {
   }
 
   /** Versions of a package, as text. */
-  versions(place: Place, viewer: Viewer, packageName: string): AsyncGenerator<readonly { version: string }[]> {
+  versions(place: IndexPlace, viewer: Viewer, packageName: string): AsyncGenerator<readonly { version: string }[]> {
     const name = nameKeyOf('pypi', packageName);
     return batches(
       (after) => this.read(VERSIONS, place, viewer, { name, after }),
@@ -155,7 +155,7 @@ export class SimpleIndexQueries {
   }
 
   /** All packages by normalized name. */
-  names(place: Place, viewer: Viewer): AsyncGenerator<readonly IndexedName[]> {
+  names(place: IndexPlace, viewer: Viewer): AsyncGenerator<readonly IndexedName[]> {
     return batches(
       (after) => this.read(NAMES, place, viewer, { after }),
       (row) => row.name_key,
@@ -163,18 +163,18 @@ export class SimpleIndexQueries {
   }
 
   /** Returns the newest file with this name and content. Errors: NotFound. */
-  download(place: Place, viewer: Viewer, sha256: string, file: string): Promise<PackageFileRow> {
+  download(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<PackageFileRow> {
     return this.found(place, viewer, sha256, file);
   }
 
   /** Returns the core metadata of a file. Errors: NotFound, also for a file without any. */
-  async metadata(place: Place, viewer: Viewer, sha256: string, file: string): Promise<CoreMetadata> {
+  async metadata(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<CoreMetadata> {
     const { metadata_sha256, metadata_size, created_at } = await this.found(place, viewer, sha256, file);
     if (metadata_sha256 === null || metadata_size === null) throw new NotFound();
     return { sha256: metadata_sha256, size: metadata_size, created_at };
   }
 
-  private async found(place: Place, viewer: Viewer, sha256: string, file: string): Promise<FoundFile> {
+  private async found(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<FoundFile> {
     const [row] = await this.read(DOWNLOAD, place, viewer, { sha256, file });
     if (!row) throw new NotFound();
     return row;
@@ -182,7 +182,7 @@ export class SimpleIndexQueries {
 
   private async read<P extends object, R>(
     both: PlaceStatement<P, R>,
-    place: Place,
+    place: IndexPlace,
     viewer: Viewer,
     params: P,
   ): Promise<R[]> {

@@ -8,7 +8,7 @@ import { UploadGate } from '../../packages/publishing/upload-gate';
 import { Protections } from '../../protection-rules/protections';
 import { MAX_SKIPPED_BYTES, readUploadForm } from '../../packages/upload-form';
 import type { ContentPart } from '../../packages/upload-form';
-import { FORM_FIELDS, nameIn, releaseOf } from './release';
+import { FORM_FIELDS, nameIn, toRelease } from './release';
 import type { UploadedContent } from './release';
 import { ReleasesService } from './releases.service';
 import { WheelMetadataStore } from './wheel-metadata';
@@ -49,7 +49,7 @@ export class UploadsService {
     };
     const { fields, content } = await readUploadForm(body, { fields: FORM_FIELDS, file: 'content' }, store);
     if (fields.get(':action') === 'submit' && content === null) return false;
-    const release = releaseOf(fields, content);
+    const release = toRelease(fields, content);
     await this.protections.refusePush(project, viewer, 'pypi', release.name);
     const metadata = await this.wheels.extract(release.content.fileName, release.content.file);
     await this.releases.publish(project, viewer, release, { metadata, answered });

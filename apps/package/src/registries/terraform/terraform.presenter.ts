@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@rookery/api-v4';
-import { latestOf } from './terraform.queries';
+import { findLatestVersion } from './terraform.queries';
 import type { TerraformAddress, TerraformVersionRow } from './terraform.queries';
 
 /** Documents of the module registry protocol. Source: reference packages-and-admin 4.10. */
@@ -71,6 +71,6 @@ export function detailsDocument(
 
 /** The row of the latest version. Shape: at least one row. */
 export function latestRow(rows: readonly TerraformVersionRow[]): TerraformVersionRow {
-  const latest = latestOf(rows.map(({ version }) => version));
+  const latest = findLatestVersion(rows.map(({ version }) => version));
   return rows.find(({ version }) => version === latest)!;
 }

@@ -100,7 +100,7 @@ export class TerraformQueries {
   async latestOfProject(project: number, module: TerraformModuleName): Promise<string> {
     const rows = await this.database.run(VERSIONS_OF_PROJECT, { project, name: moduleName(module) });
     if (rows.length === 0) throw noVersion(module);
-    return latestOf(rows.map(({ version }) => version));
+    return findLatestVersion(rows.map(({ version }) => version));
   }
 
   /** The file of a version in a project. Errors: NotFound. */
@@ -129,7 +129,7 @@ export function moduleName({ name, system }: TerraformModuleName): string {
 }
 
 /** Returns the highest release, or else the highest prerelease. Shape: at least one version. */
-export function latestOf(versions: readonly string[]): string {
+export function findLatestVersion(versions: readonly string[]): string {
   const releases = versions.filter((version) => prerelease(version) === null);
   return [...(releases.length > 0 ? releases : versions)].sort(compareBuild).at(-1)!;
 }

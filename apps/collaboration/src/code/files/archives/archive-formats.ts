@@ -17,6 +17,6 @@ const FORMATS = {
 export type ArchiveSuffix = keyof typeof FORMATS;
 export const ARCHIVE_SUFFIXES = Object.keys(FORMATS) as ArchiveSuffix[];
 
-export function formatOf(suffix: ArchiveSuffix): ArchiveFormat {
+export function findArchiveFormat(suffix: ArchiveSuffix): ArchiveFormat {
   return FORMATS[suffix];
 }

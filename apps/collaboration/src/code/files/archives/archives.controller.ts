@@ -9,7 +9,7 @@ import { readsFilesOf } from '../../repositories/code.permission';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { ProjectRepositories } from '../../repositories/project-repositories';
 import { FileLimits } from '../blobs/file-limits';
-import { formatOf } from './archive-formats';
+import { findArchiveFormat } from './archive-formats';
 import { OneArchive, OneArchiveOfFormat } from './archives.dto';
 
 const ARCHIVE = '/projects/:id/repository/archive';
@@ -41,7 +41,7 @@ export class ArchivesController {
   }
 
   private archive({ within, viewer, params }: Call<OneArchive, ProjectScope>): Promise<FileAnswer> {
-    const format = formatOf(params.format);
+    const format = findArchiveFormat(params.format);
     const path = params.path.replace(/\/$/, '');
     // Paths that cannot be in a repository leave nothing out.
     const without = params.exclude_paths.map((one) => one.replace(/\/$/, '')).filter(hasPathForm);

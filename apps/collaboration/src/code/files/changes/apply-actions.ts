@@ -1,7 +1,7 @@
 import { GitError, isWritablePath, TreeEditor, writeBlobs } from '@rookery/git';
 import type { ObjectId, Repository, TreeEntry } from '@rookery/git';
 import { Refused } from '@rookery/kernel';
-import { contentOf } from './file-action';
+import { decodeBlobContent } from './file-action';
 import type { FileAction } from './file-action';
 
 const PLAIN = '100644';
@@ -18,7 +18,7 @@ export async function applyActions(
   tree: ObjectId | null,
   actions: readonly FileAction[],
 ): Promise<ObjectId> {
-  const contents = actions.map(contentOf);
+  const contents = actions.map(decodeBlobContent);
   const written = await writeBlobs(
     view,
     contents.filter((content) => content !== null),

@@ -17,7 +17,7 @@ export function IsInEncoding(): PropertyDecorator {
 }
 
 /** Returns the bytes of a content that `IsInEncoding` has accepted. */
-export function bytesOf(content: string, encoding: ContentEncoding): Buffer {
+export function decodeContent(content: string, encoding: ContentEncoding): Buffer {
   return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
 }
 

@@ -8,7 +8,7 @@ import { detailedCommitPresenter } from '../../commits/commit.presenter';
 import type { DetailedCommitRow } from '../../commits/commit.presenter';
 import { addsCommitsOf } from '../../repositories/code.permission';
 import { areInOneNetwork } from '../../repositories/forks/fork-network';
-import { bytesOf } from './base64-content';
+import { decodeContent } from './base64-content';
 import { CreateCommit } from './commit-actions.dto';
 import type { OneCommitAction } from './commit-actions.dto';
 import type { FileAction } from './file-action';
@@ -71,7 +71,7 @@ export class CommitActionsController {
 
 function actionOf(given: OneCommitAction): FileAction {
   const { action: kind, file_path: path, last_commit_id: lastCommitId } = given;
-  const content = given.content === undefined ? undefined : bytesOf(given.content, given.encoding);
+  const content = given.content === undefined ? undefined : decodeContent(given.content, given.encoding);
   switch (kind) {
     case 'create':
     case 'update':

@@ -32,7 +32,7 @@ export interface CommitRequest {
 }
 
 /** Bytes of an action that are written as a blob; null if it has none. */
-export function contentOf(action: FileAction): Buffer | null {
+export function decodeBlobContent(action: FileAction): Buffer | null {
   return 'content' in action ? (action.content ?? null) : null;
 }
 

@@ -3,7 +3,7 @@ import { Endpoint, json, none } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { addsCommitsOf } from '../../repositories/code.permission';
-import { bytesOf } from './base64-content';
+import { decodeContent } from './base64-content';
 import type { FileAction } from './file-action';
 import { FILE_REFUSALS, FileChanges } from './file-changes';
 import { CHANGE_BODY_LIMIT, CreateFile, RemoveFile, UpdateFile } from './file-changes.dto';
@@ -35,7 +35,7 @@ export class FileChangesController {
   })
   create({ params, ...call }: Writes<CreateFile>): Promise<Changed> {
     const { file_path: path, execute_filemode: isExecutable } = params;
-    const content = bytesOf(params.content, params.encoding);
+    const content = decodeContent(params.content, params.encoding);
     return this.commit({ params, ...call }, { kind: 'create', path, content, isExecutable });
   }
 
@@ -48,7 +48,7 @@ export class FileChangesController {
   })
   update({ params, ...call }: Writes<UpdateFile>): Promise<Changed> {
     const { file_path: path, execute_filemode: isExecutable, last_commit_id: lastCommitId } = params;
-    const content = bytesOf(params.content, params.encoding);
+    const content = decodeContent(params.content, params.encoding);
     return this.commit({ params, ...call }, { kind: 'update', path, content, isExecutable, lastCommitId });
   }
 

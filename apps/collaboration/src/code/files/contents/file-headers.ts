@@ -8,7 +8,7 @@ export function fileHeaders(file: FoundFile): Record<string, string> {
     'x-gitlab-content-sha256': file.blob.sha256,
     'x-gitlab-encoding': 'base64',
     'x-gitlab-execute-filemode': String(file.isExecutable),
-    'x-gitlab-file-name': headerText(nameOf(file)),
+    'x-gitlab-file-name': headerText(extractFileName(file)),
     'x-gitlab-file-path': headerText(file.path),
     'x-gitlab-last-commit-id': file.lastCommit,
     'x-gitlab-ref': headerText(file.ref),
@@ -16,7 +16,7 @@ export function fileHeaders(file: FoundFile): Record<string, string> {
   };
 }
 
-export function nameOf({ path }: Pick<FoundFile, 'path'>): string {
+export function extractFileName({ path }: Pick<FoundFile, 'path'>): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 

@@ -10,7 +10,7 @@ import { rawFile } from '../blobs/raw-file.presenter';
 import { blamedFile, BLAME_SCHEMA } from './blame.presenter';
 import { FileFinder } from './file-finder';
 import type { FoundFile } from './file-finder';
-import { fileHeaders, nameOf } from './file-headers';
+import { fileHeaders, extractFileName } from './file-headers';
 import { FILE_SCHEMA } from './file.schema';
 import { OneBlamedFile, OneFile, OneRawFile } from './files.dto';
 
@@ -70,7 +70,7 @@ export class FilesController {
     const { file_path: path, ref } = params;
     const file = await this.find(within, { file_path: path.replace(/^\//, ''), ref: ref === '' ? 'HEAD' : ref });
     const headers = { ...NOT_KEPT.headers, ...fileHeaders(file) };
-    return { ...rawFile(file.blob, nameOf(file)), cacheControl: NOT_KEPT.cacheControl, headers };
+    return { ...rawFile(file.blob, extractFileName(file)), cacheControl: NOT_KEPT.cacheControl, headers };
   }
 
   @Endpoint('GET', `${FILE}/blame`, {
@@ -97,7 +97,7 @@ export class FilesController {
 
 function factsOf(file: FoundFile): object {
   return {
-    file_name: nameOf(file),
+    file_name: extractFileName(file),
     file_path: file.path,
     size: file.blob.size,
     encoding: 'base64',

@@ -12,7 +12,7 @@ import { refPage } from '../listing/ref-page';
 import type { ListedRef, RefPage } from '../listing/ref-page';
 import { searchFilter, withExactFirst } from '../listing/ref-search';
 import { byVersion } from './tag-order';
-import { signatureTypeOf } from './tag-signature';
+import { detectSignatureType } from './tag-signature';
 import type { SignatureType } from './tag-signature';
 
 export const TAGS = 'refs/tags/';
@@ -95,7 +95,7 @@ export class Tags {
   /** Returns the form of a tag's signature. Errors: NotFound for a tag without one. */
   async signature(reader: TagReader, name: string): Promise<SignatureType> {
     const { annotation } = await this.find(reader, name);
-    const type = annotation && signatureTypeOf(annotation.message);
+    const type = annotation && detectSignatureType(annotation.message);
     if (type === null) throw new NotFound('Signature');
     return type;
   }

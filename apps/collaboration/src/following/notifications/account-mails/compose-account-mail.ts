@@ -2,7 +2,7 @@ import type { AccountMailFacts, AccountMailTemplate } from '@rookery/contracts';
 import { escapeHtml } from '@rookery/kernel';
 import type { SendMailOptions } from 'nodemailer';
 import type { LeftOutSnippet } from './account-mail.entity';
-import { hostOf } from '../mailer/mail-identity';
+import { extractHost } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
 import { oneLine } from '../mailer/mail-text';
@@ -83,7 +83,7 @@ export function composeAccountMail(
   messageId: string,
   identity: MailIdentity,
 ): SendMailOptions {
-  const host = hostOf(identity);
+  const host = extractHost(identity);
   const { subject, paragraphs, label = 'View it' } = LETTERS[template](facts, host);
   const title = subjectLine(subject, oneLine(identity.subjectSuffix));
   const isConfirmation = template === 'email_confirmation';

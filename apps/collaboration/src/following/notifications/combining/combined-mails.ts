@@ -9,7 +9,7 @@ import type { Mail } from '../mail.entity';
 import type { ClaimedMail } from '../mailer/mail-table';
 import type { MailOutcome } from '../mailer/mail-source';
 import type { MailerSettings } from '../mailer/mailer.config';
-import { GATHERED_LIMIT, messageCountSql, threadOf } from '../mailer/allowances';
+import { GATHERED_LIMIT, messageCountSql, threadKeyOf } from '../mailer/allowances';
 import { combinedDueSql } from '../due-sql';
 
 /** A message to send: a row of the queue, or one of several notes that the row covers. */
@@ -106,10 +106,10 @@ export class CombinedMails {
 
   /** Replaces e-mails of one thread by a combined one. Shape: all e-mails that were taken and may be sent. */
   async gather(tx: Tx, batch: string, taken: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
-    const threads = new Map(taken.filter((mail) => mail.is_put_off).map((mail) => [threadOf(mail)!, mail]));
+    const threads = new Map(taken.filter((mail) => mail.is_put_off).map((mail) => [threadKeyOf(mail)!, mail]));
     if (threads.size === 0) return [...taken];
     const isMember = (mail: ClaimedMail): boolean =>
-      (mail.is_put_off || mail.is_fresh) && threads.has(threadOf(mail) ?? '');
+      (mail.is_put_off || mail.is_fresh) && threads.has(threadKeyOf(mail) ?? '');
     const of = [...threads.values()];
     const members = taken.filter(isMember);
     const made = await tx.prepared<ClaimedMail>(gather, [
@@ -122,8 +122,8 @@ export class CombinedMails {
       settings.leaseMs,
       members.reduce((sum, mail) => sum + mail.tells, 0),
     ]);
-    const gone = new Set(made.map((mail) => threadOf(mail)));
-    return [...taken.filter((mail) => !isMember(mail) || !gone.has(threadOf(mail))), ...made];
+    const gone = new Set(made.map((mail) => threadKeyOf(mail)));
+    return [...taken.filter((mail) => !isMember(mail) || !gone.has(threadKeyOf(mail))), ...made];
   }
 
   /**

@@ -1,8 +1,16 @@
 import { escapeHtml } from '@rookery/kernel';
 import type { SendMailOptions } from 'nodemailer';
 import type { MailIdentity } from '../mailer/mail-identity';
-import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
-import { actorName, bodyOf, composeMail, explainReason, letterOf, messageOf, noteableReference } from './compose-mail';
+import { renderHtml, manyLines, oneLine } from '../mailer/mail-text';
+import {
+  actorName,
+  renderMailBody,
+  composeMail,
+  explainReason,
+  toMailOptions,
+  renderMessage,
+  noteableReference,
+} from './compose-mail';
 import type { MailBody, MailJob } from './compose-mail';
 import { MAIL_REASONS } from './mail-templates';
 import type { MailReason } from './mail-templates';
@@ -37,7 +45,7 @@ export interface CombinedMail {
 export function composeCombined(gathered: CombinedMail, messageId: string, identity: MailIdentity): SendMailOptions {
   const { newest, count, authors, reasons, isWatching } = gathered;
   const last = newest.at(-1)!;
-  if (count === 1) return composeMail(last, bodyOf(last), identity, messageId);
+  if (count === 1) return composeMail(last, renderMailBody(last), identity, messageId);
   const reason = MAIL_REASONS.find((one) => reasons.includes(one)) ?? null;
   const others = authors.length - 1;
   const sender =
@@ -49,7 +57,7 @@ export function composeCombined(gathered: CombinedMail, messageId: string, ident
     body: bodyOfAll(gathered),
     because: explainReason(reason, isWatching),
   };
-  const mail = letterOf(letter, identity);
+  const mail = toMailOptions(letter, identity);
   // A combined e-mail belongs to no single note.
   const { [`${identity.headerPrefix}-Note-ID`]: _, ...headers } = mail.headers as Record<string, string>;
   return { ...mail, headers };
@@ -64,11 +72,13 @@ function bodyOfAll({ newest, count, authors }: CombinedMail): MailBody {
   const by = `By ${named.join(', ')}${unnamed > 0 ? ` and ${unnamed} more` : ''}.`;
   const order = newest.length < count ? `The newest ${newest.length}:` : 'In the order in which they came:';
   const messages = newest.map((job) => {
-    const message = messageOf(job);
+    const message = renderMessage(job);
     return { lead: message.lead, text: manyLines(shortened(message.text)).trim() };
   });
   const texts = messages.map((one) => (one.text === '' ? one.lead : `${one.lead}:\n\n${one.text}`));
-  const pieces = messages.map((one) => `<hr><p>${escapeHtml(one.lead)}</p>${one.text === '' ? '' : htmlOf(one.text)}`);
+  const pieces = messages.map(
+    (one) => `<hr><p>${escapeHtml(one.lead)}</p>${one.text === '' ? '' : renderHtml(one.text)}`,
+  );
   return {
     text: [`${lead}: ${title}`, `${by}\n${order}`, ...texts].join('\n\n'),
     html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p><p>${escapeHtml(by)} ${order}</p>${pieces.join('')}`,

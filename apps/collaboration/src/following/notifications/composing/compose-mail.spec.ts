@@ -1,7 +1,7 @@
 import { NOTEABLE_TYPE_OF } from '@rookery/contracts';
 import { createTransport } from 'nodemailer';
-import { htmlOf, isAddress, manyLines, oneLine, TEXT_LIMIT } from '../mailer/mail-text';
-import { bodyOf, composeMail, messageIdOf } from './compose-mail';
+import { renderHtml, isAddress, manyLines, oneLine, TEXT_LIMIT } from '../mailer/mail-text';
+import { renderMailBody, composeMail, createMessageId } from './compose-mail';
 import type { MailJob } from './compose-mail';
 
 const kind = {
@@ -55,7 +55,7 @@ const identity = {
 };
 const transport = createTransport({ streamTransport: true, buffer: true });
 async function headersOf(one: MailJob): Promise<string[]> {
-  const { message } = await transport.sendMail(composeMail(one, bodyOf(one), identity));
+  const { message } = await transport.sendMail(composeMail(one, renderMailBody(one), identity));
   const head = (message as unknown as Buffer).toString().split('\r\n\r\n')[0]!;
   const unfolded = head.replace(/\r?\n[ \t]+/g, ' ');
   return unfolded.split(/\r|\n/).map((line) => line.slice(0, line.indexOf(':')).toLowerCase());
@@ -106,7 +106,7 @@ test('oneLine removes control characters, manyLines keeps line breaks', () => {
 });
 
 test('HTML of a text is inert', () => {
-  const html = htmlOf('<script>x</script> [a](javascript:x) ![b](http://x/y.png) <img src=x onerror=y>');
+  const html = renderHtml('<script>x</script> [a](javascript:x) ![b](http://x/y.png) <img src=x onerror=y>');
   expect(html).not.toMatch(/<script|<img|href="javascript/i);
 });
 
@@ -135,16 +135,16 @@ test.each([
 ])('rendering a megabyte of %j takes linear time', (piece) => {
   const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
   const started = process.cpuUsage();
-  bodyOf({ ...job, note_body: text });
+  renderMailBody({ ...job, note_body: text });
   const { user } = process.cpuUsage(started);
   if (process.env['TEST_FIGURES']) console.log(piece, user / 1000);
   // Far more than is seen on an idle machine; a quadratic renderer takes minutes.
   expect(user / 1000).toBeLessThan(10_000);
-  expect(bodyOf({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
+  expect(renderMailBody({ ...job, note_body: text }).text.length).toBeLessThan(TEXT_LIMIT + 1000);
 });
 
 it('gives two comments different Message-IDs, even if a restored database reuses an id', () => {
   const again = { ...job, event_id: '0190a000-0000-7000-8000-00000000beef' };
-  expect(messageIdOf(job, identity)).toBe(messageIdOf({ ...job }, identity));
-  expect(messageIdOf(again, identity)).not.toBe(messageIdOf(job, identity));
+  expect(createMessageId(job, identity)).toBe(createMessageId({ ...job }, identity));
+  expect(createMessageId(again, identity)).not.toBe(createMessageId(job, identity));
 });

@@ -4,11 +4,11 @@ import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { ShownAs } from '../../../base/noteables/references.shape';
 import { unsubscribeKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
-import { hostOf, listIdOf, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
+import { extractHost, createListId, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
-import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
+import { renderHtml, manyLines, oneLine } from '../mailer/mail-text';
 import type { Mail } from '../mail.entity';
 import { parseTemplate } from './mail-templates';
 import type { MailReason, MailTemplate } from './mail-templates';
@@ -99,9 +99,9 @@ export function composeMail(
   job: MailJob,
   body: MailBody,
   identity: MailIdentity,
-  messageId = messageIdOf(job, identity),
+  messageId = createMessageId(job, identity),
 ): SendMailOptions {
-  return letterOf(
+  return toMailOptions(
     { about: job, sender: actorName(job), messageId, body, because: explainReason(job.reason, job.is_watching) },
     identity,
   );
@@ -112,8 +112,11 @@ export function composeMail(
  * gets it.
  * Source: reference work-tracking 8.5; reference reliability 2.7.
  */
-export function letterOf({ about, sender, messageId, body, because }: Letter, identity: MailIdentity): SendMailOptions {
-  const host = hostOf(identity);
+export function toMailOptions(
+  { about, sender, messageId, body, because }: Letter,
+  identity: MailIdentity,
+): SendMailOptions {
+  const host = extractHost(identity);
   const url = linkTo(about, identity);
   const unsubscribe = unsubscribeLink(about, identity);
   const { word } = about.kind;
@@ -143,27 +146,27 @@ export function explainReason(reason: MailReason | null, isWatching: boolean): s
 }
 
 /** Returns a line that describes the event, and the text of the note or noteable if it belongs to the message. */
-export function messageOf(job: MailJob): { readonly lead: string; readonly text: string } {
+export function renderMessage(job: MailJob): { readonly lead: string; readonly text: string } {
   const template = parseTemplate(job.kind, job.template);
   const text = job.note_id !== null ? job.note_body : hasDescription(template) ? job.description : null;
   return { lead: oneLine(LEAD[template](job), 2000), text: text ?? '' };
 }
 
 /** Renders the body, once for all recipients of an event. */
-export function bodyOf(job: MailJob): MailBody {
-  const message = messageOf(job);
+export function renderMailBody(job: MailJob): MailBody {
+  const message = renderMessage(job);
   const { lead } = message;
   const title = oneLine(job.title);
   const text = manyLines(message.text).trim();
   return {
     text: [`${lead}: ${title}`, ...(text === '' ? [] : [text])].join('\n\n'),
-    html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p>${text === '' ? '' : htmlOf(text)}`,
+    html: `<p>${escapeHtml(lead)}: <strong>${escapeHtml(title)}</strong></p>${text === '' ? '' : renderHtml(text)}`,
   };
 }
 
 /** Returns a stable Message-ID, so that mail systems recognize a duplicate. Shape: with angle brackets. */
-export function messageIdOf(job: MailJob, identity: MailIdentity): string {
-  const host = hostOf(identity);
+export function createMessageId(job: MailJob, identity: MailIdentity): string {
+  const host = extractHost(identity);
   const template = parseTemplate(job.kind, job.template);
   if (template === 'created') return `<${job.kind.noun}_${identifierOf(job)}@${host}>`;
   if (template === 'note_created') return messageIdOfNote(job, identity);
@@ -187,7 +190,7 @@ function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<s
   };
   return {
     ...Object.fromEntries(Object.entries(own).map(([name, value]) => [`${headerPrefix}-${name}`, oneLine(value)])),
-    'List-Id': listIdOf(job.parent_path, host),
+    'List-Id': createListId(job.parent_path, host),
     'List-Unsubscribe': `<${unsubscribeLink(job, identity)}>`,
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     'Auto-Submitted': 'auto-generated',

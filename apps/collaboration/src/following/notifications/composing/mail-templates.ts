@@ -78,11 +78,11 @@ const SWITCHES: Partial<Record<MailTemplate, NotificationSwitch>> = {
 
 /** Checks whether a message also reaches users who do not participate, by the level `watch` or a switch of `custom`. */
 export function reachesWatchers(kind: Pick<NoteableKind, 'noun'>, template: MailTemplate): boolean {
-  return WATCHED.includes(template) || switchOf(kind, template) !== null;
+  return WATCHED.includes(template) || findSwitch(kind, template) !== null;
 }
 
 /** Returns the switch that turns a message on; null if none does. */
-export function switchOf({ noun }: Pick<NoteableKind, 'noun'>, template: MailTemplate): NotificationSwitch | null {
+export function findSwitch({ noun }: Pick<NoteableKind, 'noun'>, template: MailTemplate): NotificationSwitch | null {
   const name = SWITCHES[template] ?? `${SWITCH_VERBS[template]}_${noun}`;
   return SWITCH_NAMES.find((one) => one === name) ?? null;
 }
@@ -108,7 +108,7 @@ function isOneOfSql(kind: Pick<NoteableKind, 'noun'>, stored: string, templates:
 /** Boolean SQL: is the switch of the message on? Shape: `stored` is a stored template, `switches` jsonb. */
 export function isSwitchedOnSql(kind: Pick<NoteableKind, 'noun'>, stored: string, switches: string): string {
   const cases = MAIL_TEMPLATES.flatMap((template) => {
-    const name = switchOf(kind, template);
+    const name = findSwitch(kind, template);
     return name === null ? [] : [`when '${storedTemplate(kind, template)}' then ${switchOnSql(switches, name)}`];
   });
   return `case ${stored} ${cases.join(' ')} else false end`;

@@ -67,7 +67,7 @@ export function allowanceSql(recipientId: string, perSecond: string): string {
 }
 
 /** Returns the key of the thread (recipient and noteable) of an e-mail; null if it is never combined with others. */
-export function threadOf({ recipient_id, noteable_type, noteable_id }: QueuedMail): string | null {
+export function threadKeyOf({ recipient_id, noteable_type, noteable_id }: QueuedMail): string | null {
   return noteable_id === null ? null : `${recipient_id} ${noteable_type} ${noteable_id}`;
 }
 
@@ -126,7 +126,7 @@ export async function chargeAllowances(
   for (const { left, mails } of over) {
     let count = 0;
     for (const mail of mails) {
-      const thread = threadOf(mail);
+      const thread = threadKeyOf(mail);
       let turn = thread === null ? undefined : turns.get(thread);
       const isFirst = turn === undefined || turn.room < mail.tells;
       if (turn === undefined || turn.room < mail.tells) {
@@ -144,7 +144,9 @@ export async function chargeAllowances(
 }
 
 async function turnsOf(tx: Tx, mails: readonly QueuedMail[]): Promise<Map<string, Turn>> {
-  const threads = [...new Map(mails.flatMap((mail) => (mail.noteable_id === null ? [] : [[threadOf(mail)!, mail]])))];
+  const threads = [
+    ...new Map(mails.flatMap((mail) => (mail.noteable_id === null ? [] : [[threadKeyOf(mail)!, mail]]))),
+  ];
   if (threads.length === 0) return new Map();
   const rows = await tx.prepared<{ number: number; delay: number; count: number }>(latestTurns, [
     threads.map(([, mail]) => mail.recipient_id),

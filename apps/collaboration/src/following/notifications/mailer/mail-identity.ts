@@ -21,7 +21,7 @@ export interface MailIdentity {
 /** Injection token of the MailIdentity. */
 export const MAIL_IDENTITY: unique symbol = Symbol('MailIdentity');
 
-export function mailIdentityOf(
+export function createMailIdentity(
   settings: MailerSettings,
   platform: SettingsOf<typeof platformSettings>,
   keys: ContextSigningKeys,
@@ -38,12 +38,12 @@ export function mailIdentityOf(
   };
 }
 
-export function hostOf({ externalUrl }: Pick<MailIdentity, 'externalUrl'>): string {
+export function extractHost({ externalUrl }: Pick<MailIdentity, 'externalUrl'>): string {
   return new URL(externalUrl).hostname;
 }
 
 /** Returns the value of `List-Id` for a project or group. Shape: `path` is its full path. */
-export function listIdOf(path: string, host: string): string {
+export function createListId(path: string, host: string): string {
   const list = [...path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
   return `${oneLine(path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`;
 }
@@ -54,7 +54,7 @@ export function messageIdFor(
   identity: MailIdentity,
 ): string {
   const triple = `${mail.event_id}:${mail.recipient_id}:${mail.template}`;
-  return `<${digest(triple, identity).slice(0, 40)}@${hostOf(identity)}>`;
+  return `<${digest(triple, identity).slice(0, 40)}@${extractHost(identity)}>`;
 }
 
 /**
@@ -66,7 +66,7 @@ export function messageIdOfNote(
   { note_id, event_id }: { readonly note_id: number | null; readonly event_id: string },
   identity: MailIdentity,
 ): string {
-  return `<note_${note_id}.${digest(event_id, identity).slice(0, 20)}@${hostOf(identity)}>`;
+  return `<note_${note_id}.${digest(event_id, identity).slice(0, 20)}@${extractHost(identity)}>`;
 }
 
 function digest(text: string, { secret }: MailIdentity): string {

@@ -4,7 +4,7 @@ import { prepared } from '@rookery/persistence';
 import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
 import type { DueMail, MailOutcome, QueueLength } from './mail-source';
 import type { MailerSettings } from './mailer.config';
-import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadOf } from './allowances';
+import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadKeyOf } from './allowances';
 import type { QueuedMail } from './allowances';
 
 /** Longer than PostgreSQL works at a commit whose client is gone. Units: ms. */
@@ -177,8 +177,8 @@ export class MailTable {
    * its thread.
    */
   async postponeExcess(tx: Tx, claimed: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
-    const going = new Set(claimed.filter((mail) => mail.is_put_off).flatMap((mail) => threadOf(mail) ?? []));
-    const fresh = claimed.filter((mail) => mail.is_fresh && !going.has(threadOf(mail) ?? ''));
+    const going = new Set(claimed.filter((mail) => mail.is_put_off).flatMap((mail) => threadKeyOf(mail) ?? []));
+    const fresh = claimed.filter((mail) => mail.is_fresh && !going.has(threadKeyOf(mail) ?? ''));
     const later = new Set(await this.postpone(tx, fresh, settings, true));
     // A recipient whose allowance is used up may have more waiting e-mails.
     if (later.size > 0) this.sweptAt = -SWEEP_MS;

@@ -36,6 +36,6 @@ export function manyLines(text: string): string {
 }
 
 /** Renders Markdown as HTML. */
-export function htmlOf(text: string): string {
+export function renderHtml(text: string): string {
   return markdown.render(manyLines(text));
 }

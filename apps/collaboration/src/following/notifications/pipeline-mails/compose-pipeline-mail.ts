@@ -1,7 +1,7 @@
 import { escapeHtml } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
-import { hostOf, listIdOf } from '../mailer/mail-identity';
+import { extractHost, createListId } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
@@ -82,7 +82,7 @@ function headersOf(job: PipelineMailJob, identity: MailIdentity): Record<string,
     ...Object.fromEntries(
       Object.entries(own).map(([name, value]) => [`${identity.headerPrefix}-${name}`, oneLine(value)]),
     ),
-    'List-Id': listIdOf(job.project_path, hostOf(identity)),
+    'List-Id': createListId(job.project_path, extractHost(identity)),
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
   };

@@ -1,11 +1,11 @@
 import { ACCESS_LEVELS, escapeHtml } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
-import { hostOf, listIdOf } from '../mailer/mail-identity';
+import { extractHost, createListId } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
-import { htmlOf, manyLines, oneLine } from '../mailer/mail-text';
+import { renderHtml, manyLines, oneLine } from '../mailer/mail-text';
 import type { PlaceMail } from './place-mail.entity';
 import type { PlaceMailTemplate } from './place-mail-templates';
 
@@ -109,7 +109,7 @@ export function composePlaceMail(job: PlaceMailJob, messageId: string, identity:
     text: `${lead}\n${url}\n\n${text === '' ? '' : `${text}\n\n`}-- \n${footer}\nNotification settings: ${settings}\n`,
     layout: {
       ...{ title, place, action: { label, url } },
-      content: `<p>${escapeHtml(lead)}</p>${text === '' ? '' : htmlOf(text)}`,
+      content: `<p>${escapeHtml(lead)}</p>${text === '' ? '' : renderHtml(text)}`,
       footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
     },
     messageId,
@@ -129,7 +129,7 @@ function headersOf(job: PlaceMailJob, identity: MailIdentity): Record<string, st
     ...Object.fromEntries(
       Object.entries(own).map(([name, value]) => [`${identity.headerPrefix}-${name}`, oneLine(value)]),
     ),
-    'List-Id': listIdOf(job.place_path, hostOf(identity)),
+    'List-Id': createListId(job.place_path, extractHost(identity)),
     'Auto-Submitted': 'auto-generated',
     'X-Auto-Response-Suppress': 'All',
   };

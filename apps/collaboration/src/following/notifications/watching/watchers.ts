@@ -4,7 +4,7 @@ import { perKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import { watchesSql } from '../../notification-settings/effective-setting-sql';
 import { byIdSql } from '../by-id-sql';
-import { reachesWatchers, switchOf } from '../composing/mail-templates';
+import { reachesWatchers, findSwitch } from '../composing/mail-templates';
 import type { Notice } from '../queue-mails';
 
 /** Number of watchers of one place that one statement returns at most. */
@@ -81,6 +81,6 @@ export function findWatchers(
     noteables: [...new Set(watched.map(({ noteableId }) => noteableId))],
     after,
     limit: WATCHERS_LIMIT,
-    switches: [...new Set(watched.flatMap(({ template }) => switchOf(kind, template) ?? []))],
+    switches: [...new Set(watched.flatMap(({ template }) => findSwitch(kind, template) ?? []))],
   });
 }

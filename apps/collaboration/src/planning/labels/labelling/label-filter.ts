@@ -6,7 +6,7 @@ import type { Bind } from '@rookery/persistence';
 export type LabelFilter = readonly string[] | 'None' | 'Any';
 
 /** Converts the parameter of a list. Shape: undefined without a filter. Source: reference work-tracking 9.1. */
-export function labelFilterOf(names: readonly string[] | undefined): LabelFilter | undefined {
+export function toLabelFilter(names: readonly string[] | undefined): LabelFilter | undefined {
   if (names === undefined || names.length === 0) return undefined;
   const has = (word: RegExp): boolean => names.some((name) => word.test(name));
   if (has(/^(none|no label)$/i)) return 'None';

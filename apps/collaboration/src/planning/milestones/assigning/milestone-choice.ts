@@ -89,7 +89,7 @@ export async function findMilestonesByTitle(
  * Returns the id of a requested milestone. Shape: undefined does not change it. Errors: Invalid if the project or group
  * cannot use it.
  */
-export function milestoneIdOf(choice: MilestoneChoice): number | null | undefined {
+export function checkMilestoneId(choice: MilestoneChoice): number | null | undefined {
   if (choice && !choice.isReached) throw new Invalid({ milestone_id: ['is invalid'] });
   return choice?.id;
 }

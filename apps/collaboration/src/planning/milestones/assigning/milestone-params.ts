@@ -5,7 +5,7 @@ import type { MilestoneFilter } from './milestone-filter';
 /**
  * Maps the parameters for the milestone of a list. Shape: `name` is the parameter of the id. Errors: InvalidParameters.
  */
-export function milestoneOf(
+export function toMilestoneFilter(
   title: string | undefined,
   name: string,
   id: string | undefined,

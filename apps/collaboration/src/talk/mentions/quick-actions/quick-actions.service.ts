@@ -76,7 +76,7 @@ export class QuickActionsService {
     for (const set of this.sets) {
       const at = [...executed.keys()].filter((index) => this.setOf(context.kind, executed[index]!.name) === set);
       const ownCommands = at.map((index) => executed[index]!);
-      if (at.length > 0) parts.push({ set, at, carryOut: await planSet(set, context, ownCommands) });
+      if (at.length > 0) parts.push({ set, at, carryOut: await planActions(set, context, ownCommands) });
     }
     const isLast = ({ set }: Part): boolean => set.isLast === true;
     return {
@@ -96,7 +96,7 @@ export class QuickActionsService {
   }
 }
 
-function planSet(
+function planActions(
   set: ActionSet,
   context: ActionContext,
   commands: readonly Command[],
@@ -138,7 +138,9 @@ function rankOf({ isFirst }: ActionSet): number {
 function reportOf(commands: readonly Command[], outcomes: readonly Outcome[], total: number): ActionReport {
   const done = outcomes.flatMap((outcome) => ('said' in outcome ? [outcome.changes] : []));
   const sentences = outcomes.map((outcome, index) =>
-    'said' in outcome ? outcome.said : `Could not apply /${commands[index]!.name}: ${withoutStop(outcome.why)}.`,
+    'said' in outcome
+      ? outcome.said
+      : `Could not apply /${commands[index]!.name}: ${withoutFinalPunctuation(outcome.why)}.`,
   );
   const more = total > commands.length ? [`Only the first ${MAX_COMMANDS} commands are carried out.`] : [];
   return {
@@ -148,6 +150,6 @@ function reportOf(commands: readonly Command[], outcomes: readonly Outcome[], to
   };
 }
 
-function withoutStop(text: string): string {
+function withoutFinalPunctuation(text: string): string {
   return /[.!]$/.test(text) ? text.slice(0, -1) : text;
 }

@@ -20,13 +20,13 @@ import { NewNotesService } from '../new-notes.service';
 import { notePolicy } from '../note.policy';
 import { noteShapeOf } from '../note.shape';
 import { NOTE_BODY_LIMIT } from '../notes.controller';
-import { CreateNote, newNoteOf, wantsInternal, withoutEffectIn } from '../notes.dto';
+import { CreateNote, toNewNote, wantsInternal, withoutEffectIn } from '../notes.dto';
 import { NotesService } from '../notes.service';
 import { commandsOnly, presentNewNote } from '../new-note.presenter';
 import { discussionShapeOf } from './discussion.shape';
 import {
   CreateReply,
-  newThreadOf,
+  toNewThread,
   OneDiscussion,
   OneReply,
   threadParamsOf,
@@ -36,12 +36,12 @@ import {
 import type { CreateDiffThread } from './discussions.dto';
 import { DiscussionsQueries } from './discussions.queries';
 import { DiscussionsService } from './discussions.service';
-import { discussionKeyOf } from './threads-sql';
+import { parseDiscussionKey } from './threads-sql';
 
 const SOURCE = 'reference work-tracking 3.1';
 
 type DiscussionCall<P> = BelowCall<P, SignedInViewer>;
-const keyOf = ({ params }: { readonly params: OneDiscussion }): number => discussionKeyOf(params.discussion_id);
+const keyOf = ({ params }: { readonly params: OneDiscussion }): number => parseDiscussionKey(params.discussion_id);
 
 /**
  * Creates the controller with the routes for discussions on one kind of noteable. Only kinds with threads have the route
@@ -108,7 +108,7 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
     })
     async create(call: DiscussionCall<CreateDiffThread>): Promise<JsonText | AlternativeAnswer> {
       const on = await noteable.find(this.finders, call, 'for a new note');
-      return presentNewNote(await this.commanded.open(call.viewer, on, newThreadOf(kind, call.params)));
+      return presentNewNote(await this.commanded.open(call.viewer, on, toNewThread(kind, call.params)));
     }
 
     @(decorateIf(kind.abilities.includes('threads'))(
@@ -152,7 +152,7 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
       bodyLimit: NOTE_BODY_LIMIT,
     })
     async reply(call: DiscussionCall<CreateReply>): Promise<JsonText | AlternativeAnswer> {
-      const newNote = newNoteOf(kind, call.params);
+      const newNote = toNewNote(kind, call.params);
       const on = await noteable.find(this.finders, call);
       return presentNewNote(await this.commanded.reply(call.viewer, on, keyOf(call), newNote));
     }

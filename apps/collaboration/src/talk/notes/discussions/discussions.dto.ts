@@ -1,5 +1,5 @@
 import { ExactlyOneOf, Flag, HashOf, Int, OneOf, Text } from '@rookery/api-v4';
-import { CreateNote, newNoteOf, OneNote } from '../notes.dto';
+import { CreateNote, toNewNote, OneNote } from '../notes.dto';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { NewNote } from '../notes.service';
 import type { RequestedLine, RequestedPosition } from '../positions/code-reviews';
@@ -81,16 +81,18 @@ export function threadParamsOf({ abilities }: NoteableKind): new () => CreateDif
 }
 
 /** Converts the parameters of a new thread. */
-export function newThreadOf(
+export function toNewThread(
   kind: NoteableKind,
   { position, commit_id: commitId, ...params }: CreateDiffThread,
 ): NewNote {
-  const newNote = newNoteOf(kind, params);
-  return position ? { ...newNote, place: { position: positionOf(position), commitId: commitId ?? null } } : newNote;
+  const newNote = toNewNote(kind, params);
+  return position
+    ? { ...newNote, place: { position: toRequestedPosition(position), commitId: commitId ?? null } }
+    : newNote;
 }
 
 /** Converts the parameters of a place. */
-export function positionOf(params: OnePosition): RequestedPosition {
+export function toRequestedPosition(params: OnePosition): RequestedPosition {
   const { line_range: range } = params;
   return {
     ...{ baseSha: params.base_sha, startSha: params.start_sha, headSha: params.head_sha, type: params.position_type },

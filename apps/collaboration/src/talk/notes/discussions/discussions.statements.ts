@@ -24,7 +24,7 @@ interface ResolveParams {
 }
 
 /** Parameters of each statement. */
-interface Params {
+interface DiscussionStatementParams {
   readonly one: DiscussionParams;
   readonly notes: DiscussionParams;
   readonly note: DiscussionParams & { readonly note: number };
@@ -35,7 +35,7 @@ interface Params {
 }
 
 /** Rows of each statement. */
-interface Rows {
+interface DiscussionRows {
   readonly one: { readonly json: string | null };
   readonly notes: { readonly json: string | null };
   readonly note: { readonly head: number | null; readonly json: string | null };
@@ -108,11 +108,14 @@ export class DiscussionStatements {
   }
 
   /** Returns one of the other statements. */
-  statement<N extends keyof Params>(name: N, values: Params[N]): Statement<Rows[N]> {
+  statement<N extends keyof DiscussionStatementParams>(
+    name: N,
+    values: DiscussionStatementParams[N],
+  ): Statement<DiscussionRows[N]> {
     return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
   }
 
-  private sqlOf(name: keyof Params): string {
+  private sqlOf(name: keyof DiscussionStatementParams): string {
     switch (name) {
       case 'one':
         return this.selectHeadSql(this.discussion.sql);

@@ -54,7 +54,7 @@ export function discussionIdSql(key: string): string {
 }
 
 /** Returns the id of the note that started a discussion, or 0, which no note has, if the text is not a discussion id. */
-export function discussionKeyOf(id: string): number {
+export function parseDiscussionKey(id: string): number {
   if (!/^[0-9a-f]{40}$/i.test(id)) return 0;
   const key = Number.parseInt(id.slice(DIGEST_LENGTH), 16);
   if (!Number.isSafeInteger(key)) return 0;

@@ -1,5 +1,5 @@
 import { json, jsonShape } from '../../../base/noteables/json.shape';
-import { baseOf } from '../../../base/noteables/person.shape';
+import { trimBaseUrl } from '../../../base/noteables/person.shape';
 import { webPathSql } from '../../../base/noteables/references.shape';
 import { EPIC_SHOWN_AS } from '../../issues/epic/issue-epic.shape';
 
@@ -21,11 +21,14 @@ export const childEpicLinkShape = jsonShape<ChildSql>('ChildEpicLink').fields({
   has_children: [json.bool, () => 'exists (select 1 from epics c where c.parent_id = i.id)'],
   has_issues: [json.bool, () => 'exists (select 1 from epic_issues l where l.epic_id = i.id)'],
   reference: [json.prefixed, () => ({ prefix: EPIC_SHOWN_AS.sigil, sql: 'i.iid' })],
-  url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/groups/`, sql: webPathSql(EPIC_SHOWN_AS, sql.fullPath) })],
+  url: [
+    json.prefixed,
+    (sql) => ({ prefix: `${trimBaseUrl(sql)}/groups/`, sql: webPathSql(EPIC_SHOWN_AS, sql.fullPath) }),
+  ],
   relation_url: [
     json.prefixed,
     (sql) => ({
-      prefix: `${baseOf(sql)}/groups/`,
+      prefix: `${trimBaseUrl(sql)}/groups/`,
       sql: `${sql.fullPath} || '${EPIC_SHOWN_AS.webPath}' || named.iid || '/links/' || i.id`,
     }),
   ],

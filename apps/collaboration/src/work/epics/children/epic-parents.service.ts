@@ -6,7 +6,7 @@ import type { Tx } from '@rookery/persistence';
 import { NoteLimit } from '../../../talk/notes/note-limit';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { MOST_LEVELS } from '../epic-days';
-import { parentChangedOf } from '../epic-events';
+import { createParentChanged } from '../epic-events';
 import { CONFIDENTIAL_CHILDREN_ONLY, CONFIDENTIAL_PARENT, Epic } from '../epic.entity';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
@@ -85,7 +85,7 @@ export class EpicParentsService {
   /** Emits that an epic changed, for changes of the tree alone. */
   async emitChange(tx: Tx, epicId: number, by: ChangedBy): Promise<void> {
     const epic = await tx.manager.findOneByOrFail(Epic, { id: epicId });
-    tx.emit(epicEvents.updated.of(parentChangedOf(by.viewer, epic, by.at)));
+    tx.emit(epicEvents.updated.of(createParentChanged(by.viewer, epic, by.at)));
   }
 
   /**
@@ -122,7 +122,7 @@ async function writeNotes(
   { viewer, at }: ChangedBy,
 ): Promise<void> {
   const write = async (on: ReferredEpic, as: 'child' | 'parent', other: ReferredEpic): Promise<void> => {
-    const body = systemNotes.epicTree(verb, as, referenceOf(other, on));
+    const body = systemNotes.epicTree(verb, as, renderEpicReference(other, on));
     await writeSystemNotes(tx, epicKind, {
       ...{ noteableId: on.id, projectId: null, actorId: viewer.userId, bodies: [body], at },
       referenced: { type: epicKind.type, id: other.id },
@@ -133,6 +133,6 @@ async function writeNotes(
 }
 
 /** Reference to an epic from another one; without the path if both are in one group. */
-export function referenceOf(epic: ReferredEpic, from: Pick<ReferredEpic, 'group_id'>): string {
+export function renderEpicReference(epic: ReferredEpic, from: Pick<ReferredEpic, 'group_id'>): string {
   return `${epic.group_id === from.group_id ? '' : epic.full_path}${epicKind.sigil}${epic.iid}`;
 }

@@ -13,8 +13,8 @@ import type { NoteableReference } from '../../../base/noteables/reader';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
 import { ChildEpicsService } from './child-epics.service';
-import { referenceOf } from './epic-parents.service';
-import { endsOf, epicTree } from './epic-tree';
+import { renderEpicReference } from './epic-parents.service';
+import { listEpicsToLock, epicTree } from './epic-tree';
 import type { TreeEpic } from './epic-tree';
 
 /** The epic that a command names, or the reason why there is none. */
@@ -45,7 +45,7 @@ export class EpicTreeQuickActions {
     const named = targets.filter((one) => 'iid' in one);
     const holds: ExecuteActions['holds'] = {
       above: async (tx, on) => {
-        const { ids = [], named: own = [] } = endsOf(on, epicId);
+        const { ids = [], named: own = [] } = listEpicsToLock(on, epicId);
         await epicTree.lock(tx, viewer, here.id, { ids, named: [...own, ...named] });
       },
     };
@@ -76,7 +76,7 @@ export class EpicTreeQuickActions {
     if ('why' in target) return target;
     const other = await epicTree.byIid(tx, viewer, target.groupId, target.iid);
     if (!other) throw new NotFound();
-    const reference = referenceOf(other, own);
+    const reference = renderEpicReference(other, own);
     if (name === 'remove_child_epic') {
       if (other.parent_id !== own.id) throw new NotFound();
       await this.children.detach(tx, viewer, other);
@@ -93,7 +93,7 @@ export class EpicTreeQuickActions {
     const parent = own.parent_id === null ? undefined : await epicTree.byId(tx, viewer, own.parent_id);
     if (!parent) throw new NotFound();
     await this.children.detach(tx, viewer, own);
-    return done(`Removed parent epic ${referenceOf(parent, own)}.`);
+    return done(`Removed parent epic ${renderEpicReference(parent, own)}.`);
   }
 }
 

@@ -121,6 +121,7 @@ export interface TreeEpic {
   readonly group_id: number;
   readonly parent_id: number | null;
   readonly confidential: boolean;
+  /** Path of the group. */
   readonly full_path: string;
   /** The group at the top of the tree. */
   readonly root: number;
@@ -148,7 +149,7 @@ export interface TreeEnds {
  * Returns the epics to lock for a text on an epic. Shape: `on` is null for an epic that does not exist yet; `parentId`
  * is the parent that the same request sets.
  */
-export function endsOf(
+export function listEpicsToLock(
   on: Pick<NoteableReference, 'by' | 'named' | 'parent'> | null,
   parentId?: number | null,
 ): TreeEnds {

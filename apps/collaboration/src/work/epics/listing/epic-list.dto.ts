@@ -1,7 +1,7 @@
 import { InvalidParameters } from '@rookery/kernel';
-import { listOf, textOf } from '../../../base/noteables/list-values';
-import { idOf } from '../../../planning/people/people-filter';
-import { labelFilterOf } from '../../../planning/labels/labelling/label-filter';
+import { splitList, scalarToText } from '../../../base/noteables/list-values';
+import { parseId } from '../../../planning/people/people-filter';
+import { toLabelFilter } from '../../../planning/labels/labelling/label-filter';
 import type { ListEpics } from '../epics.dto';
 import type { EpicFilter } from './epic-filter';
 
@@ -9,10 +9,10 @@ import type { EpicFilter } from './epic-filter';
 const MOST_LABELS = 1000;
 
 /** Maps the parameters of a list to a filter. Errors: InvalidParameters. Source: reference work-tracking 5.3. */
-export function epicFilterOf(params: ListEpics): EpicFilter {
+export function toEpicFilter(params: ListEpics): EpicFilter {
   return {
     author: { authorId: params.author_id, authorUsername: params.author_username || undefined },
-    labels: labelFilterOf(params.labels),
+    labels: toLabelFilter(params.labels),
     state: params.state,
     confidential: params.confidential,
     search: params.search,
@@ -26,10 +26,10 @@ export function epicFilterOf(params: ListEpics): EpicFilter {
 }
 
 function exclusionOf(not: Readonly<Record<string, unknown>>): EpicFilter['not'] {
-  const authorId = idOf('not[author_id]', textOf(not['author_id']));
-  const authorUsername = textOf(not['author_username']) || undefined;
+  const authorId = parseId('not[author_id]', scalarToText(not['author_id']));
+  const authorUsername = scalarToText(not['author_username']) || undefined;
   if (authorId !== undefined && authorUsername !== undefined) {
     throw new InvalidParameters(['author_id, author_username are mutually exclusive']);
   }
-  return { authorId, authorUsername, labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)) };
+  return { authorId, authorUsername, labels: toLabelFilter(splitList(not['labels']).slice(0, MOST_LABELS)) };
 }

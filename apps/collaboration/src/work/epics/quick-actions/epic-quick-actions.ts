@@ -4,13 +4,13 @@ import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from '../../issues/quick-actions/common-actions';
 import type { CommonChanges } from '../../issues/quick-actions/common-actions';
-import { LABEL_ACTIONS, namedLabels, labelUpdateOf } from '../../issues/quick-actions/label-actions';
+import { LABEL_ACTIONS, namedLabels, toRequestedLabels } from '../../issues/quick-actions/label-actions';
 import type { CommandedLabels } from '../../issues/quick-actions/label-actions';
 import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
-import { endsOf, epicTree } from '../children/epic-tree';
+import { listEpicsToLock, epicTree } from '../children/epic-tree';
 import { epicKind } from '../epic.kind';
 import { EpicsService } from '../epics.service';
 import type { EpicUpdate } from '../epics.service';
@@ -53,7 +53,7 @@ export class EpicQuickActions {
   private planConfidential(asking: ActionContext, commands: readonly Command[]): ExecuteActions {
     const { viewer, parent, epicId } = asking;
     const above = (tx: Tx, on: PlacedNoteable | null): Promise<void> =>
-      epicTree.lock(tx, viewer, parent.id, endsOf(on, epicId));
+      epicTree.lock(tx, viewer, parent.id, listEpicsToLock(on, epicId));
     return Object.assign(this.plan(asking, commands), { holds: { above } });
   }
 
@@ -75,7 +75,7 @@ export class EpicQuickActions {
           return act ? act(common, argument) : LABEL_ACTIONS[name]!(labelling, known, argument);
         });
         const { title, confidential, stateEvent: state_event } = common.update;
-        return { fields: { title, confidential, state_event }, labels: labelUpdateOf(labelling), at: undefined };
+        return { fields: { title, confidential, state_event }, labels: toRequestedLabels(labelling), at: undefined };
       },
     });
     return outcomes;

@@ -8,7 +8,7 @@ import { checkedTexts, taskCounts } from '../issue.entity';
 import { issueKind } from '../issue.kind';
 
 type Project = Extract<Parent, { readonly kind: 'project' }>;
-type Given = ImportedObject<'issue'>;
+type ImportedIssue = ImportedObject<'issue'>;
 
 /** Longest title. Units: characters. Hosts allow one more. */
 const MAX_TITLE = 255;
@@ -44,15 +44,15 @@ export async function importIssues(
   tx: Tx,
   project: Project,
   source: string,
-  objects: readonly Given[],
+  objects: readonly ImportedIssue[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'issue' } as const;
-  const { valid, failed } = checkEach(objects, issueOf);
+  const { valid, failed } = checkEach(objects, normalizeIssue);
   const found = await newObjects(tx, of, valid, ({ number }) => number);
   const issues = found.map(({ object }) => object);
   const numbers = issues.flatMap(({ milestone }) => milestone ?? []);
   const milestones = await findImported(tx, { project: project.id, kind: 'milestone' }, numbers);
-  const rows = issues.map((issue) => rowOf(issue, milestones));
+  const rows = issues.map((issue) => toIssueRow(issue, milestones));
   const added = await tx.run(ADD, { project: project.id, source, rows: JSON.stringify(rows) });
   const ids = new Map(added.map(({ id, iid }) => [iid, id]));
   await addImported(
@@ -74,13 +74,13 @@ export async function importIssues(
 }
 
 /** Errors: Invalid by field. */
-function issueOf(given: Given): Given {
+function normalizeIssue(given: ImportedIssue): ImportedIssue {
   const title = [...given.title.trim()].slice(0, MAX_TITLE).join('');
   const description = given.description === null ? null : quoteMentions(given.description);
   return { ...given, ...checkedTexts({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
 }
 
-function rowOf(issue: Given, milestones: ReadonlyMap<number, number>) {
+function toIssueRow(issue: ImportedIssue, milestones: ReadonlyMap<number, number>) {
   const { number: iid, author_id, title, description, state, created_at, updated_at } = issue;
   const { taskCount: task_count, completedTaskCount: completed_task_count } = taskCounts(description);
   return {
@@ -92,7 +92,10 @@ function rowOf(issue: Given, milestones: ReadonlyMap<number, number>) {
   };
 }
 
-async function assign(tx: Tx, written: readonly { readonly issue: Given; readonly id: number }[]): Promise<void> {
+async function assign(
+  tx: Tx,
+  written: readonly { readonly issue: ImportedIssue; readonly id: number }[],
+): Promise<void> {
   const rows = written.flatMap(({ issue, id }) => issue.assignee_ids.map((user, at) => ({ id, user, at: at + 1 })));
   if (rows.length === 0) return;
   await tx.run(ASSIGN, {

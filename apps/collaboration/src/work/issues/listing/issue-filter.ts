@@ -10,7 +10,7 @@ import { issueAssignees } from '../assignees/issue-assignees';
 import { reactionFilterSql } from '../../../talk/award-emoji/reaction-filter';
 import type { PersonSql } from '../../../base/noteables/access-sql';
 import type { Bind, Filters } from '@rookery/persistence';
-import { searchesBothTexts, wordsOf } from './issue-search';
+import { searchesBothTexts, splitSearchWords } from './issue-search';
 import { inEpicSql } from '../epic/issue-epic-filter';
 import type { EpicFilter } from '../epic/issue-epic-filter';
 
@@ -130,7 +130,7 @@ export function containsWordsSql(
   bind: Bind,
   fields: readonly ('title' | 'description')[],
 ): string | false {
-  const words = wordsOf(text);
+  const words = splitSearchWords(text);
   const texts = {
     short: fields.includes('title') ? ['i.title'] : [],
     long: fields.includes('description') ? ['i.description'] : [],

@@ -1,7 +1,7 @@
-import { listOf, textOf } from '../../../base/noteables/list-values';
-import { labelFilterOf } from '../../../planning/labels/labelling/label-filter';
-import { milestoneOf } from '../../../planning/milestones/assigning/milestone-params';
-import { idOf, idOrPresence } from '../../../planning/people/people-filter';
+import { splitList, scalarToText } from '../../../base/noteables/list-values';
+import { toLabelFilter } from '../../../planning/labels/labelling/label-filter';
+import { toMilestoneFilter } from '../../../planning/milestones/assigning/milestone-params';
+import { parseId, idOrPresence } from '../../../planning/people/people-filter';
 import type { Exclusion, IssueFilter, WeightFilter } from './issue-filter';
 import type { ListAllIssues, ListIssues } from '../issues.dto';
 
@@ -12,7 +12,7 @@ const MOST_LABELS = 1000;
  * Maps the parameters of a list to a filter. Filters by properties that no issue has yet: a value matches nothing,
  * `None` matches all, an exclusion excludes nothing. Source: reference work-tracking 9.1.
  */
-export function filterOf(params: ListIssues | ListAllIssues): IssueFilter {
+export function toIssueFilter(params: ListIssues | ListAllIssues): IssueFilter {
   return {
     state: params.state,
     scope: params.scope.replaceAll('-', '_') as IssueFilter['scope'],
@@ -30,8 +30,8 @@ export function filterOf(params: ListIssues | ListAllIssues): IssueFilter {
     updatedAfter: params.updated_after,
     updatedBefore: params.updated_before,
     dueDate: params.due_date,
-    labels: labelFilterOf(params.labels),
-    milestone: milestoneOf(params.milestone, 'milestone_id', params.milestone_id),
+    labels: toLabelFilter(params.labels),
+    milestone: toMilestoneFilter(params.milestone, 'milestone_id', params.milestone_id),
     weight: weightOf('weight', params.weight),
     epic: idOrPresence('epic_id', params.epic_id),
     reaction: params.my_reaction_emoji || undefined,
@@ -48,23 +48,27 @@ function matchesNothing(params: ListIssues | ListAllIssues): boolean {
 }
 
 function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
-  const authorUsername = textOf(not['author_username']);
-  const usernames = listOf(not['assignee_username']);
+  const authorUsername = scalarToText(not['author_username']);
+  const usernames = splitList(not['assignee_username']);
   const iids = not['iids'];
   return {
-    author: { id: idOf('not[author_id]', textOf(not['author_id'])), username: authorUsername },
-    assignee: { id: idOrPresence('not[assignee_id]', textOf(not['assignee_id'])), usernames },
-    labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)),
-    milestone: milestoneOf(textOf(not['milestone']), 'not[milestone_id]', textOf(not['milestone_id'])),
-    weight: weightOf('not[weight]', textOf(not['weight'])),
-    epic: idOrPresence('not[epic_id]', textOf(not['epic_id'])),
-    reaction: textOf(not['my_reaction_emoji']) || undefined,
-    iids: iids === undefined ? undefined : listOf(iids).map((iid) => idOf('not[iids]', iid) ?? 0),
+    author: { id: parseId('not[author_id]', scalarToText(not['author_id'])), username: authorUsername },
+    assignee: { id: idOrPresence('not[assignee_id]', scalarToText(not['assignee_id'])), usernames },
+    labels: toLabelFilter(splitList(not['labels']).slice(0, MOST_LABELS)),
+    milestone: toMilestoneFilter(
+      scalarToText(not['milestone']),
+      'not[milestone_id]',
+      scalarToText(not['milestone_id']),
+    ),
+    weight: weightOf('not[weight]', scalarToText(not['weight'])),
+    epic: idOrPresence('not[epic_id]', scalarToText(not['epic_id'])),
+    reaction: scalarToText(not['my_reaction_emoji']) || undefined,
+    iids: iids === undefined ? undefined : splitList(iids).map((iid) => parseId('not[iids]', iid) ?? 0),
   };
 }
 
 /** Parses a weight, `None` or `Any`; 0 is a weight. Errors: InvalidParameters. */
 function weightOf(name: string, value: string | undefined): WeightFilter | undefined {
   if (value !== undefined && /^(none|no weight)$/i.test(value)) return 'None';
-  return value !== undefined && /^any( weight)?$/i.test(value) ? 'Any' : idOf(name, value);
+  return value !== undefined && /^any( weight)?$/i.test(value) ? 'Any' : parseId(name, value);
 }

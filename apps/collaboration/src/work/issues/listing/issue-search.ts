@@ -8,7 +8,7 @@ const FEW = 10_000;
 const HAS_TRIGRAMS = /[a-z0-9]{3}/i;
 
 /** Splits a search text into words; returns none for blank text. */
-export function wordsOf(text = ''): readonly string[] {
+export function splitSearchWords(text = ''): readonly string[] {
   return text.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
 }
 
@@ -26,7 +26,7 @@ const UNINDEXED = `(t.text || '')`;
 export function preparedSearch(
   filter: IssueFilter,
 ): { readonly name: string; readonly values: Readonly<Record<string, string>> } | null {
-  const words = wordsOf(filter.search);
+  const words = splitSearchWords(filter.search);
   if (words.length === 0 || !searchesBothTexts(filter)) return null;
   const name = words.map((word) => (hasTrigrams(word) ? 't' : 's')).join('');
   return { name, values: Object.fromEntries(words.map((word, at) => [wordParameter(at), patternOf(word)])) };
@@ -57,7 +57,7 @@ export interface WordSearch {
  * Source: docs/performance.md 8; ADR 0161.
  */
 export function wordSearchSql({ search }: IssueFilter, bind: Bind, projects: string | null): WordSearch | null {
-  const words = wordsOf(search);
+  const words = splitSearchWords(search);
   if (words.length === 0 || (projects === null && !words.some(hasTrigrams))) return null;
   const has = words
     .map((word, at) => {

@@ -4,7 +4,7 @@ import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { issueDetailShape, issueShape } from '../issue.shape';
 import { ListAllIssues, ListGroupIssues, OneIssueOfAll } from '../issues.dto';
-import { filterOf } from './issue-list.dto';
+import { toIssueFilter } from './issue-list.dto';
 import type { IssueOrder } from './issue-order';
 import { InstanceIssuesQueries } from './issues-everywhere.queries';
 
@@ -25,7 +25,7 @@ export class IssuesEverywhereController {
   })
   listOfGroup({ params, viewer, within, page }: Call<ListGroupIssues, GroupScope>): Promise<JsonPage> {
     const places = { group: within, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, filterOf(params), orderOf(params), page);
+    return this.queries.page(viewer, places, toIssueFilter(params), orderOf(params), page);
   }
 
   @Endpoint('GET', '/issues', {
@@ -37,7 +37,7 @@ export class IssuesEverywhereController {
   })
   list({ params, viewer, page }: Call<ListAllIssues, undefined, SignedInViewer>): Promise<JsonPage> {
     const places = { group: null, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, filterOf(params), orderOf(params), page);
+    return this.queries.page(viewer, places, toIssueFilter(params), orderOf(params), page);
   }
 
   @Endpoint('GET', '/issues/:id', {

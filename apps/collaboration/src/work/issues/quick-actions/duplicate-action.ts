@@ -12,7 +12,7 @@ import { visibleIssueIds } from '../visible-issues';
 import { IssueDuplicatesService } from './issue-duplicates.service';
 import type { NamedIssue } from './issue-duplicates.service';
 
-type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
+type ProjectParent = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
 type Canonical = NamedIssue | { readonly why: string };
 
 /** The quick action that closes an issue as a duplicate. Source: reference work-tracking 2.6. */
@@ -32,7 +32,7 @@ export class DuplicateAction {
   }
 
   private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
-    const here = parent as Place;
+    const here = parent as ProjectParent;
     const named: Canonical[] = [];
     for (const { argument } of commands) named.push(await this.canonical(viewer, here, argument));
     const found = named.filter((one) => 'project' in one);
@@ -51,7 +51,7 @@ export class DuplicateAction {
     return Object.assign(carryOut, { holds });
   }
 
-  private async canonical(viewer: SignedInViewer, here: Place, argument: string): Promise<Canonical> {
+  private async canonical(viewer: SignedInViewer, here: ProjectParent, argument: string): Promise<Canonical> {
     const [named] = argumentsOf.references(argument);
     if (!named) return { why: 'it names no issue' };
     const project = named.project === null ? here : await this.directory.project(named.project, viewer);

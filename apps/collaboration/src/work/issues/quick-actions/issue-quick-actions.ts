@@ -15,7 +15,7 @@ import type { FieldChanges } from './field-actions';
 import { findNamedUsers } from './people-actions';
 import { planCommands, PLANNING_ACTIONS } from './planning-actions';
 
-type Place = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
+type ProjectParent = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
 
 /** Commands whose arguments are users. */
 const NAMES_PEOPLE = ['assign', 'unassign', 'reassign'];
@@ -36,11 +36,11 @@ export class IssueQuickActions {
       names: [...Object.keys(FIELD_ACTIONS), ...Object.keys(PLANNING_ACTIONS)],
       isFirst: true,
       fits: (kind) => kind === issueKind,
-      plan: ({ viewer, parent }, commands) => this.plan(viewer, parent as Place, commands),
+      plan: ({ viewer, parent }, commands) => this.plan(viewer, parent as ProjectParent, commands),
     });
   }
 
-  private plan(viewer: SignedInViewer, project: Place, commands: readonly Command[]): ExecuteActions {
+  private plan(viewer: SignedInViewer, project: ProjectParent, commands: readonly Command[]): ExecuteActions {
     let planning: Awaited<ReturnType<typeof planCommands>>;
     const holds: ExecuteActions['holds'] = {
       places: async (tx) => {
@@ -62,7 +62,7 @@ export class IssueQuickActions {
     commands: readonly Command[],
     planning: Awaited<ReturnType<typeof planCommands>>,
   ): Promise<readonly Outcome[]> {
-    const project = on.parent as Place;
+    const project = on.parent as ProjectParent;
     const naming = commands.filter(({ name }) => NAMES_PEOPLE.includes(name));
     const people = await findNamedUsers(tx, this, { viewer, project }, naming);
     const permits = issuePolicy.fieldPermissions(viewer, project);

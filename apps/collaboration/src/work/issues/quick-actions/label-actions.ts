@@ -89,7 +89,7 @@ export async function namedLabels(
 }
 
 /** Returns the change of labels. Shape: undefined if they stay. */
-export function labelUpdateOf({ all, add, remove }: CommandedLabels): RequestedLabels | undefined {
+export function toRequestedLabels({ all, add, remove }: CommandedLabels): RequestedLabels | undefined {
   const isLabelled = all !== undefined || add.size > 0 || remove.size > 0;
   return isLabelled ? { all, add: [...add], remove: [...remove] } : undefined;
 }

@@ -7,7 +7,7 @@ import type { Command } from '../../../talk/mentions/quick-actions/parse-command
 import { withCurrentPlace } from '../../../base/noteables/planning-place';
 import type { IssueUpdate } from '../issue-change';
 import type { IssueProject } from '../issues.queries';
-import { LABEL_ACTIONS, namedLabels, labelUpdateOf } from './label-actions';
+import { LABEL_ACTIONS, namedLabels, toRequestedLabels } from './label-actions';
 import type { CommandedLabels } from './label-actions';
 
 /** Labels and milestones that commands name and that exist. Shape: ids by name. */
@@ -73,7 +73,7 @@ export async function planCommands(
   });
   const { milestoneId } = planning;
   if (place) await lockMilestone(tx, place, milestoneId);
-  return { outcomes, update: { labels: labelUpdateOf(planning), milestoneId } };
+  return { outcomes, update: { labels: toRequestedLabels(planning), milestoneId } };
 }
 
 async function knownTo(tx: Tx, place: IssueProject, commands: readonly Command[]): Promise<KnownNames> {

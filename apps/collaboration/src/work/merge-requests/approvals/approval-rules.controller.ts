@@ -10,7 +10,7 @@ import { ApprovalRulesService } from './approval-rules.service';
 import {
   CreateMergeRequestApprovalRule,
   OneMergeRequestApprovalRule,
-  ruleInputOf,
+  toRuleInput,
   UpdateMergeRequestApprovalRule,
 } from './approvals.dto';
 import { mergeRequestRulePresenter } from './approvals.presenter';
@@ -59,7 +59,7 @@ export class MergeRequestApprovalRulesController {
   async create(call: SignedCall<CreateMergeRequestApprovalRule>): Promise<ShownRule> {
     const { viewer, within, params } = call;
     const place = { iid: params.merge_request_iid, ruleId: null };
-    return this.find(call, await this.rules.save(viewer, within, place, ruleInputOf(params)));
+    return this.find(call, await this.rules.save(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('PUT', ':approval_rule_id', {
@@ -72,7 +72,7 @@ export class MergeRequestApprovalRulesController {
   async update(call: SignedCall<UpdateMergeRequestApprovalRule>): Promise<ShownRule> {
     const { viewer, within, params } = call;
     const place = { iid: params.merge_request_iid, ruleId: params.approval_rule_id };
-    return this.find(call, await this.rules.save(viewer, within, place, ruleInputOf(params)));
+    return this.find(call, await this.rules.save(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('DELETE', ':approval_rule_id', {

@@ -72,7 +72,7 @@ export class UpdateMergeRequestApprovalRule extends UpdateApprovalRule {
 }
 
 /** Maps the parameters to the fields of a rule. */
-export function ruleInputOf(params: CreateApprovalRule | UpdateApprovalRule): ApprovalRuleInput {
+export function toRuleInput(params: CreateApprovalRule | UpdateApprovalRule): ApprovalRuleInput {
   return {
     name: params.name,
     ruleType: 'rule_type' in params ? params.rule_type : undefined,

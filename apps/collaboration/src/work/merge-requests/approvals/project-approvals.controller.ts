@@ -13,7 +13,7 @@ import {
   UpdateApprovalSettings,
   CreateApprovalRule,
   OneApprovalRule,
-  ruleInputOf,
+  toRuleInput,
   UpdateApprovalRule,
 } from './approvals.dto';
 import { approvalSettingsPresenter, projectRulePresenter } from './approvals.presenter';
@@ -95,7 +95,7 @@ export class ProjectApprovalsController {
   })
   async create({ params, viewer, within }: SignedCall<CreateApprovalRule>): Promise<ShownRule> {
     const place = { iid: null, ruleId: null };
-    return this.find(viewer, within, await this.rules.save(viewer, within, place, ruleInputOf(params)));
+    return this.find(viewer, within, await this.rules.save(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('PUT', 'approval_rules/:approval_rule_id', {
@@ -107,7 +107,7 @@ export class ProjectApprovalsController {
   })
   async update({ params, viewer, within }: SignedCall<UpdateApprovalRule>): Promise<ShownRule> {
     const place = { iid: null, ruleId: params.approval_rule_id };
-    return this.find(viewer, within, await this.rules.save(viewer, within, place, ruleInputOf(params)));
+    return this.find(viewer, within, await this.rules.save(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('DELETE', 'approval_rules/:approval_rule_id', {

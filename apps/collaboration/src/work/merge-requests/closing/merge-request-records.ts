@@ -5,7 +5,7 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
-import { publishTextWritten, textOf } from '../../../talk/mentions/text-events';
+import { publishTextWritten, joinTitleAndDescription } from '../../../talk/mentions/text-events';
 import { NoteLimit } from '../../../talk/notes/note-limit';
 import { findIssueReferences, NAMED_ISSUES_SQL, namedIssuesParams } from '../../issues/closing/named-issues';
 import type { NamedIssuesParams } from '../../issues/closing/named-issues';
@@ -78,11 +78,11 @@ export class MergeRequestRecords {
     { id, ...text }: { readonly id: number; readonly title: string; readonly description: string | null },
     at: Date,
   ): Promise<void> {
-    await this.recordIssues(tx, id, 'text', [textOf(text)]);
+    await this.recordIssues(tx, id, 'text', [joinTitleAndDescription(text)]);
     publishTextWritten(tx, viewer, {
       about: { type: mergeRequestKind.type, id },
       noteId: null,
-      text: textOf(text),
+      text: joinTitleAndDescription(text),
       at,
     });
   }
@@ -126,7 +126,7 @@ export class MergeRequestRecords {
     at: Date,
   ): Promise<void> {
     if (version !== null) await this.recordVersion(tx, id, version, { at });
-    await this.recordIssues(tx, id, 'text', [textOf(text)]);
+    await this.recordIssues(tx, id, 'text', [joinTitleAndDescription(text)]);
   }
 
   private async recordIssues(tx: Tx, request: number, source: IssueSource, texts: readonly string[]): Promise<void> {

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { ability, created, Endpoint, none, one, page, project, signedIn } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { positionOf } from '../../../talk/notes/discussions/discussions.dto';
+import { toRequestedPosition } from '../../../talk/notes/discussions/discussions.dto';
 import { notePolicy } from '../../../talk/notes/note.policy';
 import { NOTE_BODY_LIMIT } from '../../../talk/notes/notes.controller';
 import { OneMergeRequest } from '../merge-requests.dto';
@@ -55,7 +55,7 @@ export class DraftNotesController {
   create({ params, viewer, within }: DraftCall<CreateDraftNote>): Promise<DraftRow> {
     const { note: body, commit_id: commitId = null, resolve_discussion: resolves } = params;
     const { in_reply_to_discussion_id: discussionId = null, position } = params;
-    const place = position && positionOf(position);
+    const place = position && toRequestedPosition(position);
     const draft = { body, commitId, discussionId, resolves, position: place };
     return this.drafts.create(viewer, within, params.merge_request_iid, draft);
   }
@@ -91,7 +91,7 @@ export class DraftNotesController {
   })
   update({ params, viewer, within }: DraftCall<UpdateDraftNote>): Promise<DraftRow> {
     const { merge_request_iid: iid, draft_note_id: id, note: body, position } = params;
-    return this.drafts.update(viewer, within, iid, id, { body, position: position && positionOf(position) });
+    return this.drafts.update(viewer, within, iid, id, { body, position: position && toRequestedPosition(position) });
   }
 
   @Endpoint('DELETE', ':draft_note_id', {

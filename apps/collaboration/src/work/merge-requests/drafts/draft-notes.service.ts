@@ -6,7 +6,7 @@ import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
 import { DiscussionsQueries } from '../../../talk/notes/discussions/discussions.queries';
-import { discussionKeyOf } from '../../../talk/notes/discussions/threads-sql';
+import { parseDiscussionKey } from '../../../talk/notes/discussions/threads-sql';
 import { NotesService } from '../../../talk/notes/notes.service';
 import type { RequestedPosition } from '../../../talk/notes/positions/code-reviews';
 import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
@@ -54,7 +54,7 @@ export class DraftNotesService {
 
   /** Errors: NotFound, Forbidden, Invalid; those of the place. */
   async create(viewer: SignedInViewer, project: ProjectScope, iid: number, draft: NewDraft): Promise<DraftRow> {
-    const on = placeOf(project, iid);
+    const on = nameMergeRequest(project, iid);
     const request = await this.queries.requestId(viewer, project, iid);
     checkBody(draft.body);
     const threadId = draft.discussionId === null ? null : await this.threadOf(viewer, on, draft.discussionId);
@@ -82,7 +82,11 @@ export class DraftNotesService {
     if (fields.body !== undefined) checkBody(fields.body);
     const body = fields.body ?? before.body;
     const position = before.thread_id === null ? fields.position : undefined;
-    const placed = await this.placed(viewer, placeOf(project, iid), { body, commitId: before.commit_id, position });
+    const placed = await this.placed(viewer, nameMergeRequest(project, iid), {
+      body,
+      commitId: before.commit_id,
+      position,
+    });
     return this.work.run(async (tx) => {
       await this.refuseTooMuch(tx, viewer, request, { id, body });
       await tx.manager.update(DraftNote, { id, authorId: viewer.userId }, { body, ...placed });
@@ -101,7 +105,7 @@ export class DraftNotesService {
 
   /** Errors: Invalid for a discussion that the author does not see. */
   private async threadOf(viewer: SignedInViewer, on: PlacedNoteable, discussionId: string): Promise<number> {
-    const key = discussionKeyOf(discussionId);
+    const key = parseDiscussionKey(discussionId);
     try {
       await this.discussions.one(viewer, on, key);
     } catch (error) {
@@ -136,7 +140,7 @@ export class DraftNotesService {
 }
 
 /** Names a merge request by its number. */
-export function placeOf(project: ProjectScope, iid: number): PlacedNoteable {
+export function nameMergeRequest(project: ProjectScope, iid: number): PlacedNoteable {
   return { kind: mergeRequestKind, parent: project, by: 'iid', named: iid };
 }
 

@@ -10,8 +10,8 @@ import { NewNotesService } from '../../../talk/notes/new-notes.service';
 import type { PreparedNote } from '../../../talk/notes/new-notes.service';
 import type { RequestedPosition } from '../../../talk/notes/positions/code-reviews';
 import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
-import { rangeOf } from '../reviews/shown-position';
-import { placeOf } from './draft-notes.service';
+import { readLineRange } from '../reviews/shown-position';
+import { nameMergeRequest } from './draft-notes.service';
 import { DraftNotesQueries } from './draft-notes.queries';
 import type { DraftRow } from './draft-notes.queries';
 
@@ -36,13 +36,13 @@ export class PublishDraftsService {
   /** Publishes one draft. Errors: NotFound; those of the note. */
   async one(viewer: SignedInViewer, project: ProjectScope, iid: number, id: number): Promise<void> {
     const request = await this.drafts.requestId(viewer, project, iid);
-    await this.publish(viewer, placeOf(project, iid), request, [await this.drafts.one(viewer, request, id)]);
+    await this.publish(viewer, nameMergeRequest(project, iid), request, [await this.drafts.one(viewer, request, id)]);
   }
 
   /** Publishes all drafts of the caller in the order of their creation. Errors: those of the notes. */
   async all(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     const request = await this.drafts.requestId(viewer, project, iid);
-    await this.publish(viewer, placeOf(project, iid), request, await this.drafts.all(viewer, request));
+    await this.publish(viewer, nameMergeRequest(project, iid), request, await this.drafts.all(viewer, request));
   }
 
   private async publish(
@@ -81,7 +81,7 @@ export class PublishDraftsService {
 function requestedOf(shown: ShownPosition): RequestedPosition {
   return {
     ...{ baseSha: shown.base_sha, startSha: shown.start_sha, headSha: shown.head_sha, type: shown.position_type },
-    ...{ oldPath: shown.old_path, newPath: shown.new_path, lineRange: rangeOf(shown) },
+    ...{ oldPath: shown.old_path, newPath: shown.new_path, lineRange: readLineRange(shown) },
     ...{ oldLine: shown.old_line ?? null, newLine: shown.new_line ?? null },
     ...{ width: shown.width ?? null, height: shown.height ?? null, x: shown.x ?? null, y: shown.y ?? null },
   };

@@ -8,7 +8,7 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { DiscussionsService } from '../../../talk/notes/discussions/discussions.service';
-import { discussionKeyOf } from '../../../talk/notes/discussions/threads-sql';
+import { parseDiscussionKey } from '../../../talk/notes/discussions/threads-sql';
 import type { ReaderParams } from '../../../talk/notes/note-statement';
 import { readerValues } from '../../../talk/notes/notes.queries';
 import { namedVisibleSql } from '../../../talk/notes/notes.statements';
@@ -79,7 +79,7 @@ export class ThreadFollowUps implements FollowUpFinder {
   ): Promise<FollowUp | null> {
     const on: NoteableReference = { kind: mergeRequestKind, parent: project, by: 'iid', named: mergeRequestIid };
     await this.directory.fresh(viewer);
-    const thread = discussionId === undefined ? null : discussionKeyOf(discussionId);
+    const thread = discussionId === undefined ? null : parseDiscussionKey(discussionId);
     const rows = await this.database.run(openThreads, { ...readerValues(viewer, on), thread });
     const [first] = rows;
     if (!first) throw new NotFound(mergeRequestKind.resource);

@@ -23,7 +23,7 @@ import { followedToHead, readSuggestions } from '../reviews/diff-threads';
 import type { ReviewedRow } from '../reviews/diff-threads';
 import { findLinePlace } from '../reviews/place-in-diff';
 
-type Given = ImportedObject<'diff_note'>;
+type ImportedDiffNote = ImportedObject<'diff_note'>;
 
 const REVIEWED = statement<{ ids: readonly number[] }, ReviewedRow>(
   'merge_requests_reviewed_imported',
@@ -41,7 +41,7 @@ const PLACING_MS = 25_000;
 type Places = ReadonlyMap<number, PreparedThread>;
 
 /** A note that starts a thread or joins one. */
-interface Placed {
+interface PlacedDiffNote {
   readonly row: ImportedNoteRow;
   readonly upstreamId: number;
   readonly thread: PreparedThread | null;
@@ -74,7 +74,7 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
     return { write: (tx) => write(tx, on, places, objects) };
   }
 
-  private async placesOf(project: ProjectFacts, objects: readonly Given[]): Promise<Places> {
+  private async placesOf(project: ProjectFacts, objects: readonly ImportedDiffNote[]): Promise<Places> {
     const ids = objects.map(({ id }) => id);
     const known = await findImported(this.database, { project: project.id, kind: 'diff_note' }, ids);
     const first = objects.filter((one) => one.reply_to === null && !known.has(one.id));
@@ -104,7 +104,11 @@ function nullIfTooLarge(error: unknown): null {
 }
 
 /** Shape: null for a place that is not in the diff of its commits. */
-async function placeOf(repository: Repository, row: ReviewedRow, given: Given): Promise<PreparedThread | null> {
+async function placeOf(
+  repository: Repository,
+  row: ReviewedRow,
+  given: ImportedDiffNote,
+): Promise<PreparedThread | null> {
   const shas = await shasOf(repository, row, given.commit_id);
   if (shas === null) return null;
   const found = await findLinePlace(repository, shas, given);
@@ -130,7 +134,7 @@ async function write(
   tx: Tx,
   notes: NotesImport,
   places: Places,
-  objects: readonly Given[],
+  objects: readonly ImportedDiffNote[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: notes.projectId, kind: 'diff_note' } as const;
   const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: bodyOf(given, places.has(given.id)) }));
@@ -168,8 +172,8 @@ async function write(
 async function placeAll(
   tx: Tx,
   { of, requests, places }: PlacingFacts,
-  added: readonly CheckedObject<Given>[],
-): Promise<readonly Placed[]> {
+  added: readonly CheckedObject<ImportedDiffNote>[],
+): Promise<readonly PlacedDiffNote[]> {
   const ids = await reserveNoteIds(tx, added.length);
   const answered = await findImported(
     tx,
@@ -179,7 +183,7 @@ async function placeAll(
   const rows = await tx.run(THREADS, { ids: [...answered.values()] });
   const threads = new Map(rows.map((row) => [row.id, row]));
   const started = new Map<number, { readonly thread_id: number; readonly noteable_id: number }>();
-  return added.map(({ object }, at): Placed => {
+  return added.map(({ object }, at): PlacedDiffNote => {
     const { author_id, body, created_at, updated_at, reply_to: replyTo } = object;
     const [id, noteable_id] = [ids[at]!, requests.get(object.merge_request)!];
     const wanted = replyTo === null ? undefined : (started.get(replyTo) ?? threads.get(answered.get(replyTo) ?? 0));
@@ -198,7 +202,7 @@ interface PlacingFacts {
 }
 
 /** A comment whose place is not in the diff names it. Errors: Invalid. */
-function bodyOf({ body, path, line, reply_to: replyTo }: Given, hasPlace: boolean): string {
+function bodyOf({ body, path, line, reply_to: replyTo }: ImportedDiffNote, hasPlace: boolean): string {
   if (hasPlace || replyTo !== null) return importedBody(body);
   const place = `\`${path.replace(/[`\p{C}]/gu, '')}\`${line === null ? '' : `, line ${line}`}`;
   return importedBody(`*On ${place}*\n\n${body}`);

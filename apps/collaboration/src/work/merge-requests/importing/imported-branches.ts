@@ -13,7 +13,7 @@ import { branchRef, measureVersion } from '../versions/measure-version';
 import type { MeasuredVersion } from '../versions/measure-version';
 import { MergeRequestVersions } from '../versions/merge-request-versions';
 
-type Given = ImportedObject<'merge_request'>;
+type ImportedMergeRequest = ImportedObject<'merge_request'>;
 
 /** Source branch and commits of an imported merge request. */
 interface ImportedSource {
@@ -31,7 +31,7 @@ export type ImportedSources = ReadonlyMap<number, ImportedSource>;
 
 /** Commits of a merge request before they are compared. */
 interface FoundCommits {
-  readonly given: Given;
+  readonly given: ImportedMergeRequest;
   readonly head: ObjectId | null;
   /** Tip of the source branch, if it is in the project. */
   readonly tip: ObjectId | null;
@@ -50,7 +50,7 @@ const PUBLISHED = statement<{ ids: readonly number[] }, { iid: number }>(
 );
 
 /** Returns the field of a merge request that holds an invalid branch name; null if both names are valid. */
-export function invalidBranchOf(given: Given): 'source_branch' | 'target_branch' | null {
+export function findInvalidBranch(given: ImportedMergeRequest): 'source_branch' | 'target_branch' | null {
   return (['source_branch', 'target_branch'] as const).find((field) => !isShortRefName(given[field])) ?? null;
 }
 
@@ -73,11 +73,11 @@ export class ImportedBranches {
    * Reads the commits of merge requests that were not imported yet. An open one whose branch is in another repository, or
    * missing, gets a new branch. Errors: Unavailable, TooLarge.
    */
-  async prepare(project: ProjectFacts, objects: readonly Given[]): Promise<ImportedSources> {
+  async prepare(project: ProjectFacts, objects: readonly ImportedMergeRequest[]): Promise<ImportedSources> {
     const of = { project: project.id, kind: 'merge_request' } as const;
     const numbers = objects.map(({ number }) => number);
     const known = await findImported(this.database, of, numbers);
-    const added = objects.filter((one) => !known.has(one.number) && invalidBranchOf(one) === null);
+    const added = objects.filter((one) => !known.has(one.number) && findInvalidBranch(one) === null);
     if (added.length === 0) return new Map();
     return this.repositories.use(project, async (repository) => {
       const found = await findCommits(repository, added);
@@ -128,7 +128,7 @@ export class ImportedBranches {
   }
 }
 
-async function findCommits(repository: Repository, objects: readonly Given[]): Promise<FoundCommits[]> {
+async function findCommits(repository: Repository, objects: readonly ImportedMergeRequest[]): Promise<FoundCommits[]> {
   const branches = objects.flatMap((one) => [branchRef(one.source_branch), branchRef(one.target_branch)]);
   const heads = objects.map(({ number }) => importedHeadRef(number));
   const refs = await readRefs(repository, [...new Set([...branches, ...heads])]);
@@ -167,7 +167,10 @@ function sourceOf(
  * Name of the new branch for a merge request from another repository, or from a missing branch. Source: reference
  * identity-and-import 6.6.
  */
-function newBranchOf({ source_owner: owner, source_branch: branch, number }: Given, head: ObjectId): string {
+function newBranchOf(
+  { source_owner: owner, source_branch: branch, number }: ImportedMergeRequest,
+  head: ObjectId,
+): string {
   const prefix = `GH-${head.slice(0, SHORT_ID)}`;
   const name = `${prefix}-${owner}/${number}/fork/${branch}`;
   return isShortRefName(name) ? name : `${prefix}/${number}`;

@@ -6,7 +6,7 @@ import { importedBody, inOrder } from '../../../talk/notes/imported-notes';
 import { insertImportedNotes, NoteRoom, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
 import type { NotesImport } from '../../../talk/notes/imported-note-rows';
 
-type Given = ImportedObject<'review'>;
+type ImportedReview = ImportedObject<'review'>;
 
 interface ReviewParams {
   readonly requests: readonly number[];
@@ -41,7 +41,7 @@ const REVIEW = statement<ReviewParams, never>(
      where excluded.state <> 'reviewed' or r.state = 'unreviewed'`,
 );
 
-const TITLES: Readonly<Record<Given['state'], string>> = {
+const TITLES: Readonly<Record<ImportedReview['state'], string>> = {
   approved: 'Approved',
   changes_requested: 'Changes requested',
   commented: 'Commented',
@@ -55,10 +55,10 @@ const TITLES: Readonly<Record<Given['state'], string>> = {
 export async function importReviews(
   tx: Tx,
   notesImport: NotesImport,
-  objects: readonly Given[],
+  objects: readonly ImportedReview[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: notesImport.projectId, kind: 'review' } as const;
-  const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: bodyOf(given) }));
+  const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: renderReviewBody(given) }));
   const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object.merge_request);
   const requests = await findImported(tx, { project: notesImport.projectId, kind: 'merge_request' }, numbers);
@@ -92,7 +92,7 @@ export async function importReviews(
 }
 
 /** Errors: Invalid. */
-function bodyOf({ state, body }: Given): string {
+function renderReviewBody({ state, body }: ImportedReview): string {
   const title = `**Review:** ${TITLES[state]}`;
   return importedBody(body === null || body.trim() === '' ? title : `${title}\n\n${body}`);
 }

@@ -14,10 +14,10 @@ import { checkedTexts, taskCounts } from '../../issues/issue.entity';
 import { MergeRequestRecords } from '../closing/merge-request-records';
 import { isDraftTitle } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
-import { ImportedBranches, invalidBranchOf } from './imported-branches';
+import { ImportedBranches, findInvalidBranch } from './imported-branches';
 import type { ImportedSources } from './imported-branches';
 
-type Given = ImportedObject<'merge_request'>;
+type ImportedMergeRequest = ImportedObject<'merge_request'>;
 
 /** Longest title. Units: characters. Hosts allow one more. */
 const MAX_TITLE = 255;
@@ -61,9 +61,9 @@ const ASK_REVIEW = statement<PeopleParams, never>(
    from unnest(:requests::bigint[], :users::bigint[], :places::integer[]) as a (request, user_id, position)
    on conflict do nothing`,
 );
-interface Written {
+interface WrittenMergeRequest {
   readonly id: number;
-  readonly given: Given;
+  readonly given: ImportedMergeRequest;
 }
 
 /**
@@ -100,7 +100,7 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
     tx: Tx,
     project: ProjectFacts,
     { importType: source, sources }: { readonly importType: string; readonly sources: ImportedSources },
-    objects: readonly Given[],
+    objects: readonly ImportedMergeRequest[],
   ): Promise<readonly UnimportedObject[]> {
     const of = { project: project.id, kind: 'merge_request' } as const;
     const { valid, failed } = checkEach(objects, mergeRequestOf);
@@ -127,7 +127,7 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
   private async addDetails(
     tx: Tx,
     project: ProjectFacts,
-    written: readonly Written[],
+    written: readonly WrittenMergeRequest[],
     sources: ImportedSources,
   ): Promise<void> {
     for (const { id, given } of written) {
@@ -142,15 +142,15 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
 }
 
 /** Errors: Invalid by field. */
-function mergeRequestOf(given: Given): Given {
-  const invalid = invalidBranchOf(given);
+function mergeRequestOf(given: ImportedMergeRequest): ImportedMergeRequest {
+  const invalid = findInvalidBranch(given);
   if (invalid !== null) throw new Invalid({ [invalid.replace('_', ' ')]: ['is invalid'] });
   const title = [...given.title.trim()].slice(0, MAX_TITLE).join('');
   const description = given.description === null ? null : quoteMentions(given.description);
   return { ...given, ...checkedTexts({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
 }
 
-function rowOf(given: Given, sources: ImportedSources, milestones: ReadonlyMap<number, number>) {
+function rowOf(given: ImportedMergeRequest, sources: ImportedSources, milestones: ReadonlyMap<number, number>) {
   const { number: iid, author_id, title, description, state, created_at, updated_at, target_branch } = given;
   const { taskCount: task_count, completedTaskCount: completed_task_count } = taskCounts(description);
   const source = sources.get(iid);
@@ -172,13 +172,13 @@ function rowOf(given: Given, sources: ImportedSources, milestones: ReadonlyMap<n
 
 /** Returns the id of the merge commit; null for an abbreviated id of a commit that the repository lacks. */
 function mergeCommitOf(
-  { merge_commit_sha: sha }: Given,
+  { merge_commit_sha: sha }: ImportedMergeRequest,
   source: { readonly mergeCommitSha: string | null } | undefined,
 ): string | null {
   return source?.mergeCommitSha ?? (isObjectId(sha ?? '') ? sha : null);
 }
 
-function peopleOf(written: readonly Written[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
+function peopleOf(written: readonly WrittenMergeRequest[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
   const rows = written.flatMap(({ id, given }) => given[field].map((user, at) => ({ id, user, place: at + 1 })));
   return {
     requests: rows.map(({ id }) => id),

@@ -1,8 +1,8 @@
 import { Exclusive, Flag, Hash, Instant, Int, ListOf, OneOf, Search, Text } from '@rookery/api-v4';
-import { listOf, textOf } from '../../../base/noteables/list-values';
-import { labelFilterOf } from '../../../planning/labels/labelling/label-filter';
-import { milestoneOf } from '../../../planning/milestones/assigning/milestone-params';
-import { idOf, idOrPresence } from '../../../planning/people/people-filter';
+import { splitList, scalarToText } from '../../../base/noteables/list-values';
+import { toLabelFilter } from '../../../planning/labels/labelling/label-filter';
+import { toMilestoneFilter } from '../../../planning/milestones/assigning/milestone-params';
+import { parseId, idOrPresence } from '../../../planning/people/people-filter';
 import { MERGE_REQUEST_STATES } from '../merge-request.entity';
 import type { MergeRequestFilter } from './merge-request-filter';
 import { MERGE_REQUEST_ORDERS } from './merge-request-order';
@@ -93,7 +93,7 @@ type AnyList = ListMergeRequests | ListGroupMergeRequests | ListAllMergeRequests
  * Maps the parameters of a list to a filter. Filters by properties that no merge request has match nothing.
  * Errors: InvalidParameters. Source: reference repositories 8.7.
  */
-export function filterOf(params: AnyList): MergeRequestFilter {
+export function toMergeRequestFilter(params: AnyList): MergeRequestFilter {
   const { author_id, author_username, merge_user_id, merge_user_username, reviewer_username } = params;
   return {
     state: params.state,
@@ -120,8 +120,8 @@ export function filterOf(params: AnyList): MergeRequestFilter {
     updatedBefore: params.updated_before,
     mergedAfter: params.merged_after,
     mergedBefore: params.merged_before,
-    labels: labelFilterOf(params.labels),
-    milestone: milestoneOf(params.milestone, 'milestone_id', undefined),
+    labels: toLabelFilter(params.labels),
+    milestone: toMilestoneFilter(params.milestone, 'milestone_id', undefined),
     reaction: params.my_reaction_emoji || undefined,
     isApproved: params.approved && params.approved === 'yes',
     approvedBy: approvedByOf(params),
@@ -132,7 +132,7 @@ export function filterOf(params: AnyList): MergeRequestFilter {
 }
 
 /** Order and shape of a list. */
-export function orderOf(params: AnyList): MergeRequestOrder {
+export function toMergeRequestOrder(params: AnyList): MergeRequestOrder {
   const isSimple = params.view === 'simple';
   return { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details, isSimple };
 }
@@ -151,25 +151,28 @@ function approvedByOf(params: AnyList): readonly (string | number)[] | undefined
 function usersOf(name: string, values: readonly string[] | undefined): readonly (string | number)[] | undefined {
   const given = (values ?? []).filter((value) => value !== '');
   if (given.length === 0) return undefined;
-  return given.slice(0, MOST_APPROVERS).map((value) => (/^(?:none|any)$/i.test(value) ? value : idOf(name, value)!));
+  return given.slice(0, MOST_APPROVERS).map((value) => (/^(?:none|any)$/i.test(value) ? value : parseId(name, value)!));
 }
 
 function exclusionOf(not: Readonly<Record<string, unknown>>): NonNullable<MergeRequestFilter['not']> {
-  const reviewer = textOf(not['reviewer_username']);
+  const reviewer = scalarToText(not['reviewer_username']);
   return {
-    author: { id: idOf('not[author_id]', textOf(not['author_id'])), username: textOf(not['author_username']) },
+    author: {
+      id: parseId('not[author_id]', scalarToText(not['author_id'])),
+      username: scalarToText(not['author_username']),
+    },
     assignee: {
-      id: idOrPresence('not[assignee_id]', textOf(not['assignee_id'])),
-      usernames: listOf(not['assignee_username']),
+      id: idOrPresence('not[assignee_id]', scalarToText(not['assignee_id'])),
+      usernames: splitList(not['assignee_username']),
     },
     reviewer: {
-      id: idOrPresence('not[reviewer_id]', textOf(not['reviewer_id'])),
+      id: idOrPresence('not[reviewer_id]', scalarToText(not['reviewer_id'])),
       usernames: reviewer ? [reviewer] : [],
     },
-    labels: labelFilterOf(listOf(not['labels']).slice(0, MOST_LABELS)),
-    milestone: milestoneOf(textOf(not['milestone']), 'not[milestone_id]', undefined),
-    reaction: textOf(not['my_reaction_emoji']) || undefined,
-    sourceBranch: textOf(not['source_branch']),
-    targetBranch: textOf(not['target_branch']),
+    labels: toLabelFilter(splitList(not['labels']).slice(0, MOST_LABELS)),
+    milestone: toMilestoneFilter(scalarToText(not['milestone']), 'not[milestone_id]', undefined),
+    reaction: scalarToText(not['my_reaction_emoji']) || undefined,
+    sourceBranch: scalarToText(not['source_branch']),
+    targetBranch: scalarToText(not['target_branch']),
   };
 }

@@ -3,7 +3,12 @@ import { ability, anyone, Endpoint, group, page } from '@rookery/api-v4';
 import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import { isSignedIn, Unauthorized } from '@rookery/kernel';
 import { listedMergeRequest } from '../merge-request.shape';
-import { filterOf, ListAllMergeRequests, ListGroupMergeRequests, orderOf } from './merge-request-list.dto';
+import {
+  toMergeRequestFilter,
+  ListAllMergeRequests,
+  ListGroupMergeRequests,
+  toMergeRequestOrder,
+} from './merge-request-list.dto';
 import { MergeRequestsEverywhereQueries } from './merge-requests-everywhere.queries';
 
 const SOURCE = 'reference repositories 8.7';
@@ -29,7 +34,7 @@ export class MergeRequestsEverywhereController {
   })
   listOfGroup({ params, viewer, within, page }: Call<ListGroupMergeRequests, GroupScope>): Promise<JsonPage> {
     const places = { group: within, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, filterOf(params), orderOf(params), page);
+    return this.queries.page(viewer, places, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
   }
 
   @Endpoint('GET', '/merge_requests', {
@@ -42,6 +47,6 @@ export class MergeRequestsEverywhereController {
   })
   list({ params, viewer, page }: Call<ListAllMergeRequests>): Promise<JsonPage> {
     const places = { group: null, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, filterOf(params), orderOf(params), page);
+    return this.queries.page(viewer, places, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
   }
 }

@@ -5,7 +5,7 @@ import { recordState } from '../../../base/resource-events/states-and-weights';
 import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes';
 import { closeIssuesOfMerged } from '../closing/close-merged';
 import { emitState } from '../merge-request-events';
-import { attemptOf, MergeRequest } from '../merge-request.entity';
+import { findMergeAttempt, MergeRequest } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import type { AffectedRow } from '../versions/affected-merge-requests';
 
@@ -34,7 +34,7 @@ export class ClosedByPush {
    * by the API, the intent has the commits of that merge.
    */
   async merge(tx: Tx, row: AffectedRow, tip: ObjectId, by: PushActor): Promise<void> {
-    const intent = attemptOf(row.merge_intent, tip);
+    const intent = findMergeAttempt(row.merge_intent, tip);
     const byPush = { mergeCommitSha: tip === row.head_sha ? null : tip, squashCommitSha: null };
     const { mergeCommitSha, squashCommitSha } = intent ?? byPush;
     await tx.manager.update(MergeRequest, row.id, {

@@ -7,7 +7,7 @@ import { MergeRequestAnswers } from '../merge-request-answers';
 import { mergeRequestDetailShape } from '../merge-request.shape';
 import { OneMergeRequest } from '../merge-requests.dto';
 import { AutoMerge } from './auto-merge';
-import { MergeMergeRequest, RebaseMergeRequest, wishesOf } from './merge.dto';
+import { MergeMergeRequest, RebaseMergeRequest, toMergeWishes } from './merge.dto';
 import { MergeService } from './merge.service';
 import { RebaseService } from './rebase.service';
 
@@ -40,7 +40,7 @@ export class MergeController {
     fails: [405, 409, 422, 429],
   })
   async merge({ params, viewer, within }: WriteCall<MergeMergeRequest>): Promise<JsonText> {
-    await this.merges.merge(viewer, within, params.merge_request_iid, wishesOf(params));
+    await this.merges.merge(viewer, within, params.merge_request_iid, toMergeWishes(params));
     return new JsonText(await this.answers.written(viewer, within, params.merge_request_iid));
   }
 

@@ -21,7 +21,7 @@ export class RebaseMergeRequest extends OneMergeRequest {
 }
 
 /** Maps the parameters. Blank messages count as not given. */
-export function wishesOf(params: MergeMergeRequest): MergeWishes {
+export function toMergeWishes(params: MergeMergeRequest): MergeWishes {
   const { merge_commit_message: merge, squash_commit_message: squash, auto_merge, sha } = params;
   const given = (text: string | null | undefined): string | null => (text && text.trim() !== '' ? text : null);
   return {

@@ -17,7 +17,7 @@ import type { PlannedMerge } from './merge-recipes';
 import { mergeRulesOf } from './merge-rules';
 import { MergeTurns } from './merge-turns';
 import type { MergeWishes } from './merge-wishes';
-import { branchesOf, failMerge, intendMerge, mergingRow } from './merging-rows';
+import { toRequestBranches, failMerge, intendMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
 
 /** Attempts against merges of other processes. */
@@ -89,7 +89,7 @@ export class MergeService {
 
   /** Errors: Unprocessable for a missing branch. */
   private async tipsOf(view: Repository, row: MergingRow): Promise<Pick<PlannedMerge, 'source' | 'target'>> {
-    const { source, target } = await this.checks.permissions.sources.tips(view, branchesOf(row));
+    const { source, target } = await this.checks.permissions.sources.tips(view, toRequestBranches(row));
     if (source === null || target === null) throw new Unprocessable(REFUSED);
     return { source, target };
   }

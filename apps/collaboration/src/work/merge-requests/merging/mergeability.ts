@@ -9,7 +9,7 @@ import { ProjectRepositories } from '../../../code/repositories/project-reposito
 import type { MergeRequestState, StoredMergeStatus } from '../merge-request.entity';
 import { SourceBranches } from '../versions/source-branches';
 import { CheckResults } from './check-results';
-import { branchesOf } from './merging-rows';
+import { toRequestBranches } from './merging-rows';
 
 interface CheckedRow {
   readonly id: number;
@@ -84,7 +84,7 @@ export class Mergeability {
   }
 
   private async check(repository: Repository, row: CheckedRow): Promise<void> {
-    const { source, target } = await this.sources.tips(repository, branchesOf(row), { copies: false });
+    const { source, target } = await this.sources.tips(repository, toRequestBranches(row), { copies: false });
     // The settlement of the push to the fork copies its commits; until then nothing is known.
     if (source === null && row.source_project_id !== row.project_id) return;
     const isComparable = source !== null && target !== null && row.commits_count > 0;

@@ -49,7 +49,7 @@ export const mergingRow = statement<{ project: number; iid: number }, MergingRow
 );
 
 /** Branches of a row. */
-export function branchesOf(
+export function toRequestBranches(
   row: Pick<MergingRow, 'project_id' | 'source_project_id' | 'source_branch' | 'target_branch'>,
 ): RequestBranches {
   return {

@@ -16,7 +16,7 @@ import { mergeRef } from '../versions/merge-request-versions';
 import { copyCommit } from '../versions/source-branches';
 import { writeMerge, writeRebase } from './merge-commits';
 import { MergePermissions } from './merge-permissions';
-import { branchesOf, failMerge, mergingRow } from './merging-rows';
+import { toRequestBranches, failMerge, mergingRow } from './merging-rows';
 import type { MergingRow } from './merging-rows';
 
 const MAX_COMMITS = 500;
@@ -85,7 +85,7 @@ export class RebaseService {
     const merger = await this.identities.identityOf(viewer);
     const id = await this.repositories.use(project, async (repository) => {
       if (row.state !== 'opened') return null;
-      const { source, target } = await this.permissions.sources.tips(repository, branchesOf(row));
+      const { source, target } = await this.permissions.sources.tips(repository, toRequestBranches(row));
       if (source === null || target === null || row.commits_count === 0) return null;
       const message = `Merge ${source} into ${target}`;
       return writeHiddenRef(repository, mergeRef(iid), async (view) => {

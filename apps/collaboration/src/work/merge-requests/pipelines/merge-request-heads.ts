@@ -33,11 +33,11 @@ export class MergeRequestHeads {
   async find(project: number, iid: number): Promise<MergeRequestHeadAnswer> {
     const [row] = await this.database.run(head, { project, iid });
     if (!row) return { is_found: false, head: null };
-    return { is_found: true, head: row.runs ? await convertGitFailures(() => this.read(row)) : null };
+    return { is_found: true, head: row.runs ? await convertGitFailures(() => this.readHead(row)) : null };
   }
 
   /** Shape: null if the source branch does not exist any more. */
-  private async read(row: HeadRow): Promise<MergeRequestHeadAnswer['head']> {
+  private async readHead(row: HeadRow): Promise<MergeRequestHeadAnswer['head']> {
     const repository = await this.repositories.find(row.source_project_id);
     if (repository === null || row.head_sha === null) return null;
     if ((await resolveCommit(repository, `refs/heads/${row.source_branch}`)) === null) return null;

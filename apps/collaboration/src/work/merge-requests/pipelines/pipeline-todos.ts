@@ -7,7 +7,7 @@ import type { Tx } from '@rookery/persistence';
 import { RaiseTodos } from '../../../following/todos/raise-todos';
 import { ACTIVE_STATUSES, HEAD_PIPELINE_SQL } from './head-pipeline-sql';
 
-interface Changed extends EventCause {
+interface PipelineChange extends EventCause {
   readonly id: string;
   readonly data: PayloadOf<typeof pipelineChanged>;
 }
@@ -55,7 +55,7 @@ export class PipelineTodos {
    * Raises to-dos when the head pipeline fails, and completes them when it succeeds or is repeated. Shape: `before` is
    * the former status; null for a new pipeline. The copy of the pipeline has its new status.
    */
-  async follow(tx: Tx, event: Changed, before: string | null): Promise<void> {
+  async follow(tx: Tx, event: PipelineChange, before: string | null): Promise<void> {
     const { status } = event.data;
     if (status === before) return;
     const isRetried = before === 'failed' && ACTIVE_STATUSES.includes(status);
@@ -66,7 +66,7 @@ export class PipelineTodos {
     }
   }
 
-  private async raise(tx: Tx, event: Changed, row: OfHead): Promise<void> {
+  private async raise(tx: Tx, event: PipelineChange, row: OfHead): Promise<void> {
     await this.directory.assertCurrentFor(tx, [event]);
     const cause = { eventId: event.id, action: 'build_failed', noteId: null, at: event.data.updated_at } as const;
     const target = { targetType: 'MergeRequest', targetId: row.id };
@@ -78,7 +78,7 @@ export class PipelineTodos {
    * Marks to-dos of this merge request as done: for a retried pipeline all of its author and automatic merger, for a successful
    * one the `build_failed` to-dos.
    */
-  private async settle(tx: Tx, event: Changed, row: OfHead, isRetried: boolean): Promise<void> {
+  private async settle(tx: Tx, event: PipelineChange, row: OfHead, isRetried: boolean): Promise<void> {
     const common = { projectId: row.project_id, targetType: 'MergeRequest', targetId: row.id, threadId: null };
     const action = isRetried ? null : ('build_failed' as const);
     const users = isRetried ? peopleOf(row) : row.notified;
@@ -87,7 +87,7 @@ export class PipelineTodos {
   }
 }
 
-function headOf({ data }: Changed): HeadParams {
+function headOf({ data }: PipelineChange): HeadParams {
   const [, iid] = OWN_REF.exec(data.ref) ?? [];
   const commit = { project: data.project_id, sha: data.sha };
   return { ...commit, pipeline: data.pipeline_id, branch: data.ref, iid: iid === undefined ? null : Number(iid) };

@@ -1,7 +1,7 @@
 import { alwaysNull, bool, text } from '@rookery/api-v4';
 import { json, jsonShape } from '../../../base/noteables/json.shape';
 import type { ShownSql } from '../../../base/noteables/noteable-kinds';
-import { baseOf, personShape } from '../../../base/noteables/person.shape';
+import { trimBaseUrl, personShape } from '../../../base/noteables/person.shape';
 
 /** A pipeline `c` of a merge request. Shape: `fullPath` is the SQL of the path of its project. */
 type PipelineSql = Pick<ShownSql, 'externalUrl' | 'fullPath'>;
@@ -22,7 +22,7 @@ export const pipelineShape = jsonShape<PipelineSql>('MergeRequestPipeline').fiel
   source: [json.token, () => 'c.source'],
   created_at: [json.instant, () => 'c.created_at'],
   updated_at: [json.instant, () => 'c.updated_at'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${baseOf(sql)}/`, sql: pathOf(sql.fullPath) })],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: pathOf(sql.fullPath) })],
   name: [json.constant(alwaysNull), () => null],
 });
 

@@ -5,7 +5,7 @@ import { countersAt, lineCode } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 import type { ActiveThread } from './followed-threads';
 import type { ReadMoves } from './read-moves';
-import { movedPosition, rangeOf } from './shown-position';
+import { movedPosition, readLineRange } from './shown-position';
 import type { DiffShas } from './shown-position';
 import { followLine } from './follow-line';
 import type { DiffedFile, DiffSpot, FileMoves } from './follow-line';
@@ -23,7 +23,7 @@ export function followPosition(thread: ActiveThread, version: DiffShas, read: Re
   }
   const { spot } = followed;
   const file = moves.byNewPath(spot.newPath) ?? moves.byOldPath(spot.oldPath)!;
-  const range = rangeOf(shown);
+  const range = readLineRange(shown);
   const end = range && { ...range.end, ...rangeLine(file, spot) };
   const start = range && (followRangeLine(range.start, { oldPath, newPath, moves }) ?? end);
   const moved = movedPosition(shown, version, {

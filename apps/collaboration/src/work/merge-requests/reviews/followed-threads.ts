@@ -11,7 +11,7 @@ import { announceAllResolved } from '../../../talk/notes/discussions/all-resolve
 import { systemNotes, writeThreadNotes } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
 import { MERGE_REQUEST_SHOWN_AS } from '../merge-request.shape';
-import { readLines, spanOf, textOfLines } from '../suggestions/line-content';
+import { readLines, computeLineSpan, textOfLines } from '../suggestions/line-content';
 import { followPosition } from './follow-position';
 import { ReadMoves } from './read-moves';
 import { movedPosition } from './shown-position';
@@ -204,7 +204,7 @@ export class DiffThreadFollower {
       const lines = await readLines(repository, head, path);
       for (const row of rows.filter((one) => pathOf(one) === path)) {
         const line = active.get(row.thread_id)!.shown.new_line ?? 0;
-        const span = spanOf(line, { linesAbove: row.lines_above, linesBelow: row.lines_below });
+        const span = computeLineSpan(line, { linesAbove: row.lines_above, linesBelow: row.lines_below });
         read.push({ id: row.id, isOutdated: lines === null || textOfLines(lines, span) !== row.from_content });
       }
     }

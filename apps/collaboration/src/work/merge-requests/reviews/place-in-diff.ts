@@ -6,7 +6,7 @@ import type { NewPosition } from '../../../talk/notes/positions/position-rows';
 import { readLines } from '../suggestions/line-content';
 import { countersAt, lineCode, lineOnSide } from './diff-lines';
 import type { DiffLine } from './diff-lines';
-import { shownPositionOf } from './shown-position';
+import { toShownPosition } from './shown-position';
 import type { DiffShas } from './shown-position';
 
 /** Checks a place against the diff of its commits. Errors: Refused. */
@@ -83,7 +83,7 @@ async function placeInFile(
   commitId: ObjectId | null,
 ): Promise<NewPosition | null> {
   const { oldPath, newPath } = file.change;
-  const shown = shownPositionOf(position);
+  const shown = toShownPosition(position);
   const common = { shown, original: shown, commitId, oldPath, newPath, isActive: true };
   if (position.type !== 'text') return { ...common, lineCode: null };
   const counters = countersAt(file.hunks, position);

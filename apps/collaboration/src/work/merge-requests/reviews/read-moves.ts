@@ -36,7 +36,7 @@ export class ReadMoves {
     const newPaths = new Set(threads.map((one) => moveOf(heads, one.newPath).path));
     const oldPaths = new Set(threads.map((one) => moveOf(bases, one.oldPath).path));
     const isWanted = (change: FileChange): boolean => newPaths.has(change.newPath) || oldPaths.has(change.oldPath);
-    const files = await readWanted(repository, after.base, after.head, isWanted);
+    const files = await readWantedHunks(repository, after.base, after.head, isWanted);
     return new ReadMoves(
       heads,
       bases,
@@ -73,7 +73,7 @@ async function readSide(
   after: ObjectId,
   paths: ReadonlySet<string>,
 ): Promise<Side> {
-  const files = await readWanted(repository, before, after, (change) => paths.has(change.oldPath));
+  const files = await readWantedHunks(repository, before, after, (change) => paths.has(change.oldPath));
   return new Map(
     files
       // The new file of another type has the path of the old one, and none of its lines.
@@ -85,8 +85,8 @@ async function readSide(
   );
 }
 
-/** Renames are found among all files, and the lines are read of the wanted ones. */
-async function readWanted(
+/** Finds renames among all changed files, and reads hunks only for the wanted files. */
+async function readWantedHunks(
   repository: Repository,
   oldId: ObjectId,
   newId: ObjectId,

@@ -9,7 +9,7 @@ export interface DiffShas {
 }
 
 /** The position as the API shows it: with the fields of its type, and with the paths that were sent. */
-export function shownPositionOf(sent: RequestedPosition): ShownPosition {
+export function toShownPosition(sent: RequestedPosition): ShownPosition {
   const common = {
     ...{ base_sha: sent.baseSha, start_sha: sent.startSha, head_sha: sent.headSha },
     ...{ old_path: sent.oldPath, new_path: sent.newPath, position_type: sent.type },
@@ -30,6 +30,6 @@ export function movedPosition(
 }
 
 /** Range of a stored position. */
-export function rangeOf({ line_range }: ShownPosition): RequestedRange | null {
+export function readLineRange({ line_range }: ShownPosition): RequestedRange | null {
   return (line_range as RequestedRange | null | undefined) ?? null;
 }

@@ -1,6 +1,6 @@
 import type { ObjectId, Repository } from '@rookery/git';
 import { Refused } from '@rookery/kernel';
-import { readLines, spanOf, textOfLines } from './line-content';
+import { readLines, computeLineSpan, textOfLines } from './line-content';
 import type { FileLines, LineSpan } from './line-content';
 import type { SuggestionRow } from './suggestion-rows';
 
@@ -33,7 +33,7 @@ export const FILE_CHANGED = 'A file has been changed.';
  * Checks suggestions against the tip of their source branch, and returns the files that they change. Shape: `tip` is null
  * without the branch. Errors: Refused with the first reason.
  */
-export async function replacementsOf(
+export async function computeReplacements(
   view: Repository,
   tip: ObjectId | null,
   rows: readonly SuggestionRow[],
@@ -70,7 +70,7 @@ function reasonAgainst(
 }
 
 function spanOfRow({ shown, lines_above: linesAbove, lines_below: linesBelow }: SuggestionRow): LineSpan {
-  return spanOf(shown.new_line ?? 0, { linesAbove, linesBelow });
+  return computeLineSpan(shown.new_line ?? 0, { linesAbove, linesBelow });
 }
 
 /** Errors: Refused for lines that two suggestions replace. */

@@ -11,7 +11,7 @@ import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
 import { intendSuggestions } from '../../../talk/notes/positions/suggestion-intents';
 import { MergePermissions } from '../merging/merge-permissions';
 import { branchRef } from '../versions/measure-version';
-import { FILE_CHANGED, replacedContent, replacementsOf } from './applicability';
+import { FILE_CHANGED, replacedContent, computeReplacements } from './applicability';
 import type { FileReplacement } from './applicability';
 import { SuggestionAuthors } from './suggestion-authors';
 import { suggestionMessage } from './suggestion-message';
@@ -114,7 +114,7 @@ export class ApplySuggestionsService {
     if (rows.length !== request.ids.length) throw missing(request);
     const ref = branchRef(rows[0]!.source_branch);
     const tip = await readRef(view, ref);
-    const files = await replacementsOf(view, tip, rows);
+    const files = await computeReplacements(view, tip, rows);
     const { author, committer, user, coAuthors } = await this.authors.findPeople(viewer, rows);
     const message = suggestionMessage([request.message, project.mergeSettings.suggestion_commit_message], {
       ...{ branchName: rows[0]!.source_branch, paths: files.map(({ path }) => path), user, coAuthors },

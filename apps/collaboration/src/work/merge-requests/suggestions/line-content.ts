@@ -38,7 +38,7 @@ export async function readLines(repository: Repository, commit: ObjectId, path: 
 }
 
 /** Lines that a suggestion replaces. */
-export function spanOf(line: number, { linesAbove, linesBelow }: SpanSize): LineSpan {
+export function computeLineSpan(line: number, { linesAbove, linesBelow }: SpanSize): LineSpan {
   return { from: Math.max(1, line - linesAbove), to: line + linesBelow };
 }
 export interface SpanSize {

@@ -1,6 +1,6 @@
-import { fencesOf } from '../../../talk/mentions/markdown-blocks';
+import { findFences } from '../../../talk/mentions/markdown-blocks';
 import type { NewSuggestion } from '../../../talk/notes/positions/position-rows';
-import { bytesOfLines, spanOf, textOfLines } from './line-content';
+import { bytesOfLines, computeLineSpan, textOfLines } from './line-content';
 import type { FileLines } from './line-content';
 
 const WORD = 'suggestion';
@@ -28,11 +28,11 @@ export function suggestionsIn(
 ): NewSuggestion[] {
   const found: NewSuggestion[] = [];
   let bytes = 0;
-  for (const { info, content } of fencesOf(body)) {
+  for (const { info, content } of findFences(body)) {
     const [word, range = ''] = splitInfo(info);
     if (word !== WORD) continue;
     const size = sizeOf(range);
-    const span = spanOf(line, size);
+    const span = computeLineSpan(line, size);
     bytes += bytesOfLines(lines, span);
     if (found.length === MAX_SUGGESTIONS || bytes > MAX_REPLACED_BYTES) break;
     const fromContent = textOfLines(lines, span);

@@ -9,7 +9,7 @@ import type {
   RefUpdateEffect,
   SettledUpdates,
 } from '../../../code/repositories/ref-updates/ref-update-effects';
-import { attemptOf } from '../merge-request.entity';
+import { findMergeAttempt } from '../merge-request.entity';
 import { ClosedByPush } from '../merging/closed-by-push';
 import type { PushActor } from '../merging/closed-by-push';
 import { DiffThreadFollower } from '../reviews/followed-threads';
@@ -217,7 +217,7 @@ const ATTEMPT_MS = 60_000;
  * time of the closing or before: a later merge of another request with the same head does not.
  */
 function isIntended(row: AffectedRow, tip: ObjectId, { source, userId, pushedAt }: SettledUpdates): boolean {
-  const attempt = attemptOf(row.merge_intent, tip);
+  const attempt = findMergeAttempt(row.merge_intent, tip);
   if (attempt === null || attempt.head !== tip) return attempt !== null;
   if (row.head_sha !== tip || row.state === 'opened') return row.head_sha === tip;
   const isInTime = row.closed_at !== null && pushedAt.getTime() <= row.closed_at.getTime() + ATTEMPT_MS;

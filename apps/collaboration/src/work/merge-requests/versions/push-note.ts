@@ -52,12 +52,12 @@ export function pushNote(
   const short = (id: ObjectId | null): string => (id ?? o.version.headSha).slice(0, SHORT_ID);
   const range = `${short(o.oldBase)}...${short(o.version.baseSha)}`;
   const branch = `<code>${escapeHtml(o.targetBranch)}</code>`;
-  const existing = fromTarget > 0 ? [`${range} - ${commitsWord(fromTarget)} from branch ${branch}`] : [];
+  const existing = fromTarget > 0 ? [`${range} - ${renderCommitCount(fromTarget)} from branch ${branch}`] : [];
   const list = [...existing, ...lines].map((line) => `<li>${line}</li>`).join('');
   const compare = `${o.path}/diffs?diff_id=${o.versionId}&start_sha=${o.oldId}`;
-  return `added ${commitsWord(count)}\n\n<ul>${list}</ul>\n\n[Compare with previous version](${compare})`;
+  return `added ${renderCommitCount(count)}\n\n<ul>${list}</ul>\n\n[Compare with previous version](${compare})`;
 }
 
-function commitsWord(count: number): string {
+function renderCommitCount(count: number): string {
   return `${count} ${count === 1 ? 'commit' : 'commits'}`;
 }

@@ -3,7 +3,7 @@ import type { ImportSnippetRequest, LeftOutSnippetsRequest } from '@rookery/cont
 import { Invalid } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { userAgentColumnsOf } from '../../../base/noteables/user-agent-detail';
+import { toUserAgentColumns } from '../../../base/noteables/user-agent-detail';
 import { QueueAccountMails } from '../../../following/notifications/account-mails/queue-account-mails';
 import { filesAfter } from '../snippet-files';
 import { storeFiles } from '../snippet-file-rows';
@@ -76,7 +76,7 @@ async function writeIn(tx: Tx, request: ImportSnippetRequest): Promise<string | 
   );
   const title = [...request.title.trim()].slice(0, MAX_TITLE).join('');
   const snippet = Snippet.write(
-    { projectId: null, authorId: author, ...userAgentColumnsOf({}) },
+    { projectId: null, authorId: author, ...toUserAgentColumns({}) },
     { title, visibility },
   );
   const times = { createdAt: new Date(request.created_at), updatedAt: new Date(request.updated_at) };

@@ -5,13 +5,13 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { packageDownload } from '../../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../../packages/package-files';
 import { publishesPackages, readsPackages } from '../../../packages/packages.permission';
-import { referenceOf } from '../conan.dto';
+import { toConanReference } from '../conan.dto';
 import { CONAN_REGISTRIES, routesOfRecipes } from '../conan.permission';
 import type { ConanRegistryKind } from '../conan.permission';
 import { ConanQueries } from '../conan.queries';
 import { ConanService } from '../publishing/conan.service';
 import {
-  firstRevisionOf,
+  toFirstRevision,
   OneConanV1BinaryFile,
   OneConanV1RecipeFile,
   UploadConanV1BinaryFile,
@@ -83,15 +83,15 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
 
     private async find({ within, params }: Call<OneFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
-      const row = await this.conan.file(within, referenceOf(params), firstRevisionOf(params), name);
+      const row = await this.conan.file(within, toConanReference(params), toFirstRevision(params), name);
       return packageDownload(this.files, row, name);
     }
 
     private store(call: StreamedCall<UploadFile, ProjectScope, SignedInViewer>): Promise<void> {
       const { within: project, viewer, params, body } = call;
-      const revision = firstRevisionOf(params);
+      const revision = toFirstRevision(params);
       return this.uploads.upload(
-        { project, viewer, reference: referenceOf(params), revision, fileName: params.file_name },
+        { project, viewer, reference: toConanReference(params), revision, fileName: params.file_name },
         { body, sha1: params.x_checksum_sha1, isQuestion: params.x_checksum_deploy === true },
       );
     }

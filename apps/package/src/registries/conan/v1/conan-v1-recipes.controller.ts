@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { publishesPackages, readsPackages, removesPackages } from '../../../packages/packages.permission';
 import { BINARY_FILES, FIRST_REVISION, RECIPE_FILES } from '../conan-reference';
-import { ListConanBinaries, OneConanRecipe, referenceOf } from '../conan.dto';
+import { ListConanBinaries, OneConanRecipe, toConanReference } from '../conan.dto';
 import { recipePath, routesOfRecipes } from '../conan.permission';
 import type { ConanRegistryKind } from '../conan.permission';
 import { BINARIES, binariesDocument } from '../conan.presenter';
@@ -13,7 +13,7 @@ import { ConanQueries } from '../conan.queries';
 import { ConanRemovals } from '../publishing/conan-removals';
 import { ConanService } from '../publishing/conan.service';
 import { announcedFilesIn } from './announced-files';
-import { firstRevisionOf, OneConanV1Binary, RemoveConanV1Binaries } from './conan-v1.dto';
+import { toFirstRevision, OneConanV1Binary, RemoveConanV1Binaries } from './conan-v1.dto';
 import { digestDocument, SNAPSHOT, snapshotDocument, URLS, urlsDocument } from './conan-v1.presenter';
 import type { ConanPlace } from './conan-v1.presenter';
 
@@ -103,7 +103,7 @@ function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
     within: project,
     params: named,
   }: Pick<Call<Part, ProjectScope>, 'within' | 'params'>): ConanPlace {
-    return { kind, project, reference: referenceOf(named), revision: firstRevisionOf(named) };
+    return { kind, project, reference: toConanReference(named), revision: toFirstRevision(named) };
   }
   return ConanV1PartsController;
 }
@@ -131,7 +131,7 @@ function conanV1RecipesBelow(kind: ConanRegistryKind) {
     })
     async search({ within, params }: Call<ListConanBinaries, ProjectScope>): Promise<object> {
       const { list_only } = params;
-      const rows = await this.conan.binaries(within, referenceOf(params), FIRST_REVISION, list_only);
+      const rows = await this.conan.binaries(within, toConanReference(params), FIRST_REVISION, list_only);
       return binariesDocument(rows, list_only);
     }
 
@@ -141,7 +141,7 @@ function conanV1RecipesBelow(kind: ConanRegistryKind) {
       params: OneConanRecipe,
     })
     remove({ within, viewer, params }: Call<OneConanRecipe, ProjectScope, SignedInViewer>): Promise<void> {
-      return this.removals.removeRecipe(within, viewer, referenceOf(params));
+      return this.removals.removeRecipe(within, viewer, toConanReference(params));
     }
 
     @Endpoint('POST', `${recipe}/packages/delete`, {
@@ -153,7 +153,7 @@ function conanV1RecipesBelow(kind: ConanRegistryKind) {
       const { within, viewer, params } = call;
       const { package_ids: ids = [] } = params;
       const part = { recipeRevision: FIRST_REVISION, isOfBinaries: true, ...(ids.length > 0 ? { binaries: ids } : {}) };
-      return this.removals.remove(within, viewer, referenceOf(params), part);
+      return this.removals.remove(within, viewer, toConanReference(params), part);
     }
   }
   return ConanV1RecipesController;

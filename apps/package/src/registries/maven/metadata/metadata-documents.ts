@@ -7,7 +7,7 @@ import { MavenQueries } from '../maven.queries';
 import type { MavenPlace, PluginRow, VersionRow } from '../maven.queries';
 import { parseMetadata, renderMetadata } from './metadata-xml';
 import type { Metadata } from './metadata-xml';
-import { fileNameOf } from './snapshot-files';
+import { renderFileName } from './snapshot-files';
 import { inMavenOrder } from './version-order';
 
 /** Largest uploaded metadata document. Units: bytes. */
@@ -60,7 +60,7 @@ export class MetadataDocuments {
 }
 
 /** Digest of a served document, in hexadecimal. */
-export function digestOf({ bytes }: MetadataDocument, digest: MavenDigest): string {
+export function digestDocument({ bytes }: MetadataDocument, digest: MavenDigest): string {
   return createHash(digest).update(bytes).digest('hex');
 }
 
@@ -85,7 +85,7 @@ function asPlugin({ artifact_id, prefix, name }: PluginRow): Metadata['plugins']
 
 function withoutFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
   const metadata = parseMetadata(bytes);
-  const kept = metadata.snapshotVersions.filter((one) => !missing.has(fileNameOf(metadata.artifactId, one)));
+  const kept = metadata.snapshotVersions.filter((one) => !missing.has(renderFileName(metadata.artifactId, one)));
   return Buffer.from(renderMetadata({ ...metadata, snapshotVersions: kept }));
 }
 

@@ -1,6 +1,6 @@
 import { XMLParser } from 'fast-xml-parser';
 import { Refused } from '@rookery/kernel';
-import { unescapeXml, xmlTextOf } from '../../../packages/archives/xml-text';
+import { unescapeXml, decodeXml } from '../../../packages/archives/xml-text';
 
 /** One build of a file of a snapshot. Shape: `value` is the version with timestamp and build number. */
 export interface SnapshotVersion {
@@ -55,10 +55,10 @@ const parser = new XMLParser({
 
 /**
  * Reads an uploaded `maven-metadata.xml`. Unknown elements and all attributes are ignored.
- * Errors: Refused for bytes that are no such document, and beyond the bounds of `xmlTextOf`.
+ * Errors: Refused for bytes that are no such document, and beyond the bounds of `decodeXml`.
  */
 export function parseMetadata(bytes: Buffer): Metadata {
-  const document = parsed(xmlTextOf(bytes, 'maven-metadata.xml'));
+  const document = parsed(decodeXml(bytes, 'maven-metadata.xml'));
   if (!Object.hasOwn(document, 'metadata')) throw new Refused('maven-metadata.xml has no metadata');
   const root = childrenOf(document, 'metadata')[0] ?? {};
   const versioning = childrenOf(root, 'versioning')[0] ?? {};

@@ -6,7 +6,7 @@ const MAX_LISTED = 2000;
 const MAX_TEXT = 255;
 
 /** Name of the file that an entry of a snapshot's metadata stands for. */
-export function fileNameOf(artifactId: string, { classifier, extension, value }: SnapshotVersion): string {
+export function renderFileName(artifactId: string, { classifier, extension, value }: SnapshotVersion): string {
   return `${artifactId}-${value}${classifier === '' ? '' : `-${classifier}`}.${extension}`;
 }
 
@@ -14,10 +14,10 @@ export function fileNameOf(artifactId: string, { classifier, extension, value }:
  * Names of all files that the metadata of a snapshot lists.
  * Errors: Refused for more than 2,000, and for a part of a name with more than 255 characters.
  */
-export function listedFilesOf({ artifactId, snapshotVersions }: Metadata): string[] {
+export function listFileNames({ artifactId, snapshotVersions }: Metadata): string[] {
   if (snapshotVersions.length > MAX_LISTED) throw new Refused(`maven-metadata.xml lists more than ${MAX_LISTED} files`);
   const texts = snapshotVersions.flatMap(({ classifier, extension, value }) => [classifier, extension, value]);
   if ([artifactId, ...texts].some((text) => text.length > MAX_TEXT))
     throw new Refused(`maven-metadata.xml has a text with more than ${MAX_TEXT} characters`);
-  return snapshotVersions.map((one) => fileNameOf(artifactId, one));
+  return snapshotVersions.map((one) => renderFileName(artifactId, one));
 }

@@ -14,7 +14,7 @@ import { storableText } from '../publishing/new-version';
 import { NpmGate } from '../publishing/npm-gate';
 import { NpmQueries } from '../reading/npm.queries';
 import type { NpmVersionRow } from '../reading/npm.queries';
-import { revisionOf } from '../reading/packuments';
+import { renderRevision } from '../reading/packuments';
 
 const MAX_DEPRECATION_CHARACTERS = 4096;
 
@@ -109,7 +109,7 @@ export class NpmMaintenance {
       const generation = await raiseGeneration(tx, named, this.clock.now());
       const rows = await this.queries.versions([project.id], name, tx);
       if (rows.length === 0) throw new NotFound('Package');
-      if (revision !== revisionOf([{ project_id: project.id, generation: generation - 1 }]))
+      if (revision !== renderRevision([{ project_id: project.id, generation: generation - 1 }]))
         throw new Conflict('Document update conflict');
       const ids = choose(rows).map(({ id }) => id);
       if (ids.length > 0) await this.removal.removeVersions(tx, named, ids, viewer.userId);

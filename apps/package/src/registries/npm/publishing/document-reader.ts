@@ -43,7 +43,7 @@ export async function readDocument(
     }
     return { ...scanner.finish(), tarballs: attachments.stored };
   } finally {
-    attachments.close();
+    attachments.abortCurrent();
   }
 }
 
@@ -108,8 +108,8 @@ class Attachments {
     }
   }
 
-  /** Ends an attachment whose document was refused or cut. */
-  close(): void {
+  /** Stops storing the current tarball after its npm document was refused or ended early. */
+  abortCurrent(): void {
     this.current?.destroy();
   }
 }

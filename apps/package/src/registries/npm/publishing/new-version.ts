@@ -116,7 +116,7 @@ export function checkIntegrity({ manifest }: SentVersion, { content, sha512 }: S
  * Returns the manifest as it is stored. Fields by which clients install come from the tarball if that is readable, so
  * that the registry never shows other dependencies than the package has. Errors: Refused for a manifest that is too large.
  */
-export function storedManifestOf({ manifest }: SentVersion, inTarball: TarballManifest | null): StoredManifest {
+export function toStoredManifest({ manifest }: SentVersion, inTarball: TarballManifest | null): StoredManifest {
   const whole: Record<string, unknown> = { ...manifest, ...inTarball?.truth };
   for (const name of OWN) delete whole[name];
   if (hasInstallScript(manifest)) whole['hasInstallScript'] = true;

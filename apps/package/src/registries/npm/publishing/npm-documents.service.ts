@@ -8,7 +8,7 @@ import type { StoredFile } from '../../../packages/package-files';
 import { NpmMaintenance } from '../maintenance/npm-maintenance';
 import { readDocument } from './document-reader';
 import type { PublishDocument } from './document-reader';
-import { checkIntegrity, checkPackageName, sentVersionIn, storedManifestOf, tarballIn } from './new-version';
+import { checkIntegrity, checkPackageName, sentVersionIn, toStoredManifest, tarballIn } from './new-version';
 import { NpmGate } from './npm-gate';
 import { NpmPublications } from './npm-publications';
 import type { Published } from './npm-publications';
@@ -67,7 +67,7 @@ export class NpmDocumentsService {
     if (refusal || tarball === null) throw refusal ?? new Forbidden();
     checkIntegrity(sent, tarball);
     const inTarball = await checkedTarballManifest(await this.files.reopen(tarball.content), sent.manifest);
-    const stored = storedManifestOf(sent, inTarball);
+    const stored = toStoredManifest(sent, inTarball);
     return this.publications.publish(project, viewer, { sent, tarball, session, turn, stored });
   }
 

@@ -11,7 +11,7 @@ import { setDeprecated } from '../../../packages/publishing/package-deprecation'
 import { PackagePublishing } from '../../../packages/publishing/package-publishing';
 import { isRepetition, UploadReceipts } from '../../../packages/publishing/upload-receipts';
 import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upload-receipts';
-import { scopeOf, storedFileName, withoutBuild } from '../npm-names';
+import { parseScope, storedFileName, withoutBuild } from '../npm-names';
 import type { StoredTarball } from './document-reader';
 import { storableText } from './new-version';
 import type { SentVersion, StoredManifest } from './new-version';
@@ -33,7 +33,7 @@ export interface Publication {
 }
 
 /** A request to publish. Shape: `tarball` is null if it was not stored. */
-type Asked = Pick<Publication, 'sent' | 'session' | 'turn'> & { readonly tarball: StoredTarball | null };
+type RequestedPublication = Pick<Publication, 'sent' | 'session' | 'turn'> & { readonly tarball: StoredTarball | null };
 
 interface ExistingVersion extends EarlierUpload {
   readonly id: number;
@@ -95,7 +95,7 @@ export class NpmPublications {
    * Returns the version that an earlier request published, if this one repeats it; null for a new version. For use before
    * the tarball is checked. Errors: Forbidden `Package already exists.`
    */
-  findRepeated(project: ProjectScope, viewer: SignedInViewer, asked: Asked): Promise<Published | null> {
+  findRepeated(project: ProjectScope, viewer: SignedInViewer, asked: RequestedPublication): Promise<Published | null> {
     return this.refuseExisting(this.database, project, viewer, asked);
   }
 
@@ -112,7 +112,7 @@ export class NpmPublications {
     reads: SqlReader,
     project: ProjectScope,
     viewer: SignedInViewer,
-    { sent, tarball, session, turn }: Asked,
+    { sent, tarball, session, turn }: RequestedPublication,
   ): Promise<Published | null> {
     const { name, version } = sent;
     const [found] = await reads.run(EXISTING, {
@@ -162,7 +162,7 @@ export class NpmPublications {
 
   /** A name whose scope is the top-level namespace is found by the registry of the instance, so it has one project. */
   private async refuseInOtherProject(tx: Tx, project: ProjectScope, { name, version }: SentVersion): Promise<void> {
-    if (scopeOf(name) !== project.fullPath.split('/', 1)[0]) return;
+    if (parseScope(name) !== project.fullPath.split('/', 1)[0]) return;
     const owned = { project, type: 'npm', name, version } as const;
     await lockNameBelowRoot(tx, owned);
     if (await isInOtherProject(tx, owned))

@@ -10,7 +10,7 @@ const MAX_COUNT = 500;
 const MAX_BYTES = 2 * 1024 ** 2;
 
 /** Divides manifests into parts that are read at a time. Shape: ids in the given order; no part is empty. */
-export function partsOf(manifests: readonly SizedManifest[]): readonly (readonly number[])[] {
+export function batchManifestIds(manifests: readonly SizedManifest[]): readonly (readonly number[])[] {
   const parts: number[][] = [];
   let bytes = 0;
   for (const { id, size } of manifests) {

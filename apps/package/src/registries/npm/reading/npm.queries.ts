@@ -7,7 +7,7 @@ import type { SqlReader } from '@rookery/persistence';
 import type { PackageFileRow } from '../../../packages/listing/packages.queries';
 import { readablePackagesSql } from '../../../packages/listing/readable-packages';
 import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types';
-import { scopeOf } from '../npm-names';
+import { parseScope } from '../npm-names';
 import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';
 
@@ -175,8 +175,12 @@ export class NpmQueries {
     reads: SqlReader = this.database,
   ): Promise<NpmVersionRow[]> {
     const [row] = await reads.run(VERSIONS, { projects, name });
-    const [ids, owners, times] = [numbersOf(row?.ids), numbersOf(row?.projects), numbersOf(row?.times)];
-    return textsOf(row?.versions).map((version, at) => ({
+    const [ids, owners, times] = [
+      splitNumberColumn(row?.ids),
+      splitNumberColumn(row?.projects),
+      splitNumberColumn(row?.times),
+    ];
+    return splitColumn(row?.versions).map((version, at) => ({
       ...{ id: ids[at]!, project_id: owners[at]!, version, createdAt: times[at]! },
     }));
   }
@@ -189,9 +193,11 @@ export class NpmQueries {
   /** Manifests of packages, in the order of their ids. */
   async manifests(form: NpmForm, packages: readonly number[]): Promise<NpmManifestRow[]> {
     const [row] = await this.database.run(MANIFESTS[form], { ids: packages });
-    const [texts, integrities, shasums] = [row?.manifests, row?.integrities, row?.shasums].map((text) => textsOf(text));
+    const [texts, integrities, shasums] = [row?.manifests, row?.integrities, row?.shasums].map((text) =>
+      splitColumn(text),
+    );
     const deprecations = row?.deprecations ?? {};
-    return numbersOf(row?.ids).map((id, at) => ({
+    return splitNumberColumn(row?.ids).map((id, at) => ({
       ...{ id, manifest: texts![at]!, integrity: integrities![at]!, shasum: shasums![at]! },
       deprecation: deprecations[id] ?? null,
     }));
@@ -205,8 +211,8 @@ export class NpmQueries {
   /** Sizes of whole manifests, in the order of their ids. */
   async readManifestSizes(packages: readonly number[]): Promise<SizedManifest[]> {
     const [row] = await this.database.run(SIZES, { ids: packages });
-    const sizes = numbersOf(row?.sizes);
-    return numbersOf(row?.ids).map((id, at) => ({ id, size: sizes[at]! }));
+    const sizes = splitNumberColumn(row?.sizes);
+    return splitNumberColumn(row?.ids).map((id, at) => ({ id, size: sizes[at]! }));
   }
 
   /** Returns the tarball of a version. Errors: NotFound. */
@@ -223,7 +229,7 @@ export class NpmQueries {
     if (scope?.kind === 'project') return this.database.run(IN_PROJECT, { name, project: scope.id });
     const { userId, isAdmin, isExternal } = viewer;
     const asking = { name, viewer: userId, isAdmin, isExternal };
-    const root = scopeOf(name);
+    const root = parseScope(name);
     if (scope === undefined && root === null) return [];
     await this.directory.fresh(viewer);
     return scope === undefined
@@ -233,10 +239,10 @@ export class NpmQueries {
 }
 
 /** Splits a joined column. Returns nothing for null, the value without rows. */
-function textsOf(text: string | null | undefined): string[] {
+function splitColumn(text: string | null | undefined): string[] {
   return text ? text.split(SEPARATOR) : [];
 }
 
-function numbersOf(text: string | null | undefined): number[] {
-  return textsOf(text).map(Number);
+function splitNumberColumn(text: string | null | undefined): number[] {
+  return splitColumn(text).map(Number);
 }

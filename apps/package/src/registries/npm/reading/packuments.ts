@@ -7,7 +7,7 @@ import { Links } from '@rookery/platform';
 import { SemVer } from 'semver';
 import { bareName, withoutBuild } from '../npm-names';
 import { DocumentCache } from './document-cache';
-import { partsOf } from './manifest-parts';
+import { batchManifestIds } from './manifest-parts';
 import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';
 import { NpmQueries } from './npm.queries';
@@ -118,7 +118,7 @@ export class Packuments {
   /** Reads one part while the one before is sent, so that two are held in memory. */
   private async *chunks(ids: readonly number[], form: NpmForm): AsyncGenerator<readonly NpmManifestRow[]> {
     // Short manifests are small.
-    const [first, ...others] = partsOf(
+    const [first, ...others] = batchManifestIds(
       form === 'full' ? await this.queries.readManifestSizes(ids) : ids.map(withoutSize),
     );
     if (first === undefined) return;
@@ -142,7 +142,7 @@ export class Packuments {
     const described = DESCRIBING.filter((field) => manifest[field] !== undefined && manifest[field] !== null);
     const readme = row?.readme === null || row === undefined ? [] : [pair('readme', row.readme)];
     const head = [
-      ...[pair('_id', name), pair('_rev', revisionOf(sources)), pair('name', name), distTags(tags), times(named)],
+      ...[pair('_id', name), pair('_rev', renderRevision(sources)), pair('name', name), distTags(tags), times(named)],
       ...[...described.map((field) => pair(field, manifest[field])), ...readme],
     ];
     return `{${head.join(',')},"versions":{`;
@@ -177,7 +177,7 @@ function versionText(
 }
 
 /** Text by which clients name the state of a package that they change. Shape: without slashes. */
-export function revisionOf(sources: readonly Pick<NpmSource, 'project_id' | 'generation'>[]): string {
+export function renderRevision(sources: readonly Pick<NpmSource, 'project_id' | 'generation'>[]): string {
   const generation = Math.max(...sources.map((source) => source.generation));
   return `${generation}-${digestOf(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
 }

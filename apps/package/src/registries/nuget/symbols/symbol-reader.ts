@@ -4,10 +4,10 @@ import { BlobStorage } from '@rookery/blobs';
 import { NotFound } from '@rookery/kernel';
 import type { Entry, ZipFile } from 'yauzl';
 import {
-  entriesOf,
+  listEntries,
   isPlainFile,
   openStoredZip,
-  streamOf,
+  openEntry,
   unavailableIfAway,
 } from '../../../packages/archives/stored-zip';
 import type { StoredArchive } from '../../../packages/archives/stored-zip';
@@ -50,9 +50,9 @@ export class SymbolReader {
     const zip = await openStoredZip(this.blobs, archive);
     try {
       const isWanted = (one: Entry): boolean => one.fileName === entryName && isSymbols(one);
-      const [entry] = await entriesOf(zip, isWanted, AbortSignal.timeout(MAX_MS));
+      const [entry] = await listEntries(zip, isWanted, AbortSignal.timeout(MAX_MS));
       if (entry?.uncompressedSize !== size) throw new NotFound('Symbol');
-      return await streamOf(zip, entry);
+      return await openEntry(zip, entry);
     } catch (error) {
       zip.close();
       throw unavailableIfAway(error);
@@ -65,7 +65,7 @@ function isSymbols(entry: Entry): boolean {
 }
 
 async function symbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
-  const entries = await entriesOf(zip, isSymbols, signal);
+  const entries = await listEntries(zip, isSymbols, signal);
   if (entries.length > MAX_SYMBOL_FILES) throw invalid('the package has too many symbol files');
   if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_TOTAL_BYTES)
     throw invalid('symbol files are too large');

@@ -1,5 +1,5 @@
 import { InvalidParameters } from '@rookery/kernel';
-import { keyOf, parseFilter, unquoted } from './feed-filter';
+import { parsePackageKey, parseFilter, unquoted } from './feed-filter';
 
 const NONE = { names: null, version: null, latest: null };
 
@@ -35,9 +35,9 @@ describe('a filter', () => {
 });
 
 test('keys and texts have quotation marks', () => {
-  expect(keyOf("Packages(Id='Nest.Eggs',Version='1.0')")).toEqual({ name: 'Nest.Eggs', version: '1.0' });
-  expect(keyOf("Packages(Id='it''s', Version='')")).toEqual({ name: "it's", version: '' });
+  expect(parsePackageKey("Packages(Id='Nest.Eggs',Version='1.0')")).toEqual({ name: 'Nest.Eggs', version: '1.0' });
+  expect(parsePackageKey("Packages(Id='it''s', Version='')")).toEqual({ name: "it's", version: '' });
   for (const other of ['Packages()', "Packages(Id='a')", "Packages(Id='a',Version='1'')"])
-    expect(keyOf(other)).toBeNull();
+    expect(parsePackageKey(other)).toBeNull();
   expect([unquoted("'a''b'"), unquoted('a'), unquoted("''")]).toEqual(["a'b", 'a', '']);
 });

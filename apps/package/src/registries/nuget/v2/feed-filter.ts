@@ -51,7 +51,7 @@ export function unquoted(text: string): string {
 }
 
 /** The key of `Packages(Id='…',Version='…')`. Shape: null for another operation. */
-export function keyOf(operation: string): { readonly name: string; readonly version: string } | null {
+export function parsePackageKey(operation: string): { readonly name: string; readonly version: string } | null {
   const match = /^Packages\(Id='((?:[^']|'')*)',\s*Version='((?:[^']|'')*)'\)$/.exec(operation);
   return match ? { name: unquoted(`'${match[1]!}'`), version: unquoted(`'${match[2]!}'`) } : null;
 }

@@ -14,7 +14,7 @@ import {
 import { NugetRemovals } from '../nuget-removals';
 import { OneNugetVersion } from '../nuget.dto';
 import { NugetService } from '../nuget.service';
-import { keyOf, parseFilter, unquoted } from './feed-filter';
+import { parsePackageKey, parseFilter, unquoted } from './feed-filter';
 import { ShowNugetFeed } from './feed.dto';
 import { entry, feed, FEED_METADATA, serviceDocument } from './feed.presenter';
 import type { FeedUrls } from './feed.presenter';
@@ -56,7 +56,7 @@ export class FeedController {
   async show({ within, viewer, params }: Call<ShowNugetFeed, ProjectScope>): Promise<FileAnswer> {
     if (params.operation === '$metadata') return documentOf(FEED_METADATA, 'application/xml');
     const urls = this.urls(within);
-    const key = keyOf(params.operation);
+    const key = parsePackageKey(params.operation);
     if (key) return documentOf(entry(urls, await this.versions.show(within, viewer, key.name, key.version)), ATOM);
     const asked = searchOf(params);
     const page = await this.versions.search(within, viewer, asked);

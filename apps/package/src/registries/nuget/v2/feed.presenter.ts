@@ -1,5 +1,5 @@
 import { escapeHtml } from '@rookery/kernel';
-import { fileNameOf } from '../nuget-releases';
+import { renderFileName } from '../nuget-releases';
 import type { DependencyGroup } from '../nuspec';
 import type { FeedEntry, FeedPage } from './feed.queries';
 
@@ -88,7 +88,7 @@ export function entry(urls: FeedUrls, found: FeedEntry): string {
 function entryElement({ registry, base }: FeedUrls, row: FeedEntry, attributes: string): string {
   const { nuspec, name, name_key: key, version_key: version } = row;
   const path = `Packages(Id='${name}',Version='${row.version}')`;
-  const file = `${registry}/download/${key}/${version}/${fileNameOf(key, version, 'nupkg')}`;
+  const file = `${registry}/download/${key}/${version}/${renderFileName(key, version, 'nupkg')}`;
   return (
     `<entry${attributes === '' ? '' : ` ${attributes}`}><id>${escapeHtml(`${base}/${path}`)}</id>` +
     `<category term="NuGetGallery.V2FeedPackage" scheme="${SCHEME}"/>` +
