@@ -25,7 +25,7 @@ export interface ClaimedMail extends QueuedMail {
   readonly is_put_off: boolean;
 }
 
-/** Gives due e-mails the spans that queued them. Most estates trace nothing, and their e-mails stay as they are. */
+/** Gives due e-mails the spans that queued them. Most estates have no spans, and their e-mails stay as they are. */
 export function withSpans(mails: readonly DueMail[], taken: readonly ClaimedMail[]): readonly DueMail[] {
   const spans = new Map(taken.flatMap(({ id, traceparent }) => (traceparent === null ? [] : [[id, traceparent]])));
   return spans.size === 0 ? mails : mails.map((mail) => ({ ...mail, traceparent: spans.get(mail.id) ?? null }));
