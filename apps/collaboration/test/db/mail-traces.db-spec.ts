@@ -13,8 +13,8 @@ import type { MailServer } from '../support/mail-server';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
-const REQUEST = `00-${TRACE_ID}-b7ad6b7169203331-01`;
+const SHARED_ID = '0af7651916cd43dd8448eb211c80319c';
+const REQUEST = `00-${SHARED_ID}-b7ad6b7169203331-01`;
 const AT = new Date().toISOString();
 
 const exporter = new tracing.InMemorySpanExporter();
@@ -109,8 +109,8 @@ describe.each(Object.keys(EVENTS))('the queue %s', (queue) => {
     await worker.drained();
     const spans = exporter.getFinishedSpans();
     const send = spans.find(({ name }) => name === 'send e-mail')!;
-    expect(send.spanContext().traceId).toBe(TRACE_ID);
-    expect(traceparent).toBe(`00-${TRACE_ID}-${send.parentSpanContext!.spanId}-01`);
+    expect(send.spanContext().traceId).toBe(SHARED_ID);
+    expect(traceparent).toBe(`00-${SHARED_ID}-${send.parentSpanContext!.spanId}-01`);
     const queued = spans.find((span) => span.spanContext().spanId === traceparent!.split('-')[2]);
     expect(queued!.name).toMatch(/^effect queue-/);
     expect(send.attributes).toEqual({ 'rookery.mail.outcome': 'accepted' });
