@@ -102,17 +102,19 @@ it('opening the link in a browser confirms nothing, pressing the button does', a
   expect((await browse(link)).status).toBe(400);
 });
 
-it('the owner of a rotated token gets an e-mail', async () => {
+it('the owner of a token gets an e-mail about its creation and its rotation', async () => {
   const holder = await person('rotator');
   const self = await call('GET', '/personal_access_tokens/self', { token: holder.token });
   const fresh = await call('POST', '/personal_access_tokens/self/rotate', { token: holder.token, json: {} });
   expect(fresh.status).toBe(200);
   const mails: readonly Mail[] = await eventually(
     () => mailTo(holder.email),
-    (found) => found.length === 1,
+    (found) => found.length === 2,
   );
-  expect(mails[0]!.subject).toBe('An access token was rotated');
-  expect(mails[0]!.text).toContain(`"${self.body.name as string}"`);
-  expect(mails[0]!.text).toContain(fresh.body.expires_at as string);
-  expect(mails[0]!.text).not.toContain(fresh.body.token as string);
+  const aboutToken = (subject: string) => mails.find((mail) => mail.subject === subject)?.text;
+  expect(aboutToken('You have a new access token')).toContain(`"${self.body.name as string}"`);
+  const rotated = aboutToken('An access token was rotated');
+  expect(rotated).toContain(`"${self.body.name as string}"`);
+  expect(rotated).toContain(fresh.body.expires_at as string);
+  expect(rotated).not.toContain(fresh.body.token as string);
 });
