@@ -161,6 +161,7 @@ function accountMail(template: AccountMailTemplate): SendMailOptions {
       link: 'https://rookery.example/users/confirmation?confirmation_token=7.x',
     },
     ...{ token: { name: 'deploy', expires_on: '2026-12-01' }, today: '2026-11-29' },
+    added: 'wren.two@mail.example',
     leftOut: [{ name: 'notes.md', reason: 'It has more than ten files.' }],
   };
   return composeAccountMail(template, facts, MESSAGE_ID, IDENTITY);

@@ -115,11 +115,11 @@ async function startersIn(
 
 /**
  * Files whose timers end with what they limit: the wait for a connection, its silence, the wait for one answer, one
- * process of git.
+ * process of git, the program that starts git.
  */
 const LIMITS = [
   ...['lanes', 'steady-client', 'hedged'].map((name) => `libs/persistence/src/connections/${name}.ts`),
-  'libs/git/src/process/git-processes.ts',
+  ...['git-run', 'git-starter'].map((name) => `libs/git/src/process/${name}.ts`),
 ];
 
 /**
