@@ -1,7 +1,8 @@
 /**
- * The order of spec files in a run that may be ended early: those that changed in the last day, then the others in
- * an order that differs from commit to commit. Each file thus has its turn, and new work is always tested. Other runs
- * have jest's order. The path of each file of the run is written to the file `TEST_LIST`.
+ * The order of spec files in a run that may be ended early: those that changed in the last day, then those without a
+ * service in front of them, which are quick, then the API specs. The last two have an order that differs from commit to
+ * commit. Each file thus has its turn, and new work is always tested. Other runs have jest's order. The path of each file
+ * of the run is written to the file `TEST_LIST`.
  */
 const { createHash } = require('node:crypto');
 const { execFileSync } = require('node:child_process');
@@ -22,12 +23,12 @@ module.exports = class SpecOrder extends Sequencer {
     /** @param {{ path: string }} test */
     const nameOf = ({ path }) => relative(ROOT, path).replaceAll('\\', '/');
     /** @param {{ path: string }} test */
-    const rank = (test) =>
-      changed.has(nameOf(test))
-        ? ''
-        : createHash('sha256')
-            .update(`${commit} ${nameOf(test)}`)
-            .digest('hex');
+    const rank = (test) => {
+      const name = nameOf(test);
+      if (changed.has(name)) return '';
+      const hash = createHash('sha256').update(`${commit} ${name}`).digest('hex');
+      return `${name.endsWith('.api-spec.ts') ? 'later' : 'early'} ${hash}`;
+    };
     const ranked = byLength.map((test) => ({ test, rank: rank(test) }));
     // Changed files have the same rank, so they keep jest's order: the longest first.
     ranked.sort((a, b) => Number(a.rank > b.rank) - Number(a.rank < b.rank));
