@@ -27,7 +27,7 @@ const DEFAULTS: Readonly<Record<Lane, Omit<ProcessLimits, 'memoryBytes'>>> = {
 /**
  * Starts git: the only place of Rookery that does. Each process has a clean environment, limits of the kernel, its own
  * process group, and ends with its caller: on abort, on a time limit, and by `setpriv --pdeathsig` if this process is
- * killed. It must be used from the main thread, because that signal follows the thread.
+ * killed, because the program that starts git (`GitStarter`) then exits.
  * Errors: GitError; GitBusy; the reason of `signal`.
  * Source: ADR 0183, ADR 0208.
  */

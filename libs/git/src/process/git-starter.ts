@@ -152,7 +152,8 @@ class StarterProgram {
   private fork(path: string): ChildProcess {
     const child = fork(PROGRAM, [path], { env: {}, execArgv: MEMORY, stdio: 'ignore' });
     child.on('message', (report) => this.hear(report as Report));
-    child.once('error', (error) => this.die(error));
+    // Each request that the program does not get any more is an error of its own.
+    child.on('error', (error) => this.die(error));
     child.once('exit', () => this.die(new Error('The program that starts git has ended.')));
     child.unref();
     this.server.unref();
@@ -214,7 +215,7 @@ class StarterProgram {
     this.becameIdle();
   }
 
-  /** The kernel has ended processes that follow their parent; the others have no one left to report their end. */
+  /** Fails all starts, and ends all processes: those that do not follow their parent would run on without a report. */
   private die(error: Error): void {
     if (this.isOver) return;
     for (const { pid, failed, ended } of this.known.values()) {

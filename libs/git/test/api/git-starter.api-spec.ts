@@ -106,6 +106,20 @@ describe('the program that starts git', () => {
     starter.close();
   });
 
+  it('fails starts that it does not survive, and none of them ends the service', async () => {
+    const starter = new GitStarter();
+    const { one, pid } = await running(starter);
+    const program = parentOf(pid);
+    process.kill(program, 'SIGKILL');
+    // Without a turn of the event loop this process does not know of the death yet.
+    while (isAlive(program));
+    const starts = await Promise.allSettled(Array.from({ length: 5 }, () => starter.start(shell('echo late'))));
+    for (const start of starts) if (start.status === 'fulfilled') start.value.stdout.resume();
+    await one.closed;
+    expect(await text((await starter.start(shell('echo again'))).stdout)).toBe('again\n');
+    starter.close();
+  });
+
   it('ends after its last process when it is closed, and leaves no file', async () => {
     const before = folders();
     const starter = new GitStarter();
