@@ -62,6 +62,16 @@ export function flakyLine({ file, failures: [failure] }) {
   return `flaky: ${file}: ${failure?.test ?? 'could not be loaded'}: ${firstLines(failure?.message ?? '')}`;
 }
 
+/**
+ * Describes each failed test of a file in one line, as `flakyLine` does. Bounds: five tests.
+ * @param {FileResult} result
+ */
+export function failedLines({ file, failures }) {
+  return failures
+    .slice(0, 5)
+    .map(({ test, message }) => `failed: ${file}: ${test ?? 'could not be loaded'}: ${firstLines(message)}`);
+}
+
 /** Stack frames, jest's headings and its excerpts of the source, which do not describe the failure. */
 const NOISE = /^(?:$|at |● |>? ?\d* ?\|)/;
 

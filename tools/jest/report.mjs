@@ -3,9 +3,11 @@
  *
  * @import { FileResult } from './repeats.mjs'
  */
-import { flakyLine, MOST_FLAKY } from './repeats.mjs';
+import { failedLines, flakyLine, MOST_FLAKY } from './repeats.mjs';
 
 const SLOWEST = 10;
+/** Number of failed tests that are listed. */
+const MOST_FAILED = 50;
 /** @type {['passed', 'failed', 'skipped']} */
 const OUTCOMES = ['passed', 'failed', 'skipped'];
 
@@ -76,17 +78,18 @@ export class Report {
     return this.#flaky.length > MOST_FLAKY;
   }
 
-  /** Lines of the report; the last one contains the totals. */
+  /** Lines of the report: failures near the end, where a shortened log still shows them, and the totals last. */
   lines() {
     const { passed, failed, skipped } = this.#totals;
     const slowest = [...this.#files].sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
     const tooMany = `${this.#flaky.length} spec files are flaky; more than ${MOST_FLAKY} fail the run`;
     return [
+      ...this.#notRun.map((file) => `not run, because the time was up: ${file}`),
       ...slowest.map((file) => `slow: ${file.file}: ${seconds(file.seconds * 1000)}`),
       ...this.#phases,
       `all phases, some of them in parallel: ${seconds(performance.now() - this.#startedAt)}`,
-      ...this.#notRun.map((file) => `not run, because the time was up: ${file}`),
       ...this.#flaky.map(flakyLine),
+      ...this.#files.flatMap(failedLines).slice(0, MOST_FAILED),
       ...(this.#failedCheck === null ? [] : [`npm run check failed with status ${this.#failedCheck}`]),
       ...this.#problems,
       ...(this.#isTooFlaky ? [tooMany] : []),

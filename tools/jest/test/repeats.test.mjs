@@ -177,6 +177,13 @@ describe('the report', () => {
     assert.equal(slow.at(-1), 'slow: a3: 3.0 s');
   });
 
+  it('lists failed tests right before the totals', () => {
+    const failures = [{ test: 'adds', message: 'Error: 1 !== 2\n    at add (sum.ts:1:1)' }];
+    const report = new Report();
+    report.add({ files: [file('a', 1), { ...file('b', 1), failed: 1, failures }], notRun: ['c'] });
+    assert.deepEqual(report.lines().slice(-2), ['failed: b: adds: Error: 1 !== 2', '2 passed, 1 failed, 0 skipped']);
+  });
+
   it('has a line for each phase, also for one that failed', async () => {
     const report = new Report();
     await report.timed('build', async () => {});

@@ -71,6 +71,7 @@ export class Authenticator {
     const kind = request.isRotating ? this.rotating : this.flights;
     const flight = kind.get(flightOf(digest, request));
     if (flight === undefined || !this.mayJoin(flight)) return this.startFlight(digest, request, kind);
+    this.tally.join();
     const isAbandoned = (outcome: Caller | Refusal): boolean =>
       outcome === CLIENT_GONE ||
       (outcome === REFUSALS.identityAway && flight.deadline < request.deadline && Date.now() >= flight.deadline);

@@ -13,6 +13,7 @@ export class Tally {
   private readonly errors = new Map<string, number>();
   private leases = 0;
   private asks = 0;
+  private joins = 0;
   private stales = 0;
   inFlight = 0;
   /** Requests of `inFlight` whose bodies are still being collected. */
@@ -44,6 +45,7 @@ export class Tally {
     total(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
       { labels: { by: 'lease' }, count: this.leases },
       { labels: { by: 'identity' }, count: this.asks },
+      { labels: { by: 'running check' }, count: this.joins },
       { labels: { by: 'identity too late' }, count: this.stales },
     ]);
     gauge(metrics, 'in_flight_limit', 'Requests that may be in flight; adapts to the latency of answers', [], () => [
@@ -68,6 +70,11 @@ export class Tally {
 
   ask(): void {
     this.asks += 1;
+  }
+
+  /** Counts a request that took the answer to an earlier request's check. */
+  join(): void {
+    this.joins += 1;
   }
 
   /** Counts an answer that was too old when it arrived and is requested again. */

@@ -32,7 +32,7 @@ describe('requests that take long', () => {
     const begun = async (): Promise<RawClient> => {
       const client = await RawClient.open(gateway.port);
       client.write(`${head('POST')}Transfer-Encoding: chunked\r\n\r\n3\r\n{} \r\n`);
-      await eventually(() => asks() === 1);
+      await eventually(() => asks() > 0);
       return client;
     };
     const answered = async (client: RawClient): Promise<string> => {
@@ -72,7 +72,7 @@ describe('requests that take long', () => {
     }
     await eventually(() => estate.collaboration.seen.length === SHARE);
     const waiting = (await RawClient.open(gateway.port)).write(`${head('GET')}\r\n`);
-    await eventually(() => asks() === SHARE + 1);
+    await eventually(() => asks() > SHARE);
     expect(await todos('glpat-other')).toBe(200);
 
     const waitedFrom = Date.now();
@@ -132,7 +132,7 @@ describe('requests that take long', () => {
     await eventually(() => estate.collaboration.seen.length === SHARE);
     expect(estate.collaboration.seen.every(({ claims }) => claims.mkr === 7)).toBe(true);
     const last = ask(SHARE);
-    await eventually(() => asks() === SHARE + 1);
+    await eventually(() => asks() > SHARE);
     // Requests of another user pass while it waits.
     estate.identityInside.give('glpat-other', aHolder({ user_id: 8, token_id: 80 }));
     expect(await todos('glpat-other')).toBe(200);
