@@ -48,6 +48,8 @@ interface Known {
   pid: number | null;
   isStarted: boolean;
   isEnded: boolean;
+  /** Waits for streams that are missing after the process reported its start or its end. */
+  missing: NodeJS.Timeout | undefined;
   readonly started: (process: StartedGit) => void;
   readonly failed: (error: Error) => void;
   readonly ended: (end: ProcessEnd) => void;
@@ -62,6 +64,9 @@ const ID_BYTES = 16;
 const HEADER_BYTES = 2 * ID_BYTES + 1;
 /** Between SIGTERM and SIGKILL. */
 const KILL_GRACE_MS = 2000;
+/** The kernel has a connection before the program reports the process, so these bound only a lost one. */
+const STREAMS_AFTER_START_MS = 10_000;
+const STREAMS_AFTER_END_MS = 1000;
 /** The program ends after so long without a process. */
 const IDLE_MS = 120_000;
 
@@ -128,7 +133,7 @@ class StarterProgram {
     const started = new Promise<StartedGit>((resolve, reject) => {
       let ended!: Known['ended'];
       const end = new Promise<ProcessEnd>((settle) => (ended = settle));
-      const state = { pid: null, isStarted: false, isEnded: false };
+      const state = { pid: null, isStarted: false, isEnded: false, missing: undefined };
       this.known.set(id, { hasInput, streams: {}, ...state, started: resolve, failed: reject, ended, end });
     });
     // The rejection is reported through `started`.
@@ -165,16 +170,35 @@ class StarterProgram {
     if (!one) return;
     if (pid !== undefined) {
       one.pid = pid;
+      this.expectStreams(id, one, STREAMS_AFTER_START_MS);
       this.complete(id, one);
     } else if (error) {
       one.failed(Object.assign(new Error(error.message), { code: error.code }));
-      for (const stream of Object.values(one.streams)) stream.destroy();
+      destroyStreams(one);
       this.forget(id);
     } else if (stderr !== undefined) {
       one.ended({ code, signal, stderr });
       one.isEnded = true;
       if (one.isStarted) this.forget(id);
+      else this.expectStreams(id, one, STREAMS_AFTER_END_MS);
     }
+  }
+
+  /**
+   * Fails the start if the streams do not arrive in time. Without free descriptors, the kernel's connections are closed
+   * and none is reported.
+   */
+  private expectStreams(id: string, one: Known, ms: number): void {
+    clearTimeout(one.missing);
+    const check = (): void => {
+      if (one.isStarted || this.known.get(id) !== one) return;
+      if (one.pid !== null && !one.isEnded) signalGroup(one.pid, 'SIGKILL');
+      one.failed(new Error('The streams of a process that was started were lost.'));
+      destroyStreams(one);
+      this.forget(id);
+    };
+    // After a busy time, connections that wait are accepted before the check.
+    one.missing = setTimeout(() => setImmediate(check), ms);
   }
 
   /** Reads the beginning of a connection and gives it to its process. A connection without a known id is closed. */
@@ -205,6 +229,7 @@ class StarterProgram {
     stdin?.resume();
     one.started({ stdin, stdout, closed, end: () => endGroup(pid, closed) });
     one.isStarted = true;
+    clearTimeout(one.missing);
     if (one.isEnded) this.forget(id);
   }
 
@@ -218,14 +243,20 @@ class StarterProgram {
   /** Fails all starts, and ends all processes: those that do not follow their parent would run on without a report. */
   private die(error: Error): void {
     if (this.isOver) return;
-    for (const { pid, failed, ended } of this.known.values()) {
-      if (pid !== null) signalGroup(pid, 'SIGKILL');
-      failed(error);
-      ended({ code: null, signal: 'SIGKILL', stderr: '' });
+    for (const one of this.known.values()) {
+      clearTimeout(one.missing);
+      if (one.pid !== null) signalGroup(one.pid, 'SIGKILL');
+      if (!one.isStarted) destroyStreams(one);
+      one.failed(error);
+      one.ended({ code: null, signal: 'SIGKILL', stderr: '' });
     }
     this.known.clear();
     this.close();
   }
+}
+
+function destroyStreams({ streams }: Known): void {
+  for (const stream of Object.values(streams)) stream.destroy();
 }
 
 function endGroup(pid: number, closed: Promise<ProcessEnd>): void {

@@ -1,4 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { Server } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -116,6 +118,26 @@ describe('the program that starts git', () => {
     const starts = await Promise.allSettled(Array.from({ length: 5 }, () => starter.start(shell('echo late'))));
     for (const start of starts) if (start.status === 'fulfilled') start.value.stdout.resume();
     await one.closed;
+    expect(await text((await starter.start(shell('echo again'))).stdout)).toBe('again\n');
+    starter.close();
+  });
+
+  it.each(['true', 'sleep 60'])('fails a start whose streams are lost: %s', async (script) => {
+    const starter = new GitStarter();
+    const emit = Server.prototype.emit;
+    // Without free descriptors, libuv accepts connections and closes them without a report.
+    const lost = jest.spyOn(Server.prototype, 'emit').mockImplementation(function (this: Server, name, ...values) {
+      if (name !== 'connection') return emit.call(this, name, ...values);
+      setTimeout(() => (values[0] as Socket).destroy(), 300);
+      return true;
+    });
+    try {
+      await expect(starter.start(shell(script, true))).rejects.toThrow(
+        'streams of a process that was started were lost',
+      );
+    } finally {
+      lost.mockRestore();
+    }
     expect(await text((await starter.start(shell('echo again'))).stdout)).toBe('again\n');
     starter.close();
   });

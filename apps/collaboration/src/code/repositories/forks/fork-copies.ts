@@ -5,6 +5,7 @@ import { forkRepository, hashedPath, isShortRefName, readHead, readRef, Reposito
 import type { Repository } from '@rookery/git';
 import { Jobs } from '@rookery/jobs';
 import { statement, Work } from '@rookery/persistence';
+import { runShared } from '@rookery/platform';
 import { ProtectedBranches } from '../../protected-refs/protected-branches';
 import { measureRepository } from '../measure-repository';
 import { STORAGE } from '../repository-rows';
@@ -51,7 +52,9 @@ export class ForkCopies {
   ): Promise<Repository> {
     const before = this.running.get(projectId);
     if (before) return before;
-    const running = this.copyNow(projectId, row, openSource).finally(() => this.running.delete(projectId));
+    const running = runShared(() => this.copyNow(projectId, row, openSource)).finally(() =>
+      this.running.delete(projectId),
+    );
     this.running.set(projectId, running);
     return running;
   }
