@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { copyInBatches } from './batched-output';
 import type { EnvironmentRequest } from './environment';
 import { GitError, errorOf } from './git-error';
 import type { StartedGit } from './git-starter';
@@ -67,6 +68,7 @@ export class GitRun implements RunningGit {
   readonly stdout: Meter;
   readonly stdin: Writable | null;
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>;
+  private readonly stopCopying: () => void;
   private killed: { readonly reason: unknown } | null = null;
   private isClosed = false;
   private readonly endsWithInput: boolean;
@@ -82,7 +84,7 @@ export class GitRun implements RunningGit {
     this.stdout = new Meter(limits.outputBytes, () => this.watchIdle(), tooLarge);
     this.stdin = child.stdin;
     this.endsWithInput = command.endsWithInput === true;
-    child.stdout.pipe(this.stdout, { end: false });
+    this.stopCopying = copyInBatches(child.stdout, this.stdout);
     this.stdout.on('error', () => undefined);
     this.stdout.once('close', () => {
       if (!this.stdout.readableEnded) this.kill(new GitError('failed', 'The caller stopped reading.'));
@@ -97,7 +99,7 @@ export class GitRun implements RunningGit {
     this.killed = { reason };
     const { child } = this;
     // Unread output would keep the process from ending.
-    child.stdout.unpipe(this.stdout);
+    this.stopCopying();
     child.stdout.resume();
     if (!this.endsWithInput) return child.end();
     child.stdin?.destroy();

@@ -62,6 +62,8 @@ const MEMORY = ['--max-old-space-size=64', '--max-semi-space-size=1'];
 const ID_BYTES = 16;
 /** The id in hexadecimal digits and a letter. */
 const HEADER_BYTES = 2 * ID_BYTES + 1;
+/** Buffer of each stream: a whole piece of batched output. */
+const STREAM_BYTES = 64 * 1024;
 /** Between SIGTERM and SIGKILL. */
 const KILL_GRACE_MS = 2000;
 /** The kernel has a connection before the program reports the process, so these bound only a lost one. */
@@ -117,7 +119,7 @@ class StarterProgram {
   /** `becameIdle` is called when the last process has ended. */
   constructor(private readonly becameIdle: () => void) {
     const path = join(this.folder, 'git.sock');
-    this.server = createServer((socket) => this.identify(socket));
+    this.server = createServer({ highWaterMark: STREAM_BYTES }, (socket) => this.identify(socket));
     this.child = new Promise((resolve, reject) => {
       this.server.once('error', reject).listen(path, () => resolve(this.fork(path)));
     });
