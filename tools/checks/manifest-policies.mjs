@@ -18,8 +18,8 @@ const CONNECTIONS_MIGRATION = 3;
 export const neededConnections = (replicas) => (replicas + 1) * CONNECTIONS_EACH + CONNECTIONS_MIGRATION;
 /** Readiness waits for databases. Units: seconds. */
 const READINESS_SECONDS = 3;
-/** Secrets that the operator of the cluster makes. */
-const SECRETS = /^(?:(?:gateway|identity|collaboration|import|package|admin)-secrets|root-token|rookery-tls)$/;
+/** Secrets that the operator of the cluster makes, and `nats-tls`, which cert-manager makes. */
+const SECRETS = /^(?:(?:gateway|identity|collaboration|import|package|admin)-secrets|root-token|rookery-tls|nats-tls)$/;
 const WORKLOADS = ['Deployment', 'StatefulSet', 'Job'];
 
 /** @param {Manifest[]} objects @param {...string} kinds */
@@ -156,7 +156,9 @@ function referencesExist(objects, complain) {
           complain(workload, `mounts the unknown volume ${name}`);
     }
     for (const { secret, persistentVolumeClaim: claim } of volumes) {
-      if (secret && !SECRETS.test(secret.secretName))
+      // CloudNativePG makes the secret `<cluster>-ca`.
+      const cluster = /^(.+)-ca$/.exec(secret?.secretName)?.[1] ?? '';
+      if (secret && !SECRETS.test(secret.secretName) && !exists(objects, 'Cluster', cluster))
         complain(workload, `mounts the unknown secret ${secret.secretName}`);
       if (claim && !exists(objects, 'PersistentVolumeClaim', claim.claimName))
         complain(workload, `mounts the unknown claim ${claim.claimName}`);

@@ -1,6 +1,7 @@
 /**
  * Rules for the servers of a production cluster: databases lose no acknowledged write and are archived, the bus has three
- * copies on disk, and each Deployment has one autoscaler within the budget of connections. Source: docs/operations.md 6.
+ * copies on disk, clients verify both, and each Deployment has one autoscaler within the budget of connections.
+ * Source: docs/operations.md 6.
  *
  * @typedef {import('./manifest-policies.mjs').Manifest} Manifest
  * @typedef {import('./manifest-policies.mjs').Rule} Rule
@@ -84,6 +85,53 @@ function lagScalingFits(objects, complain) {
   }
 }
 
+/** Folder at which pods mount the authority of their database; addresses of databases name it. */
+export const DATABASE_CA = '/etc/rookery/database-ca';
+/** Secret with the certificate of the bus, its key, and the certificate of its authority. */
+const BUS_SECRET = 'nats-tls';
+/** Whether the bus listens with its certificate. @param {any} listener */
+const isSecured = ({ tls }) => tls?.enabled === true && tls.secretName === BUS_SECRET;
+
+/**
+ * The secret of which a container mounts nothing but the certificate of the authority, at a folder.
+ * @param {any} pod @param {any} container @param {string} folder
+ * @returns {string | undefined}
+ */
+function authorityAt({ volumes = [] }, { volumeMounts = [] }, folder) {
+  const mount = volumeMounts.find((/** @type {any} */ one) => one.mountPath === folder);
+  const { secret } = volumes.find((/** @type {any} */ one) => one.name === mount?.name) ?? {};
+  const keys = secret?.items?.map((/** @type {any} */ one) => [one.key, one.path].join());
+  return keys?.join() === 'ca.crt,ca.crt' ? secret.secretName : undefined;
+}
+
+/**
+ * Addresses of databases and the bus are secrets, so their certificates are checked by the mounts. An estate with servers
+ * elsewhere has neither clusters nor the policy of the chart.
+ * @type {Rule}
+ */
+function serversAreVerified(objects, complain) {
+  const clusters = ofKind(objects, 'Cluster').map(({ metadata }) => metadata.name);
+  const hasBus = ofKind(objects, 'NetworkPolicy').some(({ metadata }) => metadata.name === 'nats-chart');
+  for (const workload of [...ofKind(objects, 'Deployment'), ...ofKind(objects, 'Job')]) {
+    const pod = workload.spec.template.spec;
+    for (const container of pod.containers)
+      for (const { name } of container.env ?? []) {
+        const service = /^DATABASE_URL_([A-Z]+)_FILE$/.exec(name)?.[1]?.toLowerCase();
+        if (service && clusters.length > 0) {
+          const secret = authorityAt(pod, container, DATABASE_CA);
+          if (!clusters.includes(`${service}-db`) || secret !== `${service}-db-ca`)
+            complain(workload, 'cannot verify its database');
+        }
+        if (name === 'NATS_URL_FILE' && hasBus) {
+          const file = container.env.find((/** @type {any} */ one) => one.name === 'NATS_CA_FILE')?.value ?? '';
+          const folder = file.slice(0, -'/ca.crt'.length);
+          if (`${folder}/ca.crt` !== file || authorityAt(pod, container, folder) !== BUS_SECRET)
+            complain(workload, 'cannot verify the bus');
+        }
+      }
+  }
+}
+
 /**
  * Problems of rendered databases, archives and autoscalers, one sentence each.
  * @param {Manifest[]} objects
@@ -92,7 +140,7 @@ function lagScalingFits(objects, complain) {
 export function serverProblems(objects) {
   /** @type {string[]} */
   const problems = [];
-  for (const rule of [databasesAreDurable, databasesAreArchived, lagScalingFits])
+  for (const rule of [databasesAreDurable, databasesAreArchived, serversAreVerified, lagScalingFits])
     rule(objects, (object, text) => void problems.push(`${object.kind} ${object.metadata.name} ${text}`));
   return problems;
 }
@@ -105,7 +153,13 @@ export function serverProblems(objects) {
  * @returns {string[]}
  */
 export function busProblems(values, { replicas, image, accounts }) {
-  const { cluster, jetstream, merge } = values.config;
+  const { nats = {}, cluster, jetstream, merge } = values.config;
+  const certificates = (values.extraResources ?? []).filter((/** @type {any} */ { kind }) => kind === 'Certificate');
+  const certificate = certificates.find((/** @type {any} */ { spec }) => spec.secretName === BUS_SECRET)?.spec;
+  const issuer = values.extraResources?.find(
+    (/** @type {any} */ { kind, metadata }) => kind === 'Issuer' && metadata.name === certificate?.issuerRef.name,
+  );
+  const authority = certificates.find((/** @type {any} */ { spec }) => spec.secretName === issuer?.spec.ca?.secretName);
   const { fileStore, merge: extra } = jetstream;
   const containers = ['container', 'reloader', 'promExporter'].map((name) => values[name]);
   const pod = values.podTemplate.merge.spec.securityContext;
@@ -133,6 +187,17 @@ export function busProblems(values, { replicas, image, accounts }) {
       }),
       'has a container with privileges',
     ],
+    [isSecured(nats) && !merge.allow_non_tls, 'takes clients without TLS'],
+    [isSecured(cluster) && cluster.tls.merge?.verify === true, 'takes any server into its cluster'],
+    [values.tlsCA?.enabled === true && values.tlsCA.secretName === BUS_SECRET, 'mounts another authority, or its key'],
+    [authority?.spec.isCA === true, 'has a certificate without an authority'],
+    [
+      ['nats', '*.nats-headless'].every((name) => certificate?.dnsNames.includes(name)) &&
+        ['server auth', 'client auth'].every((use) => certificate?.usages.includes(use)),
+      'has a certificate for other names or uses',
+    ],
+    // The chart mounts all folders below /etc there; a second mount at one path is refused.
+    [!values.reloader.patch, 'mounts a folder twice in its reloader'],
     [values.promExporter.enabled === true, 'reports no metrics'],
     [Boolean(values.podTemplate.topologySpreadConstraints['kubernetes.io/hostname']), 'may share a node'],
   ];

@@ -1,15 +1,20 @@
 /** The rules for servers in a production cluster: the overlay and the values keep them, and each seeded fault is caught. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
-import { busProblems, serverProblems } from '../manifest-servers.mjs';
+import { busProblems, DATABASE_CA, serverProblems } from '../manifest-servers.mjs';
 import { policyProblems } from '../manifest-policies.mjs';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const overlay = `${deploy}/overlays/production-with-servers`;
+/** The parser that the driver uses for its connections. @type {(address: string) => any} */
+const parametersOf = createRequire(createRequire(import.meta.url).resolve('pg'))('pg-connection-string');
 const kubectl = (/** @type {string[]} */ ...words) =>
   execFileSync('kubectl', words, { encoding: 'utf8', stdio: 'pipe' });
 
@@ -21,6 +26,13 @@ function canRender() {
     return false;
   }
 }
+
+/** @param {any} pod @param {string} name */
+const dropMount = ({ containers: [container] }, name) =>
+  (container.volumeMounts = container.volumeMounts.filter((/** @type {any} */ one) => one.name !== name));
+/** @param {any} spec @param {string} name */
+const ca = ({ template }, name) =>
+  template.spec.volumes.find((/** @type {any} */ volume) => volume.name === name).secret;
 
 /**
  * Faults, each in one object: kind, name, change, and the problem that must be found.
@@ -44,6 +56,13 @@ const FAULTS = [
   ['ScheduledBackup', 'import-db', (spec) => (spec.cluster.name = 'other'), /has 0 schedules of backups/],
   ['ScheduledBackup', 'import-db', (spec) => (spec.method = 'volumeSnapshot'), /not back up into the archive/],
   ['ScheduledBackup', 'import-db', (spec) => (spec.schedule = '0 3 * * *'), /without seconds/],
+  ['Deployment', 'identity', ({ template: { spec } }) => dropMount(spec, 'database-ca'), /not verify its database/],
+  ['Job', 'admin-migrate-0-1-0', ({ template: { spec } }) => dropMount(spec, 'database-ca'), /not verify its database/],
+  ['Job', 'identity-bootstrap-0-1-0', (spec) => (ca(spec, 'database-ca').secretName = 'admin-db-ca'), /its database/],
+  ['Job', 'package-migrate-0-1-0', (spec) => delete ca(spec, 'database-ca').items, /not verify its database/],
+  ['Deployment', 'import', (spec) => ca(spec, 'bus-ca').items.push({ key: 'tls.key', path: 'tls.key' }), /the bus/],
+  ['Deployment', 'package', ({ template: { spec } }) => dropMount(spec, 'bus-ca'), /not verify the bus/],
+  ['Deployment', 'admin', ({ template: { spec } }) => spec.containers[0].env.pop(), /not verify the bus/],
   ['ScaledObject', 'package', (spec) => (spec.scaleTargetRef.name = 'x'), /unknown Deployment x/],
   ['ScaledObject', 'package', (spec) => (spec.minReplicaCount = 1), /differ in the smallest number/],
   ['ScaledObject', 'package', (spec) => (spec.maxReplicaCount = 20), /connections of 300/],
@@ -78,6 +97,21 @@ describe('the overlay with servers', { skip: canRender() ? false : 'kubectl 1.27
     for (const [client, cluster] of reached) assert.equal(cluster, `${client}-db`);
   });
 
+  it('mounts the authority of its database in each pod and Job with the address of one', () => {
+    const workloads = objects().filter(({ kind }) => ['Deployment', 'Job'].includes(kind));
+    const mounted = workloads.flatMap(({ metadata, spec: { template } }) => {
+      const [{ env = [], volumeMounts = [] }] = template.spec.containers;
+      const hasAddress = env.some((/** @type {any} */ { name }) => name.startsWith('DATABASE_URL_'));
+      const mount = volumeMounts.find((/** @type {any} */ { mountPath }) => mountPath === DATABASE_CA);
+      if (!hasAddress && !mount) return [];
+      const { secret } = template.spec.volumes.find((/** @type {any} */ { name }) => name === mount?.name) ?? {};
+      return [`${metadata.name.replace(/-\d+-\d+-\d+$/, '')} ${secret?.secretName}`];
+    });
+    const services = ['admin', 'collaboration', 'identity', 'import', 'package'];
+    const wanted = services.flatMap((name) => [`${name} ${name}-db-ca`, `${name}-migrate ${name}-db-ca`]);
+    assert.deepEqual(mounted.sort(), [...wanted, 'identity-bootstrap identity-db-ca'].sort());
+  });
+
   for (const [kind, name, change, problem] of FAULTS)
     it(`is refused when ${kind} ${name}: ${problem.source}`, () => {
       const all = objects();
@@ -90,6 +124,33 @@ describe('the overlay with servers', { skip: canRender() ? false : 'kubectl 1.27
         `not caught: ${found.join('; ')}`,
       );
     });
+});
+
+describe('the addresses in the README of the overlay with servers', () => {
+  const readme = readFileSync(`${overlay}/README.md`, 'utf8');
+  /** @param {string} key */
+  const addressOf = (key) => new RegExp(`\\| \`${key}\` \\| \`([^\`]+)\` \\|`).exec(readme)?.[1] ?? assert.fail(key);
+
+  it('let the driver verify a database by the mounted authority, and its name', () => {
+    const address = addressOf('database-url');
+    assert.ok(address.includes(`sslrootcert=${DATABASE_CA}/ca.crt`));
+    const folder = mkdtempSync(join(tmpdir(), 'rookery-ca-'));
+    try {
+      writeFileSync(join(folder, 'ca.crt'), 'the authority');
+      const parameters = parametersOf(address.replace(DATABASE_CA, folder));
+      // The driver treats `require` in the same way, until its next major version.
+      assert.deepEqual([parameters.host, parameters.sslmode], ['identity-db-rw', 'verify-full']);
+      // Neither `rejectUnauthorized: false` nor a check of names that accepts all.
+      assert.deepEqual(parameters.ssl, { ca: 'the authority' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('ask for TLS to the bus, under a name of its certificate', () => {
+    const { protocol, hostname } = new URL(addressOf('bus-url').replace('<password>', 'p'));
+    assert.deepEqual([protocol, hostname], ['tls:', 'nats']);
+  });
 });
 
 /**
@@ -109,6 +170,17 @@ const BUS_FAULTS = [
   [(values) => (values.podTemplate.merge.spec.securityContext.runAsUser = 0), /runs as root/],
   [(values) => (values.reloader.merge = {}), /container with privileges/],
   [(values) => (values.promExporter.enabled = false), /reports no metrics/],
+  [(values) => delete values.config.nats, /clients without TLS/],
+  [(values) => (values.config.merge.allow_non_tls = true), /clients without TLS/],
+  [(values) => (values.config.cluster.tls.enabled = false), /any server into its cluster/],
+  [(values) => delete values.config.cluster.tls.merge, /any server into its cluster/],
+  [(values) => (values.tlsCA.secretName = 'nats-ca'), /another authority, or its key/],
+  [(values) => (values.extraResources[1].spec.isCA = false), /without an authority/],
+  [(values) => values.extraResources.splice(2, 1), /without an authority/],
+  [(values) => values.extraResources.pop(), /other names or uses/],
+  [(values) => values.extraResources[3].spec.dnsNames.pop(), /other names or uses/],
+  [(values) => values.extraResources[3].spec.usages.pop(), /other names or uses/],
+  [(values) => (values.reloader.patch = values.container.patch), /twice in its reloader/],
   [(values) => delete values.podTemplate.topologySpreadConstraints['kubernetes.io/hostname'], /may share a node/],
 ];
 

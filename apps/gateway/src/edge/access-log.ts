@@ -1,12 +1,7 @@
 import { activeTraceId } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { Exchange } from '../request/exchange';
-
-/**
- * Parts of paths that contain a secret: the key of a link in an e-mail that ends a subscription, the secret of an uploaded
- * file, or the token that an npm client revokes. The prefix of tokens is a setting, so redaction may not recognize them.
- */
-const WITH_SECRET = /^\/-\/sent_notifications\/|\/uploads\/|\/-\/user\/token\//;
+import { loggedPath } from './logged-path';
 
 /**
  * Logs one line for each request when its answer ends, with the facts that an operator searches for: who did what, from
@@ -32,7 +27,7 @@ function factsOf(exchange: Exchange): object {
   return {
     requestId,
     method,
-    path: isSecret(target?.path) || isSecret(route?.template) ? undefined : target?.path,
+    path: target && (loggedPath(target.path, route?.template) ?? undefined),
     route: route?.template,
     upstream: route?.service,
     refusal: refused?.refusal.reason,
@@ -44,9 +39,4 @@ function factsOf(exchange: Exchange): object {
     actingForId: caller?.actingFor,
     impersonatorId: holder?.impersonator_id ?? undefined,
   };
-}
-
-/** Whether a path contains a secret, or a template matches such paths. */
-function isSecret(path: string | undefined): boolean {
-  return path !== undefined && WITH_SECRET.test(path);
 }
