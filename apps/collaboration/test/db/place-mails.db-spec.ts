@@ -382,6 +382,35 @@ describe('the e-mail about a moved or renamed project', () => {
       [eventId, project.id, actor.id, minutes, count],
     );
 
+  test.each<[string, boolean]>([
+    ['is not sent for a user who has caused 5,000 of them in this hour', false],
+    ['is sent for an administrator who has caused 5,000 of them in this hour', true],
+  ])('%s', async (_, admin) => {
+    await service.seed.put('users', { ...actor, admin });
+    const [member] = (await people(1)) as [SeededUser];
+    await sentBefore(5000, { eventId: randomUUID(), minutes: 61 });
+    await sentBefore(4999, { eventId: randomUUID() });
+    await happens(moved());
+    expect(smtp.recipients()).toEqual(names(member));
+    await happens(moved());
+    expect(smtp.recipients()).toHaveLength(admin ? 2 : 1);
+  });
+
+  test('reaches all members if it is about the first move of the hour', async () => {
+    const [member] = (await people(1)) as [SeededUser];
+    const [first, second] = [randomUUID(), randomUUID()];
+    await sentBefore(5000, { eventId: first, minutes: 2 });
+    await sentBefore(1, { eventId: second });
+    await publish(nats, moved(), second);
+    await worker.drained();
+    await settled();
+    expect(smtp.recipients()).toEqual([]);
+    await publish(nats, moved(), first);
+    await worker.drained();
+    await settled();
+    expect(smtp.recipients()).toEqual(names(member));
+  });
+
   test('counts for the user who created the bot that moved the project', async () => {
     const [member] = (await people(1)) as [SeededUser];
     await sentBefore(19);

@@ -100,14 +100,30 @@ const POSSIBLE = {
 
 /** Moves and renamings by one user in an hour that send e-mails. Each may reach thousands of members. */
 const MOST_MOVES = 20;
+/** E-mails about moves that one user causes in an hour. The first move of the hour may send more. */
+const MOST_MOVE_MAILS = 5_000;
 const IS_BY_ADMIN = 'exists (select from directory_users u where u.id = :actor::bigint and u.admin)';
+/**
+ * Boolean SQL: whether the next recipients of a notice get e-mails. The first move of an hour, which has the oldest e-mail,
+ * reaches all members: they need the new address, and a user moves few large projects in an hour.
+ */
+const MAY_CONTINUE = {
+  new_release: 'true',
+  moved_project: `(${IS_BY_ADMIN}
+     or ${isBelowSql(':responsible::bigint', String(MOST_MOVE_MAILS), `caused.template = 'moved_project'`)}
+     or :event::uuid = (select oldest.source_event_id from place_mails oldest
+       where oldest.responsible_id = :responsible::bigint and oldest.template = 'moved_project'
+         and oldest.created_at > now() - interval '1 hour'
+       order by oldest.created_at, oldest.source_event_id limit 1))`,
+} as const satisfies Readonly<Record<ProjectMailTemplate, string>>;
 const stepOf = (template: ProjectMailTemplate) =>
   statement<StepParams, { readonly last: number | null; readonly queued: number }>(
     `place_mails_queue_${template}`,
     `with possible as materialized (
      select distinct one.user_id from directory_projects p ${byIdSql('directory_namespaces', 'home', 'p.namespace_id')}
      cross join lateral (${POSSIBLE[template]}) one
-     where p.id = :project::bigint and one.user_id > :after::bigint order by one.user_id limit ${BATCH}
+     where p.id = :project::bigint and one.user_id > :after::bigint and ${MAY_CONTINUE[template]}
+     order by one.user_id limit ${BATCH}
    ), queued as (${INSERT} ${wantedPlaceMailsSql('project', rowsSql('possible'))} ${OTHERS})
    select (select max(user_id) from possible having count(*) = ${BATCH}) as last, (select count(*) from queued) as queued`,
   );
