@@ -77,3 +77,5 @@ export * from './migrations/1767225854642-add-patch-id-sha-to-merge-request-vers
 export * from './migrations/1767225854650-add-traceparents-to-mails';
 export * from './migrations/1767225854670-index-caused-place-mails';
 export * from './migrations/1767225854671-index-mails-about-moves';
+export * from './migrations/1767225854680-add-responsible-ids-to-place-mails';
+export * from './migrations/1767225854681-index-place-mails-by-responsible-user';

@@ -39,16 +39,22 @@ export const projectDeleted = defineEvent(
   object({ project_id: int }),
 );
 
+/**
+ * The user who created the bot that acted, followed through bots that created bots. Absent if the actor is no bot, or its
+ * creator was removed. Limits of what a user causes count by it.
+ */
+const responsible = { responsible_id: optional(int) };
+
 export const projectMoved = defineEvent(
   'identity.project.moved.v1',
   'A project was moved to another namespace; settings, labels and milestones inherited from its former groups may no longer apply.',
-  object({ project_id: int, namespace_id: int }),
+  object({ project_id: int, namespace_id: int, ...responsible }),
 );
 
 export const projectRenamed = defineEvent(
   'identity.project.renamed.v1',
   'The path of a project changed within its namespace.',
-  object({ project_id: int, namespace_id: int }),
+  object({ project_id: int, namespace_id: int, ...responsible }),
 );
 
 export const groupMoved = defineEvent(
@@ -72,13 +78,13 @@ const membership = {
 export const memberAdded = defineEvent(
   'identity.member.added.v1',
   'A user became a direct member of a group or project.',
-  object({ ...membership, access_level: int, added_at: instant }),
+  object({ ...membership, access_level: int, added_at: instant, ...responsible }),
 );
 
 export const memberChanged = defineEvent(
   'identity.member.changed.v1',
   'A direct member got another access level, or the membership ends on another day.',
-  object({ ...membership, access_level: int, changed_at: instant }),
+  object({ ...membership, access_level: int, changed_at: instant, ...responsible }),
 );
 
 export const memberRemoved = defineEvent(

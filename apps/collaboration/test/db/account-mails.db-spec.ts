@@ -267,6 +267,22 @@ test('while identity is down e-mails wait, and are sent when it is back', async 
   expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
 });
 
+test('while an older identity does not know a template, only e-mails of that template wait', async () => {
+  identity.answer = ({ recipient_id }) =>
+    recipient_id === 3 ? null : facts({ address: `p${recipient_id}@mail.example` });
+  identity.isKnown = ({ template }) => template !== 'email_added';
+  await queue([1, 2, 3, 4]);
+  await service.database.query(`update account_mails set template = 'email_added' where recipient_id = 2`);
+  await start();
+  await until(async () => (await rows()).every((row) => row.attempts > 0), 'tries');
+  await until(async () => (await rows()).filter((row) => row.state === 'queued').length === 1, 'the others');
+  expect((await rows()).map((row) => row.state)).toEqual(['sent', 'queued', 'dropped', 'sent']);
+  expect((await rows())[1]!.smtp_reply).toMatch(/^not tried: identity/);
+  identity.isKnown = () => true;
+  await allIn(4, 'sent', 'dropped');
+  expect(smtp.recipients()).toEqual(['p1', 'p2', 'p4']);
+});
+
 test('two processes send each e-mail once; temporary refusals are retried, final ones are not', async () => {
   const people = Array.from({ length: 60 }, (_, index) => index + 1);
   identity.answer = ({ recipient_id }) => facts({ address: `p${recipient_id}@mail.example` });

@@ -100,15 +100,21 @@ const placeOf = (kind: Kind) => (kind === 'group' ? group : project);
 const of = (kind: Kind, who: SeededUser) => ({ user_id: who.id, source_type: kind, source_id: placeOf(kind).id });
 const added = (kind: Kind, who = user, actorId = actor.id) =>
   memberAdded.of({ aggregateId: 1, actorId, data: { ...of(kind, who), access_level: 30, added_at: AT } });
+/** A bot that the actor created adds a member. */
+const addedByBot = (bot: SeededUser, who: SeededUser) =>
+  memberAdded.of({
+    ...{ aggregateId: 1, actorId: bot.id },
+    data: { ...of('group', who), access_level: 30, added_at: AT, responsible_id: actor.id },
+  });
 const changed = (kind: Kind, who = user) =>
   memberChanged.of({ aggregateId: 1, actorId: actor.id, data: { ...of(kind, who), access_level: 30, changed_at: AT } });
 const request = (kind: Kind, state: 'requested' | 'accepted' | 'denied' | 'withdrawn', actorId = user.id) =>
   accessRequestChanged.of({ aggregateId: 1, actorId, data: { ...of(kind, user), state, changed_at: AT } });
-const moved = () =>
+const moved = (bot?: SeededUser) =>
   projectMoved.of({
     aggregateId: project.id,
-    actorId: actor.id,
-    data: { project_id: project.id, namespace_id: group.id },
+    actorId: bot?.id ?? actor.id,
+    data: { project_id: project.id, namespace_id: group.id, ...(bot ? { responsible_id: actor.id } : {}) },
   });
 async function release(fields: { name?: string; description?: string | null } = {}) {
   const { name = 'First light', description = 'Now **with** eggs.' } = fields;
@@ -143,8 +149,8 @@ describe('the limit of e-mails that a user causes in an hour', () => {
   test('covers memberships and changes, and neither other users nor the hour before', async () => {
     const [first, second, third, other] = await members(4);
     await query(
-      `insert into place_mails (source_event_id, recipient_id, template, group_id, actor_id, state, created_at)
-       select gen_random_uuid(), $1, 'member_added', $2, $3, 'sent', now() - interval '61 minutes'
+      `insert into place_mails (source_event_id, recipient_id, template, group_id, actor_id, responsible_id, state, created_at)
+       select gen_random_uuid(), $1, 'member_added', $2, $3, $3, 'sent', now() - interval '61 minutes'
        from generate_series(1, 2)`,
       [first!.id, group.id, actor.id],
     );
@@ -154,6 +160,13 @@ describe('the limit of e-mails that a user causes in an hour', () => {
       { template: 'member_changed' },
     ]);
     expect(smtp.recipients()).toEqual(names(first!, second!, other!));
+  });
+
+  test('is one limit for a user and the bots that the user created', async () => {
+    const [first, second, third] = (await members(3)) as [SeededUser, SeededUser, SeededUser];
+    const bots = [await service.seed.user({ kind: 'project_bot' }), await service.seed.user({ kind: 'project_bot' })];
+    await limited(actor, added('group', first), addedByBot(bots[0]!, second), addedByBot(bots[1]!, third));
+    expect(smtp.recipients()).toEqual(names(first, second));
   });
 
   test('does not apply to administrators', async () => {
@@ -360,17 +373,60 @@ describe('the e-mail about a release', () => {
 });
 
 describe('the e-mail about a moved or renamed project', () => {
+  /** E-mails about moves that were sent `minutes` ago, for one event or for an event each. */
+  const sentBefore = (count: number, { eventId = null as string | null, minutes = 1 } = {}) =>
+    query(
+      `insert into place_mails (source_event_id, recipient_id, template, project_id, actor_id, responsible_id, state, created_at)
+       select coalesce($1::uuid, gen_random_uuid()), 4000000 + g, 'moved_project', $2, $3, $3, 'sent',
+         now() - make_interval(mins => $4) from generate_series(1, $5) g`,
+      [eventId, project.id, actor.id, minutes, count],
+    );
+
+  test.each<[string, boolean]>([
+    ['is not sent for a user who has caused 5,000 of them in this hour', false],
+    ['is sent for an administrator who has caused 5,000 of them in this hour', true],
+  ])('%s', async (_, admin) => {
+    await service.seed.put('users', { ...actor, admin });
+    const [member] = (await people(1)) as [SeededUser];
+    await sentBefore(5000, { eventId: randomUUID(), minutes: 61 });
+    await sentBefore(4999, { eventId: randomUUID() });
+    await happens(moved());
+    expect(smtp.recipients()).toEqual(names(member));
+    await happens(moved());
+    expect(smtp.recipients()).toHaveLength(admin ? 2 : 1);
+  });
+
+  test('reaches all members if it is about the first move of the hour', async () => {
+    const [member] = (await people(1)) as [SeededUser];
+    const [first, second] = [randomUUID(), randomUUID()];
+    await sentBefore(5000, { eventId: first, minutes: 2 });
+    await sentBefore(1, { eventId: second });
+    await publish(nats, moved(), second);
+    await worker.drained();
+    await settled();
+    expect(smtp.recipients()).toEqual([]);
+    await publish(nats, moved(), first);
+    await worker.drained();
+    await settled();
+    expect(smtp.recipients()).toEqual(names(member));
+  });
+
+  test('counts for the user who created the bot that moved the project', async () => {
+    const [member] = (await people(1)) as [SeededUser];
+    await sentBefore(19);
+    for (let again = 0; again < 2; again += 1) {
+      await happens(moved(await service.seed.user({ kind: 'project_bot' })));
+      expect(smtp.recipients()).toEqual(names(member, actor));
+    }
+  });
+
   test.each<[string, boolean]>([
     ['is not sent for a user who has moved twenty projects in this hour', false],
     ['is sent for an administrator who has moved twenty projects in this hour', true],
   ])('%s', async (_, admin) => {
     await service.seed.put('users', { ...actor, admin });
     const [member] = (await people(1)) as [SeededUser];
-    await query(
-      `insert into place_mails (source_event_id, recipient_id, template, project_id, actor_id, state)
-       select gen_random_uuid(), $1, 'moved_project', $2, $3, 'sent' from generate_series(1, 19)`,
-      [member.id, project.id, actor.id],
-    );
+    await sentBefore(19);
     await happens(moved());
     expect(smtp.recipients()).toEqual(names(member));
     await happens(moved());
@@ -413,7 +469,7 @@ describe('the e-mail about a moved or renamed project', () => {
     // The e-mails are queued only: to send them would take long.
     await worker.stop();
     const { app } = service;
-    const about = { projectId: project.id, groupId: null, actorId: actor.id, subjectId: null };
+    const about = { projectId: project.id, groupId: null, actorId: actor.id, responsibleId: actor.id, subjectId: null };
     const notice = { eventId: randomUUID(), template: 'moved_project', ...about } as const;
     await app.get(Work).run((tx) => app.get(QueuePlaceMails).forAll(tx, notice));
     const [fanOut] = await query<{ id: number }>('select id from place_mail_fan_outs');

@@ -12,11 +12,12 @@ import { internalAuthorization, unusedPort } from '@rookery/testing';
 
 /**
  * Stand-in for identity's routes about account e-mails and addresses, over real HTTP. Shape: `answer` null = the mail is
- * no longer due.
+ * no longer due. A question that it does not know makes it refuse the whole request with 400.
  */
 export class AccountFacts {
   readonly questions: AccountMailRequest[] = [];
   answer: (question: AccountMailRequest) => AccountMailFacts | null = () => null;
+  isKnown: (question: AccountMailRequest) => boolean = () => true;
   choose: (question: NotificationEmailRequest) => NotificationEmailAnswer = () => {
     throw new Error('no address was expected to be chosen');
   };
@@ -46,9 +47,14 @@ export class AccountFacts {
     const ours = internalAuthorization('collaboration', 'identity');
     if (request.headers.authorization !== ours) return void response.writeHead(401).end();
     const body = JSON.parse(Buffer.concat(chunks).toString()) as never;
+    if (!this.isKnownBatch(body)) return void response.writeHead(400).end();
     const answer = request.url === INTERNAL_PATHS.accountMails ? this.mails(body) : this.choose(body);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer));
+  }
+
+  private isKnownBatch({ mails = [] }: { mails?: AccountMailRequest[] }): boolean {
+    return mails.every((question) => this.isKnown(question));
   }
 
   private mails({ mails }: { mails: AccountMailRequest[] }) {

@@ -4,6 +4,7 @@ import type { Clock } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
+import { responsibleData } from '../users/responsible-user';
 
 /** A membership to be created. */
 export interface NewMembership {
@@ -51,7 +52,7 @@ export class MembershipsService {
     );
     if (!made) return null;
     this.log.record(tx, 'membership', made.id);
-    this.announce(tx, made.id, member, made.created_at);
+    await this.announce(tx, made.id, member, made.created_at);
     return made.id;
   }
 
@@ -68,7 +69,7 @@ export class MembershipsService {
       valuesOf(member),
     )) as [{ id: number; created_at: Date; is_new: boolean }];
     this.log.record(tx, 'membership', row.id);
-    if (row.is_new && how.isAnnounced) this.announce(tx, row.id, member, row.created_at);
+    if (row.is_new && how.isAnnounced) await this.announce(tx, row.id, member, row.created_at);
   }
 
   /** Emits an event if the level or the end is another one. Shape: an omitted end is kept. */
@@ -91,6 +92,7 @@ export class MembershipsService {
     const data = {
       ...{ user_id: row.user_id, source_type: kindOf(row.source_type), source_id: row.source_id },
       ...{ access_level: level, changed_at: row.updated_at.toISOString() },
+      ...(await responsibleData(tx, member.actorId)),
     };
     this.log.emit(tx, memberChanged.of({ aggregateId: member.id, actorId: member.actorId, data }));
   }
@@ -140,9 +142,13 @@ export class MembershipsService {
     );
   }
 
-  private announce(tx: Tx, id: number, { userId, source, level, actorId }: NewMembership, at: Date): void {
-    const of = { user_id: userId, source_type: source.kind, source_id: source.id, access_level: level };
-    this.log.emit(tx, memberAdded.of({ aggregateId: id, actorId, data: { ...of, added_at: at.toISOString() } }));
+  private async announce(tx: Tx, id: number, member: NewMembership, at: Date): Promise<void> {
+    const { userId, source, level, actorId } = member;
+    const data = {
+      ...{ user_id: userId, source_type: source.kind, source_id: source.id, access_level: level },
+      ...{ added_at: at.toISOString(), ...(await responsibleData(tx, actorId)) },
+    };
+    this.log.emit(tx, memberAdded.of({ aggregateId: id, actorId, data }));
   }
 }
 

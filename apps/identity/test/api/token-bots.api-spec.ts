@@ -63,6 +63,39 @@ describe('the bot of a token', () => {
     expect(await makerOf((own as Token).token)).toBeNull();
   });
 
+  it('is named with its creator by events about members and moves, also if a bot created it', async () => {
+    const { id } = await make.group(owner);
+    const below = await make.group(owner, { parent_id: id });
+    const project = await make.project(owner, { namespace_id: id });
+    const where = `/api/v4/groups/${id}`;
+    const first = await give(where, { access_level: 50 });
+    const second = await give(where, { access_level: 50 }, botOf(first));
+    const bot = botOf(second);
+    const friend = await make.person();
+    await bot.post(`${where}/members`).send({ user_id: friend.id, access_level: 20 }).expect(201);
+    await bot.put(`${where}/members/${friend.id}`).send({ access_level: 30 }).expect(200);
+    await bot
+      .put(`/api/v4/projects/${project.id}`)
+      .send({ path: make.unique('renamed') })
+      .expect(200);
+    await bot.put(`/api/v4/projects/${project.id}/transfer`).send({ namespace: below.id }).expect(200);
+    const events = (actorId: number, ...subjects: readonly string[]) =>
+      identity.db.query(
+        `select subject, (payload ->> 'responsible_id')::int as by from outbox
+         where actor_id = $1 and subject = any($2) order by subject`,
+        [actorId, subjects],
+      );
+    const members = ['identity.member.added.v1', 'identity.member.changed.v1'];
+    const moves = ['identity.project.moved.v1', 'identity.project.renamed.v1'];
+    expect(await events(second.user_id, ...members, ...moves)).toEqual(
+      [...members, ...moves].map((subject) => ({ subject, by: owner.id })),
+    );
+    await owner.client.put(`${where}/members/${friend.id}`).send({ access_level: 20 }).expect(200);
+    expect(await events(owner.id, 'identity.member.changed.v1')).toEqual([
+      { subject: 'identity.member.changed.v1', by: null },
+    ]);
+  });
+
   it.each(['group', 'project'] as const)('of a %s is a user of its own and a direct member', async (kind) => {
     const { id } = await make[kind](owner);
     const token = await give(`/api/v4/${kind}s/${id}`, { access_level: 30 });

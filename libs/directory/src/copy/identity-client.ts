@@ -29,6 +29,18 @@ const FORMER_PATH_MS = 2000;
 /** Time after the requested wait of a long poll until the connection is considered dead. Units: ms. */
 const POLL_GRACE_MS = 5000;
 
+/** Identity answered, but not with 200. It is the cause of the error that callers get. */
+class UnexpectedStatus extends Error {
+  constructor(readonly status: number) {
+    super(`identity answered ${status}`);
+  }
+}
+
+/** Whether identity has refused a request with 400: an older release does not know all of its values. */
+export function isRefusedByIdentity(error: unknown): boolean {
+  return error instanceof Unavailable && error.cause instanceof UnexpectedStatus && error.cause.status === 400;
+}
+
 /**
  * Client for identity's internal routes: changes of the directory, decisions that the copy cannot make yet,
  * confirmation of callers, and data that is not in the copy.
@@ -161,7 +173,7 @@ export class IdentityClient implements CallerSource {
       });
       if (response.statusCode !== 200) {
         await response.body.dump();
-        throw new Error(`identity answered ${response.statusCode}`);
+        throw new UnexpectedStatus(response.statusCode);
       }
       return (await response.body.json()) as T;
     } catch (error) {

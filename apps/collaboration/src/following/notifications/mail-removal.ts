@@ -47,7 +47,10 @@ export const attachedPlaceMails = attachedTo({
         'with hard_delete the e-mail shows the ghost too: it is about the recipient and not about a text of the actor',
     },
   ],
-  stays: { project_id: keptUntilOld, group_id: keptUntilOld, subject_id: keptUntilOld },
+  stays: {
+    ...{ project_id: keptUntilOld, group_id: keptUntilOld, subject_id: keptUntilOld },
+    responsible_id: 'it is counted for an hour and never shown; `drop-old-mails` removes the row',
+  },
 });
 export const attachedPlaceMailFanOuts = attachedTo({
   table: 'place_mail_fan_outs',
@@ -56,6 +59,7 @@ export const attachedPlaceMailFanOuts = attachedTo({
     project_id: 'the job finds no recipients and removes the row',
     subject_id: 'the job finds no recipients and removes the row',
     after_user_id: 'a position in the order of users; the job removes the row',
+    responsible_id: 'it is counted and never shown; the job removes the row',
   },
 });
 export const attachedMailAllowances = attachedTo({

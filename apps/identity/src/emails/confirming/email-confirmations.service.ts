@@ -9,7 +9,7 @@ import { ContextSigningKeys } from '@rookery/platform';
 import { identitySettings } from '../../identity.config';
 import { AddressesService } from '../../users/addresses/addresses.service';
 import type { EmailRecord } from '../../users/addresses/email.entity';
-import { BOTS } from '../../users/bot-limits';
+import { responsibleUserSql } from '../../users/responsible-user';
 import {
   confirmationKeys,
   confirmationToken,
@@ -21,12 +21,7 @@ import {
 const HOUR_SECONDS = 3600;
 const SECONDS_LEFT = `ceil(extract(epoch from c.since + interval '1 hour' - now()))::integer`;
 const INVALID = 'Confirmation token is invalid';
-/** The user who created the bot $1, followed through bots that created bots. Shape: $1 itself when it is not a bot. */
-const RESPONSIBLE_USER = `(with recursive behind as (
-    select id, kind, created_by_id, 0 as step from users where id = $1
-    union all select m.id, m.kind, m.created_by_id, b.step + 1
-      from behind b join users m on m.id = b.created_by_id where b.kind in ${BOTS}
-  ) select id from behind order by step desc limit 1)`;
+const RESPONSIBLE_USER = responsibleUserSql('$1');
 
 /** Confirmation of e-mail addresses by a link that is sent to them. Source: reference identity-and-import 10.5. */
 @Injectable()

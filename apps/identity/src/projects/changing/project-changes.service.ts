@@ -5,6 +5,7 @@ import { ACCESS_LEVELS, Forbidden, Invalid, VISIBILITY_LEVELS } from '@rookery/k
 import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
+import { responsibleData } from '../../users/responsible-user';
 import { Project } from '../project.entity';
 import type { ProjectRecord } from '../project.entity';
 import type { KnownProject, ProjectChange } from './project-input';
@@ -46,7 +47,8 @@ export class ProjectChangesService {
     await this.projects.setPictureAndTopics(tx, scope.id, parts.related);
     this.log.record(tx, 'project', scope.id);
     if (path === old.path) return;
-    const data = { project_id: scope.id, namespace_id: placed.home.id };
+    const responsible = await responsibleData(tx, viewer.userId);
+    const data = { project_id: scope.id, namespace_id: placed.home.id, ...responsible };
     this.log.emit(tx, projectRenamed.of({ aggregateId: scope.id, actorId: viewer.userId, data }));
   }
 

@@ -8,6 +8,7 @@ import { ChangeLog } from '../../directory/change-log';
 import { projectPathProblems } from '../../namespaces/paths/path-rules';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
 import type { Home, LocatedProject } from '../changing/project-places.service';
+import { responsibleData } from '../../users/responsible-user';
 import { ProjectsService } from '../projects.service';
 
 const SAME = 'Project is already in this namespace.';
@@ -48,7 +49,8 @@ export class ProjectMovesService {
       target.kind === 'group' && isLowered ? target.visibility : project.visibility,
     ]);
     await this.projects.changePath(tx, placed, target, project.path);
-    const data = { project_id: projectId, namespace_id: target.id };
+    const responsible = await responsibleData(tx, viewer.userId);
+    const data = { project_id: projectId, namespace_id: target.id, ...responsible };
     this.log.emit(tx, projectMoved.of({ aggregateId: projectId, actorId: viewer.userId, data }));
     if (target.owner_id !== null) await this.projects.addNamespaceUser(tx, target.owner_id, viewer.userId, projectId);
   }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AccountMailFacts } from '@rookery/contracts';
-import { IdentityClient } from '@rookery/directory';
+import { IdentityClient, isRefusedByIdentity } from '@rookery/directory';
 import { Database, prepared, Work } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
 import { MAIL_IDENTITY, messageIdFor } from '../mailer/mail-identity';
@@ -17,6 +17,12 @@ type AccountMailJob = { readonly event_id: AccountMail['sourceEventId'] } & RowO
   AccountMail,
   'id' | 'recipientId' | 'template' | 'subjectId' | 'leftOut' | 'attempts' | 'createdAt'
 >;
+
+/** An e-mail with its facts. Shape: `facts` is null if it is no longer due. */
+interface AnsweredMail {
+  readonly job: AccountMailJob;
+  readonly facts: AccountMailFacts | null;
+}
 
 /** $1 ids. */
 const load = prepared(
@@ -56,13 +62,13 @@ export class AccountMailQueue implements MailSource {
       return { count: claimed.length, jobs: due, claimed };
     });
     if (jobs.length === 0) return { count: count + swept, mails: [] };
-    const facts = await this.requestFacts(jobs);
-    const gone = jobs.filter((_, index) => !facts[index]);
+    const answered = await this.requestFacts(jobs);
+    const gone = answered.filter(({ facts }) => facts === null);
     await this.table.drop(
       this.database,
-      gone.map((job) => job.id),
+      gone.map(({ job }) => job.id),
     );
-    const mails = jobs.flatMap((job, index) => (facts[index] ? [this.mailOf(job, facts[index])] : []));
+    const mails = answered.flatMap(({ job, facts }) => (facts ? [this.mailOf(job, facts)] : []));
     return { count: count + swept, mails: withSpans(mails, taken) };
   }
 
@@ -78,14 +84,44 @@ export class AccountMailQueue implements MailSource {
     return this.table.measureQueue(this.database);
   }
 
-  /** Requests the facts from identity, outside of any transaction: no lock is held while identity works. */
-  private async requestFacts(jobs: readonly AccountMailJob[]): Promise<readonly (AccountMailFacts | null)[]> {
+  /**
+   * Requests the facts from identity, outside of any transaction: no lock is held while identity works. Shape: without the
+   * e-mails that are retried later.
+   */
+  private async requestFacts(jobs: readonly AccountMailJob[]): Promise<readonly AnsweredMail[]> {
     try {
-      return (await this.identity.accountMails(jobs.map(questionOf))).mails;
+      return await this.requestTogether(jobs);
     } catch (error) {
       await this.settle(jobs.map((job) => retryOutcome(job, 'not tried: identity is away', this.settings)));
       throw error;
     }
+  }
+
+  /** During an update, an identity of the previous release refuses a whole batch for one template that it does not know. */
+  private async requestTogether(jobs: readonly AccountMailJob[]): Promise<readonly AnsweredMail[]> {
+    try {
+      const { mails } = await this.identity.accountMails(jobs.map(questionOf));
+      return jobs.map((job, index) => ({ job, facts: mails[index] ?? null }));
+    } catch (error) {
+      if (jobs.length === 1 || !isRefusedByIdentity(error)) throw error;
+      return this.requestEach(jobs);
+    }
+  }
+
+  /** Requests the facts one by one. Only the e-mails that identity refuses are retried later. */
+  private async requestEach(jobs: readonly AccountMailJob[]): Promise<readonly AnsweredMail[]> {
+    const answered: AnsweredMail[] = [];
+    const refused: AccountMailJob[] = [];
+    for (const job of jobs) {
+      try {
+        answered.push(...(await this.requestTogether([job])));
+      } catch (error) {
+        if (!isRefusedByIdentity(error)) throw error;
+        refused.push(job);
+      }
+    }
+    await this.settle(refused.map((job) => retryOutcome(job, 'not tried: identity refuses it', this.settings)));
+    return answered;
   }
 
   private mailOf(job: AccountMailJob, facts: AccountMailFacts): DueMail {

@@ -81,7 +81,7 @@ export const mailerSettings = defineSettings('mail', {
     min: 1,
     max: 100_000,
     about:
-      'E-mails about memberships and access requests that one user causes in an hour; further changes send none. Administrators have no limit.',
+      'E-mails about memberships and access requests that one user and their bots cause in an hour; further changes send none. Administrators have no limit.',
   }),
   retentionDays: setting.int('MAILER_RETENTION_DAYS', {
     default: 30,

@@ -24,6 +24,8 @@ export interface PlaceNotice {
   readonly projectId: number | null;
   readonly groupId: number | null;
   readonly actorId: number | null;
+  /** The user whose limits count the e-mails: the actor, or for a bot the user who created it. */
+  readonly responsibleId: number | null;
   /** The release, or the user who requests access. */
   readonly subjectId: number | null;
 }

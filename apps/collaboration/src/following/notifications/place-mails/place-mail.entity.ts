@@ -10,10 +10,10 @@ import type { PlaceMailTemplate, ProjectMailTemplate } from './place-mail-templa
 @Index('ix_place_mails_queued', ['nextAttemptAt', 'id'], { where: `state = 'queued'` })
 @Index('ix_place_mails_recipient_id', ['recipientId'])
 @Index('ix_place_mails_actor_id', ['actorId'])
-@Index('ix_place_mails_caused', ['actorId', 'createdAt'], {
+@Index('ix_place_mails_limited', ['responsibleId', 'createdAt'], {
   where: `template in ('access_requested', 'member_added', 'member_changed')`,
 })
-@Index('ix_place_mails_moved', ['actorId', 'createdAt', 'sourceEventId'], { where: `template = 'moved_project'` })
+@Index('ix_place_mails_moves', ['responsibleId', 'createdAt', 'sourceEventId'], { where: `template = 'moved_project'` })
 @Index('ix_place_mails_unlooked', ['recipientId', 'nextAttemptAt', 'id'], {
   where: `state = 'queued' and allowed_at is null`,
 })
@@ -46,11 +46,14 @@ export class PlaceMail {
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) allowedAt: Date | null;
   /** W3C header of the span that queued it; null when nothing is traced. */
   @Column({ type: 'text', nullable: true }) traceparent: string | null;
+  /** The user whose limits count it: the actor, or for a bot the user who created it. Null in rows of earlier releases. */
+  @Column({ type: 'bigint', nullable: true }) responsibleId: number | null;
 }
 
 /** A notice of a project that some users still have to get. Source: ADR 0082. */
 @Entity('place_mail_fan_outs')
 @Index('ix_place_mail_fan_outs_actor_id', ['actorId'])
+@Index('ix_place_mail_fan_outs_responsible_id', ['responsibleId'])
 export class PlaceMailFanOut {
   @PrimaryGeneratedColumn('identity', {
     type: 'bigint',
@@ -65,4 +68,6 @@ export class PlaceMailFanOut {
   @Column({ type: 'bigint', nullable: true }) subjectId: number | null;
   /** Users up to this id have been notified. */
   @Column({ type: 'bigint', default: 0 }) afterUserId: number;
+  /** The user whose limits count its e-mails. Null in rows of earlier releases. */
+  @Column({ type: 'bigint', nullable: true }) responsibleId: number | null;
 }

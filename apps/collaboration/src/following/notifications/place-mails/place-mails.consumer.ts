@@ -92,7 +92,7 @@ export class PlaceMailsConsumer {
     for (const event of recent) {
       await this.mails.forAll(tx, {
         ...{ eventId: event.id, template, projectId: event.data.project_id, groupId: null },
-        ...{ actorId: event.actorId, subjectId: subjectOf(event) },
+        ...{ actorId: event.actorId, responsibleId: responsibleFor(event), subjectId: subjectOf(event) },
       });
     }
   }
@@ -103,11 +103,18 @@ export class PlaceMailsConsumer {
   }
 }
 
-function noticeOf({ id: eventId, actorId, data }: MemberEvent, template: PlaceMailTemplate): PlaceNotice {
+function noticeOf(event: MemberEvent, template: PlaceMailTemplate): PlaceNotice {
+  const { id: eventId, actorId, data } = event;
   const isProject = data.source_type === 'project';
   return {
-    ...{ eventId, template, actorId, subjectId: null },
+    ...{ eventId, template, actorId, responsibleId: responsibleFor(event), subjectId: null },
     projectId: isProject ? data.source_id : null,
     groupId: isProject ? null : data.source_id,
   };
+}
+
+/** Returns the user whose limits count the e-mails of an event. Only events of bots name another user than the actor. */
+function responsibleFor(event: { readonly actorId: number | null; readonly data: object }): number | null {
+  const { responsible_id: id } = event.data as { readonly responsible_id?: number };
+  return id ?? event.actorId;
 }

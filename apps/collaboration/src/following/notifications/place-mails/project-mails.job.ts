@@ -9,7 +9,8 @@ import { queueProjectMails, QueuePlaceMails } from './queue-place-mails';
 
 const take = statement<{ id: number }, RowOf<PlaceMailFanOut, Exclude<keyof PlaceMailFanOut, 'id'>>>(
   'place_mail_fan_outs_take',
-  `select source_event_id, template, project_id, actor_id, subject_id, after_user_id
+  `select source_event_id, template, project_id, actor_id, coalesce(responsible_id, actor_id) as responsible_id, subject_id,
+     after_user_id
    from place_mail_fan_outs where id = :id::bigint for update`,
 );
 const advance = statement<{ id: number; after: number }, never>(
@@ -45,7 +46,7 @@ export class ProjectMailsJob {
     await this.directory.assertCurrent(tx);
     const notice = {
       ...{ eventId: row.source_event_id, template: row.template, projectId: row.project_id, groupId: null },
-      ...{ actorId: row.actor_id, subjectId: row.subject_id },
+      ...{ actorId: row.actor_id, responsibleId: row.responsible_id, subjectId: row.subject_id },
     };
     const after = await this.mails.next(tx, row.template, notice, row.after_user_id);
     if (after === null) await tx.run(finish, { id });

@@ -25,6 +25,7 @@ interface NoticeParams {
   readonly project: number | null;
   readonly group: number | null;
   readonly actor: number | null;
+  readonly responsible: number | null;
   readonly subject: number | null;
 }
 type QueueParams = NoticeParams & { readonly traceparent: string | null };
@@ -33,11 +34,11 @@ type StepParams = QueueParams & { readonly after: number };
 /** The notice as a row for each recipient. Shape: `recipients` is a subquery with the column `user_id`. */
 const rowsSql = (recipients: string): string => `(select :event::uuid as source_event_id, one.user_id as recipient_id,
      :template::text as template, :project::bigint as project_id, :group::bigint as group_id, :actor::bigint as actor_id,
-     :subject::bigint as subject_id from ${recipients} one offset 0) i`;
-const INSERT = `insert into place_mails (source_event_id, recipient_id, template, project_id, group_id, actor_id, subject_id,
-     traceparent)
-   select i.source_event_id, i.recipient_id, i.template, i.project_id, i.group_id, i.actor_id, i.subject_id,
-     :traceparent::text`;
+     :responsible::bigint as responsible_id, :subject::bigint as subject_id from ${recipients} one offset 0) i`;
+const INSERT = `insert into place_mails (source_event_id, recipient_id, template, project_id, group_id, actor_id,
+     responsible_id, subject_id, traceparent)
+   select i.source_event_id, i.recipient_id, i.template, i.project_id, i.group_id, i.actor_id, i.responsible_id,
+     i.subject_id, :traceparent::text`;
 /**
  * The user who acted gets no e-mail. A waiting e-mail covers later events of the same kind, since its text has the facts of
  * the time when it is sent.
@@ -49,14 +50,21 @@ const OTHERS = `and i.recipient_id is distinct from i.actor_id and not exists (
          is not distinct from (i.project_id, i.group_id, i.subject_id))
    on conflict do nothing returning 1 as queued`;
 
+/**
+ * Boolean SQL: whether the user is responsible for fewer than `most` e-mails of this hour that meet the condition. E-mails
+ * of bots count for the user who created them, because users can create any number of bots.
+ */
+const isBelowSql = (user: string, most: string, condition: string): string => `(select count(*) from (
+     select from place_mails caused where caused.responsible_id = ${user} and ${condition}
+       and caused.created_at > now() - interval '1 hour' limit ${most}) counted) < ${most}`;
+
 const LIMITED = LIMITED_TEMPLATES.map((template) => `'${template}'`).join(', ');
 /**
  * Boolean SQL: whether the actor may cause one more e-mail of a limited kind in this hour. Users can add any other user to a
  * group of theirs, so the allowance of each recipient alone would permit e-mails to all of them.
  */
-const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin or (select count(*) from (
-     select from place_mails caused where caused.actor_id = i.actor_id and caused.template in (${LIMITED})
-       and caused.created_at > now() - interval '1 hour' limit :most::integer) counted) < :most::integer)`;
+const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin
+     or ${isBelowSql('i.responsible_id', ':most::integer', `caused.template in (${LIMITED})`)})`;
 
 const statementsFor = (parent: 'project' | 'group', name: string, recipients: string) =>
   statement<QueueParams & { readonly user: number; readonly most: number }, { readonly queued: number }>(
@@ -89,32 +97,50 @@ const POSSIBLE = {
          or (s.source_type = 'namespace' and s.source_id = any(home.traversal_ids)))`,
   moved_project: possibleMembersSql({ parent: 'project' }),
 } as const satisfies Readonly<Record<ProjectMailTemplate, string>>;
+
+/** Moves and renamings by one user in an hour that send e-mails. Each may reach thousands of members. */
+const MOST_MOVES = 20;
+/** E-mails about moves that one user causes in an hour. The first move of the hour may send more. */
+const MOST_MOVE_MAILS = 5_000;
+const IS_BY_ADMIN = 'exists (select from directory_users u where u.id = :actor::bigint and u.admin)';
+/**
+ * Boolean SQL: whether the next recipients of a notice get e-mails. The first move of an hour, which has the oldest e-mail,
+ * reaches all members: they need the new address, and a user moves few large projects in an hour.
+ */
+const MAY_CONTINUE = {
+  new_release: 'true',
+  moved_project: `(${IS_BY_ADMIN}
+     or ${isBelowSql(':responsible::bigint', String(MOST_MOVE_MAILS), `caused.template = 'moved_project'`)}
+     or :event::uuid = (select oldest.source_event_id from place_mails oldest
+       where oldest.responsible_id = :responsible::bigint and oldest.template = 'moved_project'
+         and oldest.created_at > now() - interval '1 hour'
+       order by oldest.created_at, oldest.source_event_id limit 1))`,
+} as const satisfies Readonly<Record<ProjectMailTemplate, string>>;
 const stepOf = (template: ProjectMailTemplate) =>
   statement<StepParams, { readonly last: number | null; readonly queued: number }>(
     `place_mails_queue_${template}`,
     `with possible as materialized (
      select distinct one.user_id from directory_projects p ${byIdSql('directory_namespaces', 'home', 'p.namespace_id')}
      cross join lateral (${POSSIBLE[template]}) one
-     where p.id = :project::bigint and one.user_id > :after::bigint order by one.user_id limit ${BATCH}
+     where p.id = :project::bigint and one.user_id > :after::bigint and ${MAY_CONTINUE[template]}
+     order by one.user_id limit ${BATCH}
    ), queued as (${INSERT} ${wantedPlaceMailsSql('project', rowsSql('possible'))} ${OTHERS})
    select (select max(user_id) from possible having count(*) = ${BATCH}) as last, (select count(*) from queued) as queued`,
   );
 const steps = { new_release: stepOf('new_release'), moved_project: stepOf('moved_project') };
 
-/** Moves and renamings by one user in an hour that send e-mails. Each may reach thousands of members. */
-const MOST_MOVES = 20;
-/** Events of moves by the actor whose e-mails are queued or will be. */
+/** Events of moves by the user and their bots whose e-mails are queued or will be. */
 const MOVES = `select waiting.source_event_id from place_mail_fan_outs waiting
-     where waiting.actor_id = :actor::bigint and waiting.template = 'moved_project'
-   union select caused.source_event_id from place_mails caused where caused.actor_id = :actor::bigint
+     where waiting.responsible_id = :responsible::bigint and waiting.template = 'moved_project'
+   union select caused.source_event_id from place_mails caused where caused.responsible_id = :responsible::bigint
      and caused.template = 'moved_project' and caused.created_at > now() - interval '1 hour'`;
-/** Returns no row beyond the limit of the actor. */
+/** Returns no row beyond the limit of the responsible user. */
 const storeFanOut = statement<NoticeParams, { readonly id: number }>(
   'place_mail_fan_outs_store',
-  `insert into place_mail_fan_outs (source_event_id, template, project_id, actor_id, subject_id)
-   select :event::uuid, :template::text, :project::bigint, :actor::bigint, :subject::bigint where :group::bigint is null
-     and (:template::text <> 'moved_project'
-       or exists (select from directory_users u where u.id = :actor::bigint and u.admin)
+  `insert into place_mail_fan_outs (source_event_id, template, project_id, actor_id, responsible_id, subject_id)
+   select :event::uuid, :template::text, :project::bigint, :actor::bigint, :responsible::bigint, :subject::bigint
+   where :group::bigint is null
+     and (:template::text <> 'moved_project' or ${IS_BY_ADMIN}
        or (select count(*) from (${MOVES}) moves) < ${MOST_MOVES})
    returning id`,
 );
@@ -173,6 +199,6 @@ export class QueuePlaceMails {
 function paramsOf(notice: PlaceNotice): NoticeParams {
   return {
     ...{ event: notice.eventId, template: notice.template, project: notice.projectId, group: notice.groupId },
-    ...{ actor: notice.actorId, subject: notice.subjectId },
+    ...{ actor: notice.actorId, responsible: notice.responsibleId, subject: notice.subjectId },
   };
 }
