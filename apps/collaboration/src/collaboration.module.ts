@@ -82,7 +82,7 @@ documentTargets(
   ],
 })
 export class CollaborationModule {
-  /** Shape: `more` are further kinds, declared by tests. */
+  /** `more` are further kinds, declared by tests. */
   static forRoot(values: SettingsValues, more: readonly NoteableKind[] = []): DynamicModule {
     const settings = settingsIn(values, databaseSettingsFor(service));
     const all = [...kinds, ...more];

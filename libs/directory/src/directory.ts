@@ -69,8 +69,8 @@ export class Directory implements ScopeResolver {
   }
 
   /**
-   * Finds a group that the viewer may see. Shape: `ref` is an id or a full path, ignoring case; null = missing,
-   * invisible or a user namespace.
+   * Finds a group that the viewer may see. `ref` is an id or a full path, ignoring case; null = missing, invisible or a
+   * user namespace.
    */
   async group(ref: number | string, viewer: Viewer, by: DecisionSource = 'whichever'): Promise<GroupScope | null> {
     const from = groupStatement(ref);
@@ -183,8 +183,8 @@ export class Directory implements ScopeResolver {
   }
 
   /**
-   * Checks that the copy is current, for work without a request. Shape: `through` is the transaction of the effect,
-   * which then needs no second connection. Errors: Unavailable unless the copy was current at most 5 s ago.
+   * Checks that the copy is current, for work without a request. `through` is the transaction of the effect, which then
+   * needs no second connection. Errors: Unavailable unless the copy was current at most 5 s ago.
    */
   async assertCurrent(through: Pick<Tx, 'prepared'> = this.database): Promise<void> {
     await this.assertCurrentFor(through, []);
@@ -203,9 +203,9 @@ export class Directory implements ScopeResolver {
   }
 
   /**
-   * Checks that users, groups or projects are really deleted, for effects that delete their data. Shape: `ids` are
-   * those of the events. Errors: Unavailable while the copy may be late; a plain Error, which ends as a dead letter,
-   * when the copy still has one of them: then the event is forged or wrong. Source: ADR 0171.
+   * Checks that users, groups or projects are really deleted, for effects that delete their data. `ids` are those of
+   * the events. Errors: Unavailable while the copy may be late; a plain Error, which ends as a dead letter, when the
+   * copy still has one of them: then the event is forged or wrong. Source: ADR 0171.
    */
   async assertDeleted(
     through: Pick<Tx, 'prepared'>,

@@ -10,7 +10,7 @@ type Droppable = Pick<CollectionDefinition<never>, 'drop'>;
 
 /**
  * Returns a controller that deletes the rows of a collection with their project, once the copy shows the project as
- * deleted. Shape: `effect` is a permanent name (`drop-pins`), as in `Consume`.
+ * deleted. `effect` is a permanent name (`drop-pins`), as in `Consume`.
  */
 export function deleteWithProjects(collection: Droppable, effect: string): Type {
   @Controller()

@@ -197,7 +197,7 @@ export class Egress {
   }
 }
 
-/** A running request. Shape: `failureOf` converts an error of the connection; `release` ends its timers. */
+/** A running request. `failureOf` converts an error of the connection; `release` ends its timers. */
 interface Call {
   readonly signal: AbortSignal;
   failureOf(error: unknown): unknown;

@@ -39,8 +39,8 @@ export function actorOf(kind: ActorKind, id: number): string {
 }
 
 /**
- * Whether a feature is on for any of the given actors. Shape: `gates` is undefined when the feature was never set;
- * `chance` from 0 to below 1 decides a percentage of time. An actor stays in or out of a percentage of actors.
+ * Whether a feature is on for any of the given actors. `gates` is undefined when the feature was never set; `chance`
+ * from 0 to below 1 decides a percentage of time. An actor stays in or out of a percentage of actors.
  */
 export function isFeatureOn(
   name: FeatureName,

@@ -25,7 +25,7 @@ export class KeptAnswers {
     return kept?.answer ?? null;
   }
 
-  /** Shape: `before` is the version that the reader knew when it asked. */
+  /** `before` is the version that the reader knew when it asked. */
   async keep(answer: InstanceAnswer, before: number): Promise<void> {
     await this.database.prepared(KEEP, [answer.version, JSON.stringify(answer), before]);
   }

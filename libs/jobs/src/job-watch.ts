@@ -50,9 +50,9 @@ export interface WatchParts {
 
 /**
  * Records that this worker is alive, and does what the queue does not do alone: frees jobs of lost workers, interrupts
- * cancelled jobs, and replays dead ones.
- * Shape: a worker is lost when it has sent no heartbeat for `lostAfterMs`. Only a worker that itself has sent heartbeats
- * for that long may decide this: after an outage of the database no worker has a recent heartbeat. Source: ADR 0160.
+ * cancelled jobs, and replays dead ones. A worker is lost when it has sent no heartbeat for `lostAfterMs`. Only a
+ * worker that itself has sent heartbeats for that long may decide this: after an outage of the database no worker has a
+ * recent heartbeat. Source: ADR 0160.
  */
 export class JobWatch {
   private readonly stopping = new AbortController();

@@ -18,7 +18,7 @@ type Made = [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, JobSe
 
 /**
  * Deferred jobs of a service. Global; needs `PlatformModule` and `PersistenceModule`, and `jobMigrations` in the
- * database. Shape: `Jobs` enqueues in any role; `JobWorker` executes jobs once `withJobs` starts it.
+ * database. `Jobs` enqueues in any role; `JobWorker` executes jobs once `withJobs` starts it.
  */
 @Module({})
 export class JobsModule {

@@ -21,8 +21,8 @@ export function readDay(text: string): string | null {
 }
 
 /**
- * Reads an instant of ISO 8601, or as SQL and Ruby write it. Without an offset it is UTC; a day is its begin. Shape: null
- * for other texts. Source: reference identity-and-import 1.2.
+ * Reads an instant of ISO 8601, or as SQL and Ruby write it. Without an offset it is UTC; a day is its begin. Returns
+ * null for other texts. Source: reference identity-and-import 1.2.
  */
 export function readInstant(text: string): Date | null {
   const parts = partsOf(text);

@@ -63,8 +63,8 @@ export class DisplayedMessagesService {
 }
 
 /**
- * SQL condition: the message targets this path. Messages without a target path match every page. Shape: a missing
- * leading `/` is added; a blank path counts as none.
+ * SQL condition: the message targets this path. Messages without a target path match every page. A missing leading `/`
+ * is added; a blank path counts as none.
  */
 function matchesPathSql(path: string, list: ListQuery<unknown>): string {
   const everywhere = String.raw`(row.target_path is null or row.target_path !~ '\S')`;

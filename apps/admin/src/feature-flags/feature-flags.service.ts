@@ -132,8 +132,8 @@ function touching(projectId: number, actorId: number): WriteContext {
 }
 
 /**
- * Checks the limits of a project. Concurrent changes of a project are serialized by `touchFeatureFlags`. Shape: `flags`
- * is given only when a flag is added, so that a project above a lowered limit can still be changed.
+ * Checks the limits of a project. Concurrent changes of a project are serialized by `touchFeatureFlags`. `flags` is
+ * given only when a flag is added, so that a project above a lowered limit can still be changed.
  */
 async function checkNumbers(tx: Tx, projectId: number, more: { readonly flags?: number } = {}): Promise<void> {
   const [held] = await tx.query<Record<keyof typeof MOST | 'flags', number>>(NUMBERS, [projectId]);

@@ -117,7 +117,7 @@ function changeScope(held: StrategyState, input: ScopeInput): void {
   if (!known) held.scopes.push(scope);
 }
 
-/** Shape: null for a value that is not a hash. */
+/** Returns null for a value that is not a hash. */
 function hashOf(value: unknown): Record<string, unknown> | null {
   if (typeof value === 'string') {
     try {

@@ -3,7 +3,7 @@ import { isBlankSudo, isLikeSudo, sudoValuesIn } from '@rookery/api-v4';
 import type { RequestHead } from '../request/request-head';
 import type { ClientTokens } from './client-tokens';
 
-/** Shape: `digest` is the SHA-256 of the secret, in hexadecimal. */
+/** `digest` is the SHA-256 of the secret, in hexadecimal. */
 export interface Credential {
   readonly kind: 'token' | 'job';
   readonly digest: string;

@@ -44,8 +44,8 @@ export class Admission {
   }
 
   /**
-   * Admits a request. Shape: `sudo` comes from the query or the body, and overrides the header. Returns a promise only
-   * if it must wait.
+   * Admits a request. `sudo` comes from the query or the body, and overrides the header. Returns a promise only if it
+   * must wait.
    */
   admit(exchange: Exchange, credential: Credential | null, sudo: string): Outcome | Promise<Outcome> {
     const { route, head } = exchange;

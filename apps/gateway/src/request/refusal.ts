@@ -2,7 +2,7 @@ import { inFailureForm } from '@rookery/api-v4';
 import { describeLimit } from '@rookery/kernel';
 import type { RateLimit, UnavailableReason } from '@rookery/kernel';
 
-/** An answer that the gateway gives instead of a service. Shape: `body` is null for none. */
+/** An answer that the gateway gives instead of a service. `body` is null for none. */
 export interface Refusal {
   readonly status: number;
   readonly body: string | null;

@@ -126,8 +126,8 @@ export function readHead(raw: readonly string[]): RequestHead {
 }
 
 /**
- * The client address for limits: the socket's, or the one that the outermost trusted proxy wrote.
- * Shape: `proxies` is the number of proxies between the client and the gateway.
+ * The client address for limits: the socket's, or the one that the outermost trusted proxy wrote. `proxies` is the
+ * number of proxies between the client and the gateway.
  */
 export function clientAddress(socketAddress: string | undefined, forwardedFor: string, proxies: number): string {
   const own = plain(socketAddress ?? '');

@@ -92,8 +92,7 @@ export class Forwarder {
   }
 
   /**
-   * Forwards a request and its body. Shape: `recheck` runs before sending if the request waited for longer than
-   * `STALE_MS`.
+   * Forwards a request and its body. `recheck` runs before sending if the request waited for longer than `STALE_MS`.
    */
   forward(exchange: Exchange, body: Buffer | Readable | null, recheck: Recheck): void {
     if (body instanceof BodyMeter && exchange.route.streamsRequest) {

@@ -160,7 +160,7 @@ function checked<T>(answer: ApiAnswer<T>): ApiAnswer<T> {
   throw new ApiRefused(answer.status, sentenceOf(answer.data) ?? `The request was refused (${answer.status}).`);
 }
 
-/** The sentence in a refusal. Shape: its fields and their problems are joined. */
+/** The sentence in a refusal. Its fields and their problems are joined. */
 function sentenceOf(data: unknown): string | null {
   if (typeof data !== 'object' || data === null) return null;
   const { message, error, error_description: description } = data as Record<string, unknown>;

@@ -62,7 +62,7 @@ export class Site {
   private readonly sessions: Sessions;
   private readonly origin: string;
 
-  /** Shape: `externalUrl` is where browsers find this instance; `handle` answers calls of the API. */
+  /** `externalUrl` is where browsers find this instance; `handle` answers calls of the API. */
   constructor(
     private readonly handle: PublicHandler,
     externalUrl: string,
@@ -207,7 +207,7 @@ export class Site {
     return sender === host && protocol === new URL(this.origin).protocol;
   }
 
-  /** Reads the form of a request. Shape: undefined when the request was answered or its client left. */
+  /** Reads the form of a request. Returns undefined when the request was answered or its client left. */
   private async receiveForm(exchange: Exchange, session: Session | null): Promise<URLSearchParams | undefined> {
     const { request, head, target } = exchange;
     const limit = session ? MAX_FORM : MAX_FORM_OF_STRANGER;

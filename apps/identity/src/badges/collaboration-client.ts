@@ -29,7 +29,9 @@ export class CollaborationClient {
     });
   }
 
-  /** Returns facts about a project's repository. Shape: null when collaboration has none or does not answer in time. */
+  /**
+   * Returns facts about a project's repository. Returns null when collaboration has none or does not answer in time.
+   */
   async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
     if (performance.now() < this.pausedUntil) return null;
     try {

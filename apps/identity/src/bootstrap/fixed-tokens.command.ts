@@ -5,7 +5,7 @@ import type { Command } from '@rookery/platform';
 import { scopesFor } from '../tokens/token-terms';
 import { FixedTokens } from './fixed-tokens';
 
-/** One token of the input. Shape: omitted `scopes` mean `api`. */
+/** One token of the input. Omitted `scopes` mean `api`. */
 export interface SeededToken {
   readonly username: string;
   readonly token: string;

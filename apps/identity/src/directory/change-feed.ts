@@ -18,7 +18,7 @@ export interface ChangesRequest {
   readonly seen: Readonly<Record<string, number>>;
 }
 
-/** A request for a decision by a service whose copy is late. Shape: `ref` is an id or a full path. */
+/** A request for a decision by a service whose copy is late. `ref` is an id or a full path. */
 export interface ChangeQuestion {
   readonly viewerId: number | null;
   readonly kind: 'project' | 'group';
@@ -41,8 +41,8 @@ export class ChangeFeed {
   ) {}
 
   /**
-   * Returns the changes after the reader's version, as JSON text. Shape: an answer without changes is read at the start
-   * of the request, so it only proves that nothing had been committed by then. The wait merely delays the reader's next
+   * Returns the changes after the reader's version, as JSON text. An answer without changes is read at the start of the
+   * request, so it only proves that nothing had been committed by then. The wait merely delays the reader's next
    * request.
    */
   async changes(request: ChangesRequest, signal?: AbortSignal): Promise<string> {

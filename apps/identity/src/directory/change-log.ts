@@ -106,7 +106,7 @@ export class ChangeLog {
     );
   }
 
-  /** Returns the version that a transaction created. Shape: null before its commit and when it changed nothing. */
+  /** Returns the version that a transaction created. Returns null before its commit and when it changed nothing. */
   versionOf(tx: Tx): LogHead | null {
     return this.heads.get(tx) ?? null;
   }

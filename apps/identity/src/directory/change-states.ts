@@ -27,7 +27,7 @@ const DERIVED: Readonly<Record<string, string>> = {
 };
 
 /**
- * SQL: whether a project takes no writes: it is archived, or it or a group above is marked for deletion. Shape: `alias` is
+ * SQL: whether a project takes no writes: it is archived, or it or a group above is marked for deletion. `alias` is
  * that of projects.
  */
 export function readOnlySql(alias: string): string {
@@ -53,7 +53,7 @@ function branchProtectionSql(alias: string): string {
     'developer_can_initial_push', ${flag('developer_can_initial_push')}) end`;
 }
 
-/** SQL: the settings for merges that a project has set; null for none. Shape: `alias` is that of projects. */
+/** SQL: the settings for merges that a project has set; null for none. `alias` is that of projects. */
 export function mergeSettingsSql(alias: string): string {
   const names = Object.keys(directoryMergeSettings.fields).join(',');
   return `(select jsonb_object_agg(s.key, s.value) from jsonb_each(${alias}.settings) s
@@ -74,7 +74,7 @@ function botHomeSql(type: 'group' | 'project'): string {
 
 export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];
 
-/** SQL: the state of a row as in the contract. Shape: an expression of type jsonb over the row `alias`. */
+/** SQL: the state of a row as in the contract. Returns an expression of type jsonb over the row `alias`. */
 export function stateSql(kind: DirectoryKind, alias: string): string {
   const fields = Object.entries<Schema>(DIRECTORY_KINDS[kind].fields).map(([field, schema]) => {
     const source = DERIVED[`${kind}.${field}`] ?? (schema.kind === 'instant' ? instantSql(`x.${field}`) : `x.${field}`);

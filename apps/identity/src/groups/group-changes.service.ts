@@ -80,7 +80,7 @@ export class GroupChangesService {
 
   /**
    * Gives a group another name and path in a given transaction, each unless another one has it. Returns the group as it
-   * was. Shape: `wanted` gets the locked group. Errors: NotFound.
+   * was. `wanted` gets the locked group. Errors: NotFound.
    */
   async renameIfFree(
     tx: Tx,

@@ -72,7 +72,7 @@ export class MembershipsService {
     if (row.is_new && how.isAnnounced) await this.announce(tx, row.id, member, row.created_at);
   }
 
-  /** Emits an event if the level or the end is another one. Shape: an omitted end is kept. */
+  /** Emits an event if the level or the end is another one. An omitted end is kept. */
   async change(
     tx: Tx,
     member: { readonly id: number; readonly actorId: number },
@@ -117,7 +117,7 @@ export class MembershipsService {
   }
 
   /**
-   * Deletes memberships of a user who is being removed; the event of the removal covers them. Shape: the number of
+   * Deletes memberships of a user who is being removed; the event of the removal covers them. Returns the number of
    * deleted ones, at most `limit`.
    */
   async endOfUser(tx: Tx, userId: number, limit: number): Promise<number> {

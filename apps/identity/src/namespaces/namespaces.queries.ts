@@ -15,8 +15,8 @@ const VIEWER = '$1::bigint';
 const OWNED = 'held.level >= 50';
 
 /**
- * Selects namespaces for a viewer. Counts for owners and administrators are not computed for other viewers. Shape: `$1`
- * is the viewer.
+ * Selects namespaces for a viewer. Counts for owners and administrators are not computed for other viewers. `$1` is the
+ * viewer.
  */
 function namespacesFor(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> {
   const level = groupLevelSql({ user: VIEWER, namespace: 'n', tables: OWN_TABLES });

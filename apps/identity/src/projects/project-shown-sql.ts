@@ -8,7 +8,7 @@ import { sharedWithGroupsSql } from '../members/sharing/shared-with-groups-sql';
 import { projectCountsSql, projectStatisticsSql } from '../statistics/statistics-sql';
 import { userFaceSql } from '../users/users.queries';
 
-/** Parameters for selecting the columns of projects. Shape: `user` is an SQL expression of the viewer's id. */
+/** Parameters for selecting the columns of projects. `user` is an SQL expression of the viewer's id. */
 export interface Showing {
   readonly viewer: Viewer;
   readonly user: string;

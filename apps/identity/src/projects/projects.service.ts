@@ -86,7 +86,7 @@ export class ProjectsService {
 
   /**
    * Returns why a personal namespace cannot have another project: it has reached its limit, or its user is external.
-   * External users may have projects in groups only. Shape: problems by field; empty if there are none.
+   * External users may have projects in groups only. Returns problems by field; empty if there are none.
    */
   async projectLimitProblems(tx: Tx, home: Home): Promise<Record<string, string[]>> {
     if (home.owner_id === null) return {};

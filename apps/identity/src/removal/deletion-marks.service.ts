@@ -40,7 +40,7 @@ export class DeletionMarksService {
   }
 
   /**
-   * Marks a group or project, or removes a marked one. Shape: true if it was marked, so that the caller renames it.
+   * Marks a group or project, or removes a marked one. Returns true if it was marked, so that the caller renames it.
    * Errors: Refused for a second call without the flag, the flag without a mark, or a wrong path.
    */
   async request(tx: Tx, kind: Kind, row: Marked, asked: RemovalRequest, actorId: number | null): Promise<boolean> {

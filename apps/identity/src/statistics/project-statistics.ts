@@ -26,9 +26,9 @@ const STATEMENTS = {
 } as const;
 
 /**
- * Builds the statement that stores measurements. Shape: `at` is the column of their time. Values are absolute, so the newest measurement wins, in whatever
- * order and however often they arrive. The project is locked against its removal: figures of a deleted project are
- * ignored, and without the lock they could arrive in the middle of the removal.
+ * Builds the statement that stores measurements. `at` is the column of their time. Values are absolute, so the newest
+ * measurement wins, in whatever order and however often they arrive. The project is locked against its removal: figures
+ * of a deleted project are ignored, and without the lock they could arrive in the middle of the removal.
  */
 function upsertMeasurementsStatement(name: string, columns: readonly string[], at: string): Prepared {
   const measured = columns.map((column) => `${column} bigint`).join(', ');

@@ -73,7 +73,7 @@ export class AccessTokensQueries {
 
   /**
    * Tries to lock the family of a token for a rotation, until the end of the transaction. It never waits. Row locks
-   * would not do, because recording the use of a token takes them too. Shape: false if another transaction holds the
+   * would not do, because recording the use of a token takes them too. Returns false if another transaction holds the
    * lock; true for an unknown token.
    */
   async tryLockFamily(tx: Tx, id: number): Promise<boolean> {

@@ -35,7 +35,7 @@ export class TokenRows {
     private readonly limits: BotLimits,
   ) {}
 
-  /** Shape: `previous` is the token that the new one replaces. */
+  /** `previous` is the token that the new one replaces. */
   async insert(
     tx: Tx,
     token: NewToken,

@@ -45,7 +45,7 @@ export class TokenTerms {
   ) {}
 
   /**
-   * Returns the expiry of a new token. Shape: null when none is requested and the instance does not require one.
+   * Returns the expiry of a new token. Returns null when none is requested and the instance does not require one.
    * Errors: Refused.
    */
   expiryOfNew(requested: string | undefined, holder?: UserKind): string | null {

@@ -23,7 +23,7 @@ type Columns = Pick<
     >
   >;
 
-/** Result of inserting a user. Shape: `namespace_id` is null if its path is taken, so that the insertion must be refused. */
+/** Result of inserting a user. `namespace_id` is null if its path is taken, so that the insertion must be refused. */
 export interface InsertedUser {
   readonly id: number;
   readonly namespace_id: number | null;

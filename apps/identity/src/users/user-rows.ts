@@ -30,7 +30,8 @@ export class UserRows {
   }
 
   /**
-   * Changes the avatar of the user and of the personal namespace. Shape: the new path; undefined when nothing was sent.
+   * Changes the avatar of the user and of the personal namespace. Returns the new path; undefined when nothing was
+   * sent.
    */
   async changeAvatar(tx: Tx, id: number, avatar: AvatarChange): Promise<string | null | undefined> {
     const url = await this.avatars.change(tx, 'user', id, avatar);

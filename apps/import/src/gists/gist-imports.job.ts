@@ -87,7 +87,7 @@ export class GistImportsJob {
     if (row !== null) await this.end(row.id, 'finished');
   }
 
-  /** Shape: null for an import that has ended. */
+  /** Returns null for an import that has ended. */
   private async importPage(
     row: GistImportRow,
     access: UpstreamAccess,
@@ -129,7 +129,7 @@ export class GistImportsJob {
     return reason === null ? null : { name, reason };
   }
 
-  /** Shape: the reason why a gist cannot be read, as a text. Errors: SourceError for failures that can pass. */
+  /** The reason why a gist cannot be read, as a text. Errors: SourceError for failures that can pass. */
   private async read(access: UpstreamAccess, gist: RemoteGist, signal: AbortSignal): Promise<RemoteGist | string> {
     try {
       return await this.client.complete(access, gist, signal);

@@ -197,7 +197,9 @@ export class ImportRecords {
     });
   }
 
-  /** Ends an import and wipes its credential, and starts the next one of the user. Shape: null if it has ended already. */
+  /**
+   * Ends an import and wipes its credential, and starts the next one of the user. Returns null if it has ended already.
+   */
   end(id: number, state: FinalState, error: string | null = null): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
       await tx.run(LOCK_USER, { id });

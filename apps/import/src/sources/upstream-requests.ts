@@ -4,7 +4,7 @@ import type { EgressAnswer, EgressRequest, EgressStream } from '@rookery/egress'
 import { retryTimeIn } from './rate-limits';
 import { SourceError } from './source-error';
 
-/** A request to the API of an upstream host. Shape: `secrets` are all forms of the credential, which no answer may repeat. */
+/** A request to the API of an upstream host. `secrets` are all forms of the credential, which no answer may repeat. */
 export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'canLeaveServer' | 'signal'> {
   readonly secrets: readonly string[];
   readonly headers: Readonly<Record<string, string>>;

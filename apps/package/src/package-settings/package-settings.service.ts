@@ -8,7 +8,7 @@ import { matchesException, problemOfException } from './exception-pattern';
 import { DEFAULT_SETTINGS } from './package-settings.entity';
 import type { DuplicateType, PackageSettingsFields } from './package-settings.entity';
 
-/** A package, as exceptions name it. Shape: `version` is null for a package without versions. */
+/** A package, as exceptions name it. `version` is null for a package without versions. */
 export interface NamedPackage {
   readonly type: DuplicateType;
   readonly name: string;
@@ -37,7 +37,7 @@ interface ChangedSettings {
   readonly terraformRegex: string;
 }
 type Inherited = { readonly [K in keyof ChangedSettings as `inherited${Capitalize<K>}`]: ChangedSettings[K] };
-/** Shape: `inherited…` are for a group without settings of its own, and null keeps a value. */
+/** `inherited…` are for a group without settings of its own, and null keeps a value. */
 const CHANGE = statement<
   Sent<ChangedSettings> & Inherited & { readonly group: number; readonly now: Date },
   PackageSettingsFields

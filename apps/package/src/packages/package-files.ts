@@ -22,9 +22,8 @@ export class PackageFiles {
   ) {}
 
   /**
-   * Stores an upload while it arrives. The sweep removes it unless a row names it within a day. Shape: `more` are digests
-   * that few uploads need. Units: bytes.
-   * Errors: Refused `File is too large`; Unavailable; the error of the source.
+   * Stores an upload while it arrives. The sweep removes it unless a row names it within a day. `more` are digests that
+   * few uploads need. Units: bytes. Errors: Refused `File is too large`; Unavailable; the error of the source.
    */
   async store<N extends DigestName = never>(
     source: Readable,

@@ -26,7 +26,7 @@ export interface ContentPart<F extends string> {
 
 type StoreContent<F extends string, T> = (part: ContentPart<F>) => Promise<T>;
 
-/** Shape: `content` is what was stored, null without the file. */
+/** `content` is what was stored, null without the file. */
 export interface UploadForm<F extends string, T> {
   readonly fields: ReadonlyMap<F, string>;
   readonly content: T | null;

@@ -188,7 +188,7 @@ export function orNone<R>(answer: Answer<R>): Answer<R | AlternativeAnswer> {
 /** Headers of an answer without a body. Shape: names in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** 204 without a body, with the headers that the handler returns. Shape: `about` describes each header. */
+/** 204 without a body, with the headers that the handler returns. `about` describes each header. */
 export function headersOnly(about: AnswerHeaders): Answer<AnswerHeaders> {
   return { kind: 'headers', status: 204, headers: about };
 }

@@ -30,7 +30,7 @@ import type { UnavailableReason } from '@rookery/kernel';
 import { ContextRefused } from '@rookery/platform';
 import type { Logger, Outages } from '@rookery/platform';
 
-/** An error as status, headers and body. Shape: `body` is JSON text, null for none. */
+/** An error as status, headers and body. `body` is JSON text, null for none. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import type { FieldType, WriteValue } from './field-types';
 import type { RuleServices } from '../call/permission';
 import { findDescription } from './field-descriptions';
 
-/** The request for which a presenter renders. Shape: `within` is the scope of its parent, undefined without one. */
+/** The request for which a presenter renders. `within` is the scope of its parent, undefined without one. */
 export interface PresentContext extends RuleServices {
   readonly viewer: Viewer;
   readonly links: Links;
@@ -199,8 +199,8 @@ function documented(field: CompiledField): JsonSchema {
 }
 
 /**
- * Begins a presenter: `presenter<Note>('Note').load(…).fields({ id: [int, (note) => note.id], … })`.
- * Shape: `name` is the schema's name in the OpenAPI document.
+ * Begins a presenter: `presenter<Note>('Note').load(…).fields({ id: [int, (note) => note.id], … })`. `name` is the
+ * schema's name in the OpenAPI document.
  */
 export function presenter<T>(name: string): PresenterBuilder<T, undefined> {
   return new PresenterBuilder<T, undefined>(name, undefined);

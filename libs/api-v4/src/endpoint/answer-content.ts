@@ -13,7 +13,7 @@ import type { ApiRequest } from '../call/api-request';
 
 export const NO_HEADERS: readonly string[] = [];
 
-/** Body and headers of an answer. Shape: `text` is null for an empty body. */
+/** Body and headers of an answer. `text` is null for an empty body. */
 export interface Content {
   readonly text: string | null;
   readonly headers: readonly string[];

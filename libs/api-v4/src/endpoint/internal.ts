@@ -16,7 +16,7 @@ import { requireCaller } from './request-context';
 import type { ApiRuntime } from './runtime';
 import { allowSlowBody } from './upload';
 
-/** A request from one of our own processes. Shape: `body` is parsed JSON, the values of `query` are texts. */
+/** A request from one of our own processes. `body` is parsed JSON, the values of `query` are texts. */
 export interface InternalRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;

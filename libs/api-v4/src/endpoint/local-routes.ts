@@ -35,7 +35,7 @@ export class LocalRoutes {
   private readonly added: AddedRoute[] = [];
   private router: Instance<HTTPVersion.V1> | null = null;
 
-  /** Adds a route of Fastify. Shape: `route` is null if HTTP alone serves it. */
+  /** Adds a route of Fastify. `route` is null if HTTP alone serves it. */
   add(verbs: readonly string[], url: string, route: LocalRoute | null): void {
     this.added.push({ verbs, url, route });
   }

@@ -10,10 +10,10 @@ import type { ApiRuntime } from './runtime';
 import type { ApiRequest } from '../call/api-request';
 
 /**
- * Returns the parent that the path of a request names. Shape: `wildcard` is the name of the wildcard in the template; its
+ * Returns the parent that the path of a request names. `wildcard` is the name of the wildcard in the template; its
  * value is a path and never an id. Errors: NotFound, or the refusal that the endpoint declares instead; Moved and
- * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in a project that
- * does not admit it.
+ * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in a project that does not admit
+ * it.
  */
 export async function findParent(
   { within: declared, refusals }: EndpointRecord['options'],
@@ -38,8 +38,8 @@ export async function findParent(
 }
 
 /**
- * Whether a parent admits the caller: true for callers without the token of a job. Shape: `parent` is null if it is
- * missing, is no project, or the caller may not see it. Source: reference identity-and-import 4.10.
+ * Whether a parent admits the caller: true for callers without the token of a job. `parent` is null if it is missing,
+ * is no project, or the caller may not see it. Source: reference identity-and-import 4.10.
  */
 async function admits(parent: ProjectScope | null, viewer: Viewer, resolver: ScopeResolver): Promise<boolean> {
   if (viewer.job === undefined || parent?.id === viewer.job.projectId) return true;

@@ -19,8 +19,8 @@ export interface SemaphoreLimits {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * The caller of a limited request. Units: `deadline` in epoch milliseconds. Shape: `onGone` registers a callback for
- * the moment when the caller no longer waits for an answer.
+ * The caller of a limited request. Units: `deadline` in epoch milliseconds. `onGone` registers a callback for the
+ * moment when the caller no longer waits for an answer.
  */
 export type LimitedCaller = Pick<Viewer, 'impersonatorId' | 'creatorId' | 'userId' | 'address' | 'deadline'> & {
   readonly onGone?: (leave: () => void) => void;

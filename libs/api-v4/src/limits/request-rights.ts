@@ -5,7 +5,7 @@ import type { Rights } from '@rookery/platform';
 import type { CallerChecks } from './caller-checks';
 import { STALE_MS } from './caller-checks';
 
-/** Repeats the authorization of a request. Shape: `viewer` has the directory version that decisions must have seen. */
+/** Repeats the authorization of a request. `viewer` has the directory version that decisions must have seen. */
 export type Reauthorize = (viewer: Viewer) => Promise<void>;
 
 /**

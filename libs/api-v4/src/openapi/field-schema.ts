@@ -19,9 +19,7 @@ export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchem
   };
 }
 
-/**
- * Returns the JSON schema of a parameter class. Shape: `without` are names that are documented elsewhere (the path).
- */
+/** Returns the JSON schema of a parameter class. `without` are names that are documented elsewhere (the path). */
 export function paramsSchema(params: object, without: ReadonlySet<string> = new Set()): JsonSchema {
   const fields = fieldsOf(params).filter((field) => !without.has(field.name));
   const required = fields.filter(isRequired).map((field) => field.name);

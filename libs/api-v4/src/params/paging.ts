@@ -102,7 +102,7 @@ export function refuseDeepOffset(
   );
 }
 
-/** Parts of a request that page links repeat. Shape: `url` is absolute and has no query. */
+/** Parts of a request that page links repeat. `url` is absolute and has no query. */
 export interface LinkSource {
   readonly url: string;
   readonly path: RawParams;

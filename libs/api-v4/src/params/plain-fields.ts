@@ -17,9 +17,7 @@ import type { FieldOptions, Fields } from '../answers/presenter';
 
 type ParamsOf<P> = new () => P;
 
-/**
- * Selects the plain fields that a parameter class gets. Shape: `hashes` are the parameter classes of its hash fields.
- */
+/** Selects the plain fields that a parameter class gets. `hashes` are the parameter classes of its hash fields. */
 export interface PlainParams<T, When> {
   readonly when: When;
   readonly hashes?: {

@@ -185,7 +185,7 @@ export class Applier {
   }
 
   /**
-   * Polls identity, which may hold the answer. Shape: null when a request cannot wait for that; the next poll asks at
+   * Polls identity, which may hold the answer. Returns null when a request cannot wait for that; the next poll asks at
    * once.
    */
   private async pollUntilChange(position: StoredPosition, signal: AbortSignal): Promise<Poll | null> {

@@ -50,7 +50,7 @@ const UNSELECTED: Readonly<Record<'user' | 'namespace' | 'project', readonly str
   project: [],
 };
 
-/** Select list of a kind's contract fields, instants as ISO text. Shape: each column is named `<prefix><field>`. */
+/** Select list of a kind's contract fields, instants as ISO text. Each column is named `<prefix><field>`. */
 export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
   return Object.entries(DIRECTORY_KINDS[kind].fields)
     .filter(([field]) => !UNSELECTED[kind].includes(field))

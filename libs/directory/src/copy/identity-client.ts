@@ -68,8 +68,8 @@ export class IdentityClient implements CallerSource {
 
   /**
    * Returns the changes after a position. Units: `waitMs` is the time for which identity may hold the request while
-   * nothing changes; `limit` in entries, whole versions.
-   * Shape: `position` includes the life in which it was reached and the highest id of each kind ever seen.
+   * nothing changes; `limit` in entries, whole versions. `position` includes the life in which it was reached and the
+   * highest id of each kind ever seen.
    */
   async changes(
     position: {

@@ -17,7 +17,7 @@ export class DecisionCache<T> {
     return this.decisions.has(key);
   }
 
-  /** Returns a cached decision. Shape: undefined unless it was made at the position and day of `head`. */
+  /** Returns a cached decision. Returns undefined unless it was made at the position and day of `head`. */
   get(key: string, head: CopyHead): T | undefined {
     return this.isOf(head) ? this.decisions.get(key) : undefined;
   }

@@ -14,7 +14,7 @@ import { NO_REFERENCE } from '../sql/scope-statements';
 import type { ScopeStatement } from '../sql/scope-statements';
 import { SharedQuestion } from '../copy/shared-question';
 
-/** A question to decide. Shape: `read` builds the answer from a row of the statement, or from identity's decision. */
+/** A question to decide. `read` builds the answer from a row of the statement, or from identity's decision. */
 export interface DirectoryQuestion<T> {
   readonly from: ScopeStatement;
   /** The question in the form that identity decides; null if identity cannot decide it. */
@@ -111,8 +111,8 @@ export class Decisions {
   }
 
   /**
-   * Decides when the copy of the directory lags behind the caller. Waits for the copy a short time, then for the copy or the
-   * identity service, whichever is first, until the deadline. Shape: null without a decision in time.
+   * Decides when the copy of the directory lags behind the caller. Waits for the copy a short time, then for the copy
+   * or the identity service, whichever is first, until the deadline. Returns null without a decision in time.
    */
   private async decideLate<T>(key: string, viewer: Viewer, question: DirectoryQuestion<T>): Promise<Decision | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();

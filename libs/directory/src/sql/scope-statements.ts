@@ -63,7 +63,7 @@ export function projectStatement(ref: number | string): ScopeStatement | null {
   return { statement: PROJECT_BY_PATH, values: [reference.slice(0, slash), reference.slice(slash + 1)] };
 }
 
-/** Returns the statement for a group. Shape: null when the reference can match nothing. */
+/** Returns the statement for a group. Returns null when the reference can match nothing. */
 export function groupStatement(ref: number | string): ScopeStatement | null {
   const reference = parsed(ref);
   if (reference === null) return null;

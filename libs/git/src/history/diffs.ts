@@ -43,8 +43,8 @@ export function openDiff(
 }
 
 /**
- * Returns the patch id of a diff: a hash of its patches that is the same wherever the same changes are made. Shape: null
- * without changes; hex. A renamed file counts as a deletion and an addition. Bounds: 64 MiB of patches, 20 s.
+ * Returns the patch id of a diff: a hash of its patches that is the same wherever the same changes are made. Returns
+ * null without changes; hex. A renamed file counts as a deletion and an addition. Bounds: 64 MiB of patches, 20 s.
  */
 export async function readPatchId(repository: Repository, query: DiffQuery): Promise<string | null> {
   const options = ['--no-ext-diff', '--no-textconv', '--no-renames', '--full-index'];

@@ -20,8 +20,8 @@ const FILE_TYPE_DIGITS = 3;
 
 /**
  * Parses `diff-tree -r -z --raw -p`: records of the changed files, then their patches in the same order. A file that
- * becomes another type (a symbolic link, a submodule) has two patches: it is yielded as deleted and as added.
- * Shape: `begin` gets all changed files before the first patch. Bounds: memory for one patch of `maxFileBytes`.
+ * becomes another type (a symbolic link, a submodule) has two patches: it is yielded as deleted and as added. `begin`
+ * gets all changed files before the first patch. Bounds: memory for one patch of `maxFileBytes`.
  */
 export async function* parsePatches(
   output: Readable,

@@ -26,7 +26,7 @@ export async function readEntry(repository: Repository, commit: ObjectId, path: 
   return entry && { ...entry, path };
 }
 
-/** Returns the id of the tree of a path, null if it does not exist or is a file. Shape: an empty path is the root. */
+/** Returns the id of the tree of a path, null if it does not exist or is a file. An empty path is the root. */
 export async function findTree(repository: Repository, commit: ObjectId, path: string): Promise<ObjectId | null> {
   const info = await objectInfo(repository, { rev: commit, path });
   return info?.type === 'tree' ? objectId(info.id) : null;

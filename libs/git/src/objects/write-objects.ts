@@ -12,7 +12,7 @@ import type { TreeEntry } from './parse-tree';
 import { isWritablePath } from '../names/tree-path';
 import { checkSubmoduleList, isSubmoduleList } from './submodules';
 
-/** Author or committer of a new commit. Shape: `at` becomes whole seconds. */
+/** Author or committer of a new commit. `at` becomes whole seconds. */
 export interface Identity {
   readonly name: string;
   readonly email: string;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** A process to start. Shape: `env` is the whole environment. */
+/** A process to start. `env` is the whole environment. */
 export interface StartRequest {
   readonly program: string;
   readonly args: readonly string[];

@@ -61,7 +61,7 @@ export class ObjectReader {
     return this.open.length === 0;
   }
 
-  /** Asks for an object, null if it does not exist. Shape: `content` is empty for `info`. */
+  /** Asks for an object, null if it does not exist. `content` is empty for `info`. */
   ask(verb: Request['verb'], name: string, maxBytes: number): Promise<GitObject | null> {
     if (this.open.length >= MAX_PENDING) {
       return Promise.reject(new GitBusy('Too many reads of the repository are waiting.', RETRY_AFTER_SECONDS));

@@ -3,7 +3,7 @@ import type { GitProcesses } from '../process/git-processes';
 import type { GitCommand, GitOutput, RunningGit } from '../process/git-run';
 import type { ObjectReaders } from './object-readers';
 
-/** Place of a repository. Shape: `path` is `@hashed/aa/bb/<64 hex>.git`, relative to the folder of the storage. */
+/** Place of a repository. `path` is `@hashed/aa/bb/<64 hex>.git`, relative to the folder of the storage. */
 export interface RepositoryAddress {
   readonly storage: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export type RepositoryCommand = Omit<GitCommand, 'gitDirectory' | 'quarantine'>;
 
 /**
  * Opened repository. Opening is free: nothing is read, and a missing folder is an error of the first command.
- * Shape: `quarantine` is set in a view that also sees objects of a push or an API write.
+ * `quarantine` is set in a view that also sees objects of a push or an API write.
  */
 export class Repository {
   constructor(

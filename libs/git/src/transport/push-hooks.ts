@@ -13,7 +13,7 @@ import type { Repository } from '../repository/repository';
 import type { RefUpdate } from '../refs/update-refs';
 import { MAX_COMMANDS_BYTES } from './push-commands';
 
-/** Push as the hooks see it. Shape: `quarantined` sees the new objects; they are not part of the repository yet. */
+/** Push as the hooks see it. `quarantined` sees the new objects; they are not part of the repository yet. */
 export interface Push {
   readonly updates: readonly RefUpdate[];
   readonly quarantined: Repository;

@@ -5,11 +5,10 @@ import type { Command } from '@rookery/platform';
 const CHUNK = 1000;
 
 /**
- * Removes the published mark of events, so that the relay sends them again. This fills a lost or emptied stream from the
- * outbox. Event ids stay the same, so that inboxes recognize them; message ids change, because a stream that still
- * recognizes the old ones would refuse the messages.
- * Shape: `types` are names with or without the leading `rookery.`; null means all. Bounds: `from` inclusive, `to` exclusive.
- * Source: reference reliability 2.6.
+ * Removes the published mark of events, so that the relay sends them again. This fills a lost or emptied stream from
+ * the outbox. Event ids stay the same, so that inboxes recognize them; message ids change, because a stream that still
+ * recognizes the old ones would refuse the messages. `types` are names with or without the leading `rookery.`; null
+ * means all. Bounds: `from` inclusive, `to` exclusive. Source: reference reliability 2.6.
  */
 export async function republish(
   database: Database,

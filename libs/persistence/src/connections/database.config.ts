@@ -54,9 +54,8 @@ export type DatabaseSettings = SettingsOf<DatabaseSettingsDefinition>;
 const definitions = new Map<ServiceName, DatabaseSettingsDefinition>();
 
 /**
- * The database settings of one service. Repeated calls return the same definition, which is the injection token.
- * Shape: the URL is `DATABASE_URL_<SERVICE>`, other names are the same in every service.
- * Source: reference reliability 5.
+ * The database settings of one service. Repeated calls return the same definition, which is the injection token. The
+ * URL is `DATABASE_URL_<SERVICE>`, other names are the same in every service. Source: reference reliability 5.
  */
 export function databaseSettingsFor(service: ServiceName): DatabaseSettingsDefinition {
   const known = definitions.get(service);

@@ -185,8 +185,8 @@ export class LanePools extends Pool {
 }
 
 /**
- * Rechecks the caller's permissions before it gets the connection. Shape: the connection is kept meanwhile, since
- * another wait for one would outlast the recheck again.
+ * Rechecks the caller's permissions before it gets the connection. The connection is kept meanwhile, since another wait
+ * for one would outlast the recheck again.
  */
 function withRecheck(rights: Rights, taken: OnConnected): OnConnected {
   return (error, client, release) => {

@@ -35,9 +35,7 @@ export interface JobLetter {
 
 export type LetterRow = RowOf<DeadLetter, keyof DeadLetter>;
 
-/**
- * Parameters for replaying dead letters of one kind. Shape: `use` retries one; `onOutcome` is called with each result.
- */
+/** Parameters for replaying dead letters of one kind. `use` retries one; `onOutcome` is called with each result. */
 export interface Replay {
   readonly kind: LetterKind;
   readonly use: (tx: Tx, letter: LetterRow) => Promise<void>;

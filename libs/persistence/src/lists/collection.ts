@@ -110,7 +110,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
     this.table = new EntityTable(work.dataSource, entity);
   }
 
-  /** Shape: `total` is null past COUNT_LIMIT rows. */
+  /** `total` is null past COUNT_LIMIT rows. */
   async list(request: ListRequest<E, F>): Promise<Page<E>> {
     const page = await this.ordered(request).page(this.reads, request.page);
     return { ...page, rows: page.rows.map((row) => this.table.instanceOf(row)) };
@@ -128,8 +128,8 @@ export class Collection<E extends { id: number }, F extends object = object> {
   }
 
   /**
-   * Adds a row. Shape: `row` is an entity or its values; with `by.within` the parent is set from it.
-   * Errors: those of `taken` and of `also`.
+   * Adds a row. `row` is an entity or its values; with `by.within` the parent is set from it. Errors: those of `taken`
+   * and of `also`.
    */
   async create(row: DeepPartial<E>, by: WriteContext, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
     return this.attempt(async (tx) => {
@@ -146,8 +146,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
   }
 
   /**
-   * Edits a row under a lock and emits the event only if a column changed. Shape: `also` runs after a change was
-   * written.
+   * Edits a row under a lock and emits the event only if a column changed. `also` runs after a change was written.
    * Errors: NotFound, those of `edit` and of `also`, those of `taken`.
    */
   async change(

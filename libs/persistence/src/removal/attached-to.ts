@@ -3,7 +3,7 @@ import type { Prepared } from '../sql/prepared';
 import type { Tx } from '../work/work';
 import { chunkSql, DEPARTURE_CHUNK, REMOVAL_CHUNK, runInChunks } from './chunks';
 
-/** Noteables of one type that were deleted. Shape: `projectId` is null for noteables of groups. */
+/** Noteables of one type that were deleted. `projectId` is null for noteables of groups. */
 export interface DeletedNoteables {
   readonly type: string;
   readonly rows: readonly { readonly id: number; readonly projectId: number | null }[];
@@ -79,9 +79,9 @@ export function declaredAttachments(): readonly Attachment[] {
 }
 
 /**
- * Declares what happens to the rows of a table when a noteable, project, group or user is removed. The declaration is in
- * the wing that owns the table and is named by `@Attaches` above that wing's module.
- * Shape: `K` is the context that hooks get from the service. Every generated statement needs an index.
+ * Declares what happens to the rows of a table when a noteable, project, group or user is removed. The declaration is
+ * in the wing that owns the table and is named by `@Attaches` above that wing's module. `K` is the context that hooks
+ * get from the service. Every generated statement needs an index.
  */
 export function attachedTo<K = unknown>(rows: AttachedRows<K>): Attachment<K> {
   const attachment = new Attachment(rows);

@@ -19,8 +19,8 @@ export async function runInChunks(tx: Tx, statement: Prepared, values: readonly 
 }
 
 /**
- * A condition for the next chunk of rows. Shape: `key` is the primary key, or `ctid` where that has several columns. It
- * is an array and not a sub-select: PostgreSQL may answer a sub-select by reading the whole table.
+ * A condition for the next chunk of rows. `key` is the primary key, or `ctid` where that has several columns. It is an
+ * array and not a sub-select: PostgreSQL may answer a sub-select by reading the whole table.
  */
 export function chunkSql(o: {
   readonly table: string;

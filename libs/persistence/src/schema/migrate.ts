@@ -37,11 +37,10 @@ export async function pendingMigrations(
 }
 
 /**
- * Migrates a database to the newest schema, each migration in a transaction of its own.
- * Shape: the plumbing tables are added when not listed. A second process waits for the first and then finds nothing
- * to do. Returns the names of the migrations that were run.
- * Errors: those of the failing statement; the migrations before it stay.
- * Source: reference reliability 9.2; ADR 0023.
+ * Migrates a database to the newest schema, each migration in a transaction of its own. The plumbing tables are added
+ * when not listed. A second process waits for the first and then finds nothing to do. Returns the names of the
+ * migrations that were run. Errors: those of the failing statement; the migrations before it stay. Source: reference
+ * reliability 9.2; ADR 0023.
  */
 export async function runMigrations(url: string, migrations: readonly MigrationClass[]): Promise<string[]> {
   const dataSource = new DataSource({

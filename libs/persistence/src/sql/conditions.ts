@@ -81,8 +81,8 @@ export function similarityOrderSql(text: string, columns: readonly string[]): st
 
 /**
  * A condition: one of the columns contains the text, ignoring case. The pattern is folded once: ILIKE would fold it
- * again for every row, so that a text of 15,000 characters costs a hundred times as much as a short one.
- * Shape: `pattern` is the parameter of a value from `likePattern`.
+ * again for every row, so that a text of 15,000 characters costs a hundred times as much as a short one. `pattern` is
+ * the parameter of a value from `likePattern`.
  */
 export function containsSql(columns: readonly string[], pattern: string): string {
   return `(${columns.map((column) => `lower(${column}) like lower(${pattern})`).join(' or ')})`;

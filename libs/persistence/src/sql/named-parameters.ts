@@ -1,4 +1,4 @@
-/** Values of an SQL text. Shape: the keys are the names of its parameters; there may be surplus keys. */
+/** Values of an SQL text. The keys are the names of its parameters; there may be surplus keys. */
 export type NamedValues = object;
 
 /** SQL with numbered parameters. Shape: `names[0]` is the name of `$1`. */

@@ -105,9 +105,9 @@ function keptText(sql: string, values: Values): KeptText {
 }
 
 /**
- * Statements that are composed at their first use, for hot paths: composing the text costs more than sending it.
- * Shape: the name contains everything that the text depends on. All statements may get the same values: those that
- * have no parameter in the text are omitted.
+ * Statements that are composed at their first use, for hot paths: composing the text costs more than sending it. The
+ * name contains everything that the text depends on. All statements may get the same values: those that have no
+ * parameter in the text are omitted.
  */
 export class KeptStatements {
   private readonly known = new Map<string, KeptText>();

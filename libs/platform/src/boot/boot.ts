@@ -68,7 +68,7 @@ export async function bootTogether(definitions: readonly ProcessDefinition[]): P
   await run(parts, () => Promise.resolve());
 }
 
-/** Runs the parts of this process. Shape: `use` runs a command or a migration, and returns its exit code. */
+/** Runs the parts of this process. `use` runs a command or a migration, and returns its exit code. */
 async function run(
   parts: readonly Part[],
   use: (contexts: readonly BootContext[]) => Promise<number | void>,
@@ -102,8 +102,8 @@ async function run(
 }
 
 /**
- * Creates the contexts of all parts. Shape: `former` are those whose loggers are kept.
- * Errors: ConfigurationError with the problems of all parts.
+ * Creates the contexts of all parts. `former` are those whose loggers are kept. Errors: ConfigurationError with the
+ * problems of all parts.
  */
 function prepareAll(parts: readonly Part[], former: readonly BootContext[] = []): BootContext[] {
   const problems: string[] = [];

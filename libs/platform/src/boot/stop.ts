@@ -6,10 +6,9 @@ import { shutDown } from './shutdown';
 /**
  * Shuts the process down on SIGTERM, SIGINT or when the parent that started it over IPC is gone. Readiness fails at
  * once, and answers have `Connection: close`; after `delayMs` (SIGTERM only: without it there is no load balancer) the
- * shutdown order runs; then exit 0. After another `graceMs`, exit 1 even if a step still runs.
- * Shape: `latest` returns the contexts at the time of the signal, of which the first stops before the others;
- * `last` runs at the very end.
- * Source: reference reliability 6.4.
+ * shutdown order runs; then exit 0. After another `graceMs`, exit 1 even if a step still runs. `latest` returns the
+ * contexts at the time of the signal, of which the first stops before the others; `last` runs at the very end. Source:
+ * reference reliability 6.4.
  */
 export function stopOnSignals(latest: () => readonly BootContext[], last: () => Promise<void>): void {
   const limits = latest().map((context) => context.settings(platformSettings));

@@ -20,8 +20,8 @@ export const LOGGER: unique symbol = Symbol('Logger');
 
 /**
  * Creates a logger that writes JSON lines to stdout, one object a line, so that no text of a client can forge a line.
- * Every line passes redaction by key name and by token pattern. Source: reference reliability 7.2 (V16), 8.5.
- * Shape: `stream` replaces stdout in tests.
+ * Every line passes redaction by key name and by token pattern. Source: reference reliability 7.2 (V16), 8.5. `stream`
+ * replaces stdout in tests.
  */
 export function createLogger(
   o: { readonly service: string; readonly instance?: string; readonly level: LogLevel },
@@ -58,8 +58,8 @@ function output(descriptor: 1 | 2): DestinationStream {
 }
 
 /**
- * Adapts our logger for Nest. Its start-up messages are logged as debug. Shape: `current` returns the logger of a line,
- * where one Nest logger serves several processes.
+ * Adapts our logger for Nest. Its start-up messages are logged as debug. `current` returns the logger of a line, where
+ * one Nest logger serves several processes.
  */
 export function nestLogger(logger: Logger, current: () => Logger = () => logger): LoggerService {
   const facts = (rest: unknown[]): object => {

@@ -32,8 +32,8 @@ export class Metrics {
   }
 
   /**
-   * A counter whose numbers are kept elsewhere, where an increment costs less. Shape: `read` is called at each scrape,
-   * and returns the totals since the process began.
+   * A counter whose numbers are kept elsewhere, where an increment costs less. `read` is called at each scrape, and
+   * returns the totals since the process began.
    */
   total(name: string, help: string, labels: readonly string[], read: () => readonly Total[]): Counter {
     return this.once(name, prom().Counter, () => {
@@ -52,9 +52,9 @@ export class Metrics {
   }
 
   /**
-   * A gauge. Shape: `collect` is called at each scrape to set it. If it fails or takes longer than 2 s, the gauge is
-   * omitted and counted in `rookery_metrics_missing_total`: a gauge that queries the database has no value while it is
-   * away, and must not prevent the others.
+   * A gauge. `collect` is called at each scrape to set it. If it fails or takes longer than 2 s, the gauge is omitted
+   * and counted in `rookery_metrics_missing_total`: a gauge that queries the database has no value while it is away,
+   * and must not prevent the others.
    */
   gauge(
     name: string,

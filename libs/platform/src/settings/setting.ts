@@ -1,6 +1,6 @@
 /**
- * One environment variable: name, allowed values and default.
- * Shape: `read` gets a non-empty text and returns a value or a problem ("is not …").
+ * One environment variable: name, allowed values and default. `read` gets a non-empty text and returns a value or a
+ * problem ("is not …").
  */
 export interface SettingField<T> {
   readonly env: string;
@@ -118,7 +118,7 @@ export const setting = {
     ) as SettingField<Value<number, D>>;
   },
 
-  /** Shape: `computed` is a default computed at start, with its description for the documentation. */
+  /** `computed` is a default computed at start, with its description for the documentation. */
   text<D extends string | null = string>(
     env: string,
     o: About & { readonly default?: D; readonly computed?: { readonly about: string; readonly value: () => string } },
@@ -173,8 +173,7 @@ export const setting = {
   },
 
   /**
-   * Comma-separated; blanks around items and empty items are dropped.
-   * Shape: `check` returns a problem ("holds …") or null.
+   * Comma-separated; blanks around items and empty items are dropped. `check` returns a problem ("holds …") or null.
    */
   list(
     env: string,

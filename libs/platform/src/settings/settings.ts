@@ -22,7 +22,7 @@ export type SettingsOf<D> =
 export type SettingsValues = Map<symbol | (abstract new (...args: never[]) => unknown), unknown>;
 
 /**
- * All problems of the environment together. Shape: `problems` are phrases that begin with the variable's name and never
+ * All problems of the environment together. `problems` are phrases that begin with the variable's name and never
  * contain a secret.
  */
 export class ConfigurationError extends Error {

@@ -60,7 +60,7 @@ export class GeoStatusesQueries {
       .page(this.db, request);
   }
 
-  /** Shape: undefined when nothing is known of the site. */
+  /** Returns undefined when nothing is known of the site. */
   one(siteId: number): Promise<StatusRow | undefined> {
     return this.stored()
       .where((bind) => `t.geo_site_id = ${bind(siteId)}`)
@@ -78,7 +78,7 @@ export class GeoStatusesQueries {
     return this.db.query<SiteToAsk>(TO_ASK, [after, count]);
   }
 
-  /** Shape: null when no site has that name. */
+  /** Returns null when no site has that name. */
   async named(name: string): Promise<Pick<GeoSite, 'isPrimary'> | null> {
     const [site] = await this.db.query<Pick<GeoSite, 'isPrimary'>>(NAMED, [name]);
     return site ?? null;

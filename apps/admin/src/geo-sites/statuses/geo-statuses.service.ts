@@ -27,7 +27,7 @@ export class GeoStatusesService {
     return { ...page, rows: page.rows.map((row) => this.shown(row)) };
   }
 
-  /** Shape: `refresh` checks the site first. Errors: NotFound for the site or its status. */
+  /** `refresh` checks the site first. Errors: NotFound for the site or its status. */
   async show(siteId: number, refresh: boolean): Promise<ShownStatus> {
     const site = await geoSites.on(this.work).find(siteId);
     if (site.enabled && (refresh || this.current.isNamed(site.name))) await this.probes.probe(site);

@@ -3,7 +3,7 @@ import type { ImportedKind, ImportedObject, UnimportedObject } from '@rookery/co
 import type { ProjectFacts } from '@rookery/directory';
 import type { Tx } from '@rookery/persistence';
 
-/** Objects of one kind that an import sends. Shape: `importType` is the kind of the upstream host. */
+/** Objects of one kind that an import sends. `importType` is the kind of the upstream host. */
 export interface SentObjects<K extends ImportedKind = ImportedKind> {
   readonly importType: string;
   readonly objects: readonly ImportedObject<K>[];

@@ -71,7 +71,7 @@ export function readsCodeSql(project: string, access: string): string {
         and (${access}.is_member or coalesce(code.repository_access_level, 'enabled') = 'enabled'))))`;
 }
 
-/** Subquery for the id of the user with a username, ignoring case. Shape: `username` is a text expression. */
+/** Subquery for the id of the user with a username, ignoring case. `username` is a text expression. */
 export function userNamedSql(username: string): string {
   return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;
 }

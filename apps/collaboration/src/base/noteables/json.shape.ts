@@ -59,8 +59,8 @@ export class JsonShape<in A> {
   }
 
   /**
-   * Presenter for the document of answers that may leave out fields, such as a list with `view=simple`. Shape:
-   * `required` are the fields that are always there.
+   * Presenter for the document of answers that may leave out fields, such as a list with `view=simple`. `required` are
+   * the fields that are always there.
    */
   documentedAs(name: string, required: readonly string[]): Presenter<never> {
     const shown = this.fields.map(
@@ -114,7 +114,10 @@ export class JsonShapeBuilder<A> {
     private readonly lookup?: (args: A) => string,
   ) {}
 
-  /** Adds fields. Shape: `when` is boolean SQL, the same for all of these fields; they come last, and are left out if it is false. */
+  /**
+   * Adds fields. `when` is boolean SQL, the same for all of these fields; they come last, and are left out if it is
+   * false.
+   */
   fields<V extends Record<string, unknown>>(fields: SqlFields<A, V>, when?: (args: A) => string): JsonShape<A> {
     const own = (Object.keys(fields) as (keyof V & string)[]).map((name) => {
       const [{ type, pieces, about }, source] = fields[name];
@@ -153,7 +156,7 @@ export const TODAY = `(now() at time zone 'UTC')::date`;
 const orNull = (sql: string): Piece => ({ sql: `coalesce(${sql}, 'null')` });
 const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '"' }, ...pieces, { constant: '"' }];
 
-/** Sources of a nested object that a subquery finds. Shape: `from` follows `select <shape>`. */
+/** Sources of a nested object that a subquery finds. `from` follows `select <shape>`. */
 export interface Found<A> {
   readonly of: A;
   readonly from: string;
@@ -230,7 +233,7 @@ export const json = {
       return [orNull(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
     },
   }),
-  /** A list of objects from an array of their JSON texts, see `textsSql`. Shape: the array may be null. */
+  /** A list of objects from an array of their JSON texts, see `textsSql`. The array may be null. */
   list: <A>(shape: JsonShape<A>): SqlType<string> => ({
     type: list(nested(shape.presenter)),
     pieces: (array) => [{ constant: '[' }, { sql: `array_to_string(${array}, ',')` }, { constant: ']' }],
@@ -247,7 +250,10 @@ export function described<S>(type: SqlType<S>, about: string): SqlType<S> {
   return { ...type, about };
 }
 
-/** All rows of a FROM clause as one JSON array text. Shape: null if `heavy` holds for any row; heavy rows are not rendered. */
+/**
+ * All rows of a FROM clause as one JSON array text. Returns null if `heavy` holds for any row; heavy rows are not
+ * rendered.
+ */
 export function arraySql(
   { sql }: Pick<WrittenShape, 'sql'>,
   from: string,

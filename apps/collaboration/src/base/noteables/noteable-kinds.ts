@@ -153,7 +153,7 @@ export class NoteableKinds {
     return this.all.filter((kind) => kind.abilities.includes(ability));
   }
 
-  /** Returns the kind of a noteable type. Shape: undefined for an undeclared type. */
+  /** Returns the kind of a noteable type. Returns undefined for an undeclared type. */
   kindOfType(type: string): NoteableKind | undefined {
     return this.all.find((kind) => kind.type === type);
   }
@@ -217,8 +217,8 @@ export function groupedByKind<R>(
 
 /**
  * Lateral FROM item with the noteable that `type` and `id` identify, whatever its kind; no row if it does not exist.
- * Shape: `columns` returns a select list over the alias `i` of the kind's table, with the same columns for each kind.
- * With one kind, the planner turns it into a plain join; each further kind costs one index lookup.
+ * `columns` returns a select list over the alias `i` of the kind's table, with the same columns for each kind. With one
+ * kind, the planner turns it into a plain join; each further kind costs one index lookup.
  */
 export function subjectSql<K extends { readonly type: string; readonly table: string }>(
   kinds: readonly K[],
@@ -234,7 +234,7 @@ export function subjectSql<K extends { readonly type: string; readonly table: st
 /** The parts of a kind that decide who reads its rows. */
 export type ReadableKind = Pick<NoteableKind, 'parent' | 'feature' | 'visibleSql'>;
 
-/** Boolean SQL: does a person see the row `i`? Shape: `access` is the alias of an `accessSql` subquery. */
+/** Boolean SQL: does a person see the row `i`? `access` is the alias of an `accessSql` subquery. */
 export function readableSql(kind: ReadableKind, access: string, viewer: string): string {
   const readsFeature = readsFeatureSql(kind, access, parentSql(kind));
   return `${readsFeature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
@@ -276,7 +276,7 @@ export function shownSql(row: string, externalUrl: string, person: PersonSql): S
   };
 }
 
-/** Reader for `visibleSql`, from a row of `accessSql`. Shape: `access` is the alias of that row. */
+/** Reader for `visibleSql`, from a row of `accessSql`. `access` is the alias of that row. */
 export function readerOfAccess(access: string, viewer: string): ReaderSql {
   return { viewer, isMember: `${access}.is_member`, readsConfidential: `${access}.reads_confidential` };
 }

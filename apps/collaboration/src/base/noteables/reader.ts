@@ -72,8 +72,8 @@ export function readerOf(viewer: Viewer, { level }: ParentFacts): Reader {
 }
 
 /**
- * Error for a reference that no row belongs to. Shape: `resource` is what was looked up below the noteable, for the case
- * that the noteable exists.
+ * Error for a reference that no row belongs to. `resource` is what was looked up below the noteable, for the case that
+ * the noteable exists.
  */
 export function missingBelow({ kind, isUntouched }: NoteableReference, resource?: string): NotFound {
   return new NotFound(isUntouched ? resource : kind.resource);

@@ -7,7 +7,9 @@ import { UserAgentDetailsQueries } from './user-agent-details.queries';
 import { userAgentDetail } from './user-agent-detail.presenter';
 import type { UserAgentDetail } from './user-agent-detail';
 
-/** Builds the route for the user agent and IP address that a noteable was created with. Shape: `source` cites the requirement. */
+/**
+ * Builds the route for the user agent and IP address that a noteable was created with. `source` cites the requirement.
+ */
 export function userAgentDetailsController(routes: NoteableRoutes, source: string) {
   const { kind, a } = routes;
   const noteable = routesBelow(routes);

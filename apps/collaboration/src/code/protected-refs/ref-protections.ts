@@ -75,7 +75,7 @@ export class RefAccess {
     return this.mayPushAny || [...this.shared].some((name) => this.branch(name).isShared);
   }
 
-  /** Shape: `name` is the short name of the branch, which need not exist. */
+  /** `name` is the short name of the branch, which need not exist. */
   branch(name: string): BranchAccess {
     const rules = this.rulesFor('branch', name);
     const isProtected = rules.length > 0;
@@ -95,7 +95,7 @@ export class RefAccess {
     };
   }
 
-  /** Shape: `name` is the short name of the tag, which need not exist. */
+  /** `name` is the short name of the tag, which need not exist. */
   tag(name: string): TagAccess {
     const rules = this.rulesFor('tag', name);
     const isProtected = rules.length > 0;

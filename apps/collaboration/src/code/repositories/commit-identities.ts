@@ -26,7 +26,7 @@ export class CommitIdentities {
     return { name: user?.name ?? username, email, at: this.clock.now() };
   }
 
-  /** Returns the id of the user whose address without mail this is. Shape: null for other addresses. */
+  /** Returns the id of the user whose address without mail this is. Returns null for other addresses. */
   userIdOf(email: string): number | null {
     const [local = '', host] = email.split('@');
     const id = /^([1-9]\d{0,14})-/.exec(local)?.[1];

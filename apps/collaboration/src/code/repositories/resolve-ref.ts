@@ -8,7 +8,7 @@ const TAGS = 'refs/tags/';
 
 /**
  * Finds the commit that a name means, with the ref behind the name. A full ref name comes before a branch, and a branch
- * before a tag. Shape: a null name is the default branch; null = the repository has no such commit.
+ * before a tag. A null name is the default branch; null = the repository has no such commit.
  */
 export async function resolveRef(
   repository: Repository,

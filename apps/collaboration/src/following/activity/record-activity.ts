@@ -49,7 +49,7 @@ const dropOfNotes = prepared(
    where e.noteable_id = gone.noteable_id and e.noteable_type = gone.noteable_type and e.target_id = gone.note_id
      and e.target_type in (${NOTE_TARGETS})`,
 );
-/** SQL array of the ids of a chunk of entries. Shape: `$1` are ids of milestones. */
+/** SQL array of the ids of a chunk of entries. `$1` are ids of milestones. */
 const OF_MILESTONES = `array(select e.id from activity_events e where e.noteable_id = any($1::bigint[])
      and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}' limit ${REMOVAL_CHUNK})`;
 /** Deletes a chunk of entries. Shape: `$1` are ids of milestones. */

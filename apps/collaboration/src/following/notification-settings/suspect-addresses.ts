@@ -29,7 +29,7 @@ const forget = statement<{ digest: string }, never>(
   'suspect_addresses_forget',
   'delete from suspect_addresses where digest = :digest',
 );
-/** Deletes a chunk of forgotten rows. Shape: `$1` is their age in days. */
+/** Deletes a chunk of forgotten rows. `$1` is their age in days. */
 export const oldSuspects = prepared(
   'suspect_addresses_drop_oldest',
   `delete from suspect_addresses where digest in (

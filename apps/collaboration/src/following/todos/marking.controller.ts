@@ -6,7 +6,7 @@ import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-ro
 import { MarkingService } from './marking.service';
 import { todoDetailShape } from './todo.shape';
 
-/** Controller that adds a noteable of one kind to the caller's to-dos. Shape: `others` are further paths of the route. */
+/** Controller that adds a noteable of one kind to the caller's to-dos. `others` are further paths of the route. */
 export function markingController(routes: NoteableRoutes, others: readonly string[] = []) {
   const noteable = routesBelow(routes);
   const { aliases = [] } = noteable.aliases('todo');

@@ -52,7 +52,7 @@ const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 /**
  * Boolean SQL: whether a later note settles a to-do, which is then inserted as done: events may come out of order.
  * Comments settle it. System notes settle it if the event of the same change does (`settles` in the consumer). A reply
- * settles only to-dos of its thread. Shape: `later` is the later note, `n` the note that raised the to-do.
+ * settles only to-dos of its thread. `later` is the later note, `n` the note that raised the to-do.
  */
 const settlesSql = `case when not later.system then not later.is_reply or later.thread_id = coalesce(n.thread_id, n.id)
   else (later.body in ('closed', 'reopened', 'merged', 'approved this merge request', 'changed the description')
@@ -104,8 +104,8 @@ const raise = perKind((kind) =>
 );
 
 /**
- * Prepares a statement twice, for to-dos of projects and for to-dos of groups, so that each uses its index. Shape: `sql`
- * gets a function that returns the condition on the project, with the alias of the values.
+ * Prepares a statement twice, for to-dos of projects and for to-dos of groups, so that each uses its index. `sql` gets
+ * a function that returns the condition on the project, with the alias of the values.
  */
 export const preparedByParent = (name: string, sql: (inParent: (values: string) => string) => string) => ({
   project: prepared(

@@ -13,7 +13,7 @@ import { perKind, readableSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 
-/** Parameters of the statement. Shape: `place` is the project or group that the path names. */
+/** Parameters of the statement. `place` is the project or group that the path names. */
 export interface MilestoneNoteablesParams {
   readonly milestone: number;
   readonly place: number;

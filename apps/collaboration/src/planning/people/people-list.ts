@@ -1,7 +1,7 @@
 import { prepared } from '@rookery/persistence';
 import type { Prepared, Tx } from '@rookery/persistence';
 
-/** Table of the assignees or reviewers of one kind. Shape: it has the columns `noteable`, user_id and position. */
+/** Table of the assignees or reviewers of one kind. It has the columns `noteable`, user_id and position. */
 export interface PeopleTable {
   readonly table: string;
   /** Column of the noteable: `issue_id`. */
@@ -52,7 +52,7 @@ export class PeopleList {
     return rows.map((row) => row.user_id);
   }
 
-  /** Sets the people to exactly these users, in this order. Shape: `before` are the ids of the previous ones. */
+  /** Sets the people to exactly these users, in this order. `before` are the ids of the previous ones. */
   async set(tx: Tx, noteableId: number, before: readonly number[], userIds: readonly number[]): Promise<void> {
     if (before.some((id) => !userIds.includes(id))) await tx.prepared(this.clear, [noteableId, userIds]);
     if (userIds.length > 0) await tx.prepared(this.write, [noteableId, userIds]);

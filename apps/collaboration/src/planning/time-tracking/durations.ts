@@ -61,7 +61,7 @@ export function formatDuration(seconds: number): string | null {
   return parts.length > 0 ? parts.join(' ') : null;
 }
 
-/** SQL that formats a column like `formatDuration`. Shape: a text expression, null for 0. */
+/** SQL that formats a column like `formatDuration`. Returns a text expression, null for 0. */
 export function durationSql(column: string): string {
   const parts = UNITS.map(({ name, seconds }, index) => {
     const rest = index === 0 ? column : `${column} % ${UNITS[index - 1]!.seconds}`;

@@ -37,7 +37,7 @@ export class TimeTrackingService {
     return row.json;
   }
 
-  /** Sets the estimate. Shape: `duration` is a text like `1h 30m`. Errors: Refused for an invalid duration. */
+  /** Sets the estimate. `duration` is a text like `1h 30m`. Errors: Refused for an invalid duration. */
   estimate(viewer: SignedInViewer, on: NoteableReference, duration: string): Promise<string> {
     return this.change(viewer, on, (now) => timeChanges.estimate(duration, now));
   }
@@ -67,8 +67,7 @@ export class TimeTrackingService {
   }
 
   /**
-   * Changes times inside an existing transaction. Shape: `json` is the stats as JSON text. Errors: NotFound for the
-   * noteable.
+   * Changes times inside an existing transaction. `json` is the stats as JSON text. Errors: NotFound for the noteable.
    */
   async track(
     tx: Tx,

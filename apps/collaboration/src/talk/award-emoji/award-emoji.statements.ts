@@ -9,7 +9,7 @@ import type { ReaderParams } from '../notes/note-statement';
 import { namedVisibleSql, statementsName } from '../notes/notes.statements';
 import { awardShape } from './award-emoji.shape';
 
-/** Parameters of all statements. Shape: `note` is null for the noteable itself. */
+/** Parameters of all statements. `note` is null for the noteable itself. */
 export interface AwardedParams extends ReaderParams {
   readonly note: number | null;
 }

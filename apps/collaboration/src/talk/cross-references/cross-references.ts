@@ -215,8 +215,9 @@ function keyOf({ type, id }: ReferringText['about']): string {
 }
 
 /**
- * Returns the namespace and project of a reference. A path without a slash is a project in the same namespace as the text's
- * project, or in the text's group. Shape: null for a reference without a path in a text of a group, which has no project.
+ * Returns the namespace and project of a reference. A path without a slash is a project in the same namespace as the
+ * text's project, or in the text's group. Returns null for a reference without a path in a text of a group, which has
+ * no project.
  */
 function placeOf(
   kind: NoteableKind,

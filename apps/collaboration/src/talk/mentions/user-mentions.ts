@@ -144,7 +144,7 @@ export class UserMentions {
   }
 }
 
-/** A text with the mentioned names in lower case. Shape: `direct` are the names at the start of a line. */
+/** A text with the mentioned names in lower case. `direct` are the names at the start of a line. */
 interface TextWithNames {
   readonly text: MentioningText;
   readonly names: readonly string[];

@@ -40,7 +40,7 @@ const write = perKind(({ table, type, writes }) =>
 );
 
 /**
- * Writes system notes on noteables of one kind for the references to them. Shape: `importedFrom` is the kind of the upstream
+ * Writes system notes on noteables of one kind for the references to them. `importedFrom` is the kind of the upstream
  * host of imported references. Source: reference work-tracking 2.7.
  */
 export async function writeCrossReferences(

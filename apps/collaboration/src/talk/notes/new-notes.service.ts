@@ -30,8 +30,8 @@ interface NoteWriter {
 /** A new note whose quick actions and place are known. */
 export interface PreparedNote {
   /**
-   * Writes the note. Shape: `isAlone` is true if the transaction makes no other change. Errors: Invalid when the text
-   * contains only quick actions and none had an effect; those of the note.
+   * Writes the note. `isAlone` is true if the transaction makes no other change. Errors: Invalid when the text contains
+   * only quick actions and none had an effect; those of the note.
    */
   write(tx: Tx, isAlone?: boolean): Promise<NewNoteResult>;
 }

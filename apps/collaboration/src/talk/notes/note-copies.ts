@@ -47,7 +47,7 @@ const copy = prepared(
    from own`,
 );
 
-/** Counts of copied notes and ids of copied comments. Shape: `oldIds` and `newIds` are in the same order. */
+/** Counts of copied notes and ids of copied comments. `oldIds` and `newIds` are in the same order. */
 export interface CopiedNotes {
   readonly publicCount: number;
   readonly internalCount: number;

@@ -9,8 +9,8 @@ import { notesSettings } from './notes.config';
 import type { NotesSettings } from './notes.config';
 
 /**
- * Statement that adds `more` notes to the user's window of one minute, which begins with its first note. Returns no row if
- * they exceed the limit `most`. Shape: all arguments are SQL; with `from`, it counts only if that has a row.
+ * Statement that adds `more` notes to the user's window of one minute, which begins with its first note. Returns no row
+ * if they exceed the limit `most`. All arguments are SQL; with `from`, it counts only if that has a row.
  */
 export const countNotesSql = (user: string, most: string, { more = '1', from = '' } = {}): string =>
   `insert into note_creations as c (user_id, window_started_at, notes_count) select ${user}::bigint, now(), ${more} ${from}

@@ -3,8 +3,8 @@ import type { Note } from './note.entity';
 import type { CountedRow } from './note-limit';
 
 /**
- * Parameters of every statement on the notes of a noteable. Shape: `named` is the id or iid of the noteable, as given in
- * the path.
+ * Parameters of every statement on the notes of a noteable. `named` is the id or iid of the noteable, as given in the
+ * path.
  */
 export interface ReaderParams {
   readonly parent: number;
@@ -44,7 +44,7 @@ export interface NewNoteParams extends ReaderParams {
   readonly most_comments: number;
 }
 
-/** Parameters of the limit of notes per minute. Shape: `most_notes` is null if the author has no limit. */
+/** Parameters of the limit of notes per minute. `most_notes` is null if the author has no limit. */
 interface LimitParams {
   readonly most_notes: number | null;
   readonly spender: number;
@@ -87,7 +87,7 @@ export interface NotePageRow {
   readonly json: string | null;
 }
 
-/** Shape: `id` is null when the noteable has no such note; `hidden` when the reader may not see it. */
+/** `id` is null when the noteable has no such note; `hidden` when the reader may not see it. */
 interface OneNoteRow {
   readonly id: number | null;
   readonly hidden: boolean;
@@ -105,7 +105,7 @@ interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'inte
   readonly hidden: boolean;
 }
 
-/** Row that the statement returns for the note that it inserted. Shape: `json` is the note as the API answers it. */
+/** Row that the statement returns for the note that it inserted. `json` is the note as the API answers it. */
 export interface WrittenNoteRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;

@@ -45,7 +45,7 @@ export interface NoteEdit {
   readonly sentConfidential: boolean;
 }
 
-/** Note given in a path. Shape: `discussion` is the id of the note that must have started its discussion. */
+/** Note given in a path. `discussion` is the id of the note that must have started its discussion. */
 export interface NamedNote {
   readonly id: number;
   readonly discussion?: number;
@@ -200,7 +200,7 @@ export class NotesService {
     });
   }
 
-  /** Deletes a note. Shape: `check` gets the time of the last change and may throw. */
+  /** Deletes a note. `check` gets the time of the last change and may throw. */
   async remove(
     viewer: SignedInViewer,
     on: NoteableReference,

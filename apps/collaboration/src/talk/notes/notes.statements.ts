@@ -65,7 +65,7 @@ export class NoteStatements {
   private readonly json: WrittenShape;
   private readonly name: string;
 
-  /** Shape: `by` is the column that paths identify a noteable by; `referenced` as in `noteSqlOf`. */
+  /** `by` is the column that paths identify a noteable by; `referenced` as in `noteSqlOf`. */
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,

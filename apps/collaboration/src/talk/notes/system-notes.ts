@@ -122,7 +122,7 @@ export const systemNotes = {
   autoMergeAborted: (reason: string): string => `aborted the automatic merge because ${reason}`,
 
   threadsResolved: 'resolved all threads',
-  /** Shape: `number` counts the versions of the merge request; `url` is a path of the web. */
+  /** `number` counts the versions of the merge request; `url` is a path of the web. */
   lineChanged: (number: number, url: string): string => `changed this line in [version ${number} of the diff](${url})`,
   fileChanged: (number: number, url: string): string => `changed this file in [version ${number} of the diff](${url})`,
 

@@ -9,7 +9,7 @@ import { CommitThreads } from './commit-threads';
 import type { CommentedLine } from './commit-threads';
 import { DiscussedCommits } from './discussed-commits';
 
-/** A new comment. Shape: `at` is null for a comment on the whole commit. */
+/** A new comment. `at` is null for a comment on the whole commit. */
 export interface NewComment {
   readonly body: string;
   readonly at: CommentedLine | null;

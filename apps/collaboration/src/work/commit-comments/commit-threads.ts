@@ -14,7 +14,7 @@ import type { NewPosition } from '../../talk/notes/positions/position-rows';
 import { checkPlace, findPlace } from '../merge-requests/reviews/place-in-diff';
 import { commitKind } from './commit.kind';
 
-/** Line of a changed file. Shape: `type` is the side of the diff, old for a removed line. */
+/** Line of a changed file. `type` is the side of the diff, old for a removed line. */
 export interface CommentedLine {
   readonly path: string;
   readonly line: number;

@@ -42,8 +42,8 @@ import { insertIssue, permittedNewIssue } from './new-issue';
 import type { NewIssue } from './new-issue';
 
 /**
- * Steps that belong to the same transaction as a new issue. Shape: `lock` runs before the issue is inserted, `finish`
- * after it, with its number.
+ * Steps that belong to the same transaction as a new issue. `lock` runs before the issue is inserted, `finish` after
+ * it, with its number.
  */
 interface CreationSteps {
   readonly epicAssignment?: EpicAssignment | undefined;

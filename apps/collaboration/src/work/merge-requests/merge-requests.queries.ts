@@ -25,7 +25,7 @@ import {
   simpleMergeRequestShape,
 } from './merge-request.shape';
 
-/** Parameters of every statement here. Shape: `groups` are the ids of the ancestor groups, from the root down. */
+/** Parameters of every statement here. `groups` are the ids of the ancestor groups, from the root down. */
 export interface MergeRequestReaderParams {
   readonly project: number;
   readonly viewer: number | null;

@@ -132,8 +132,8 @@ export class MergeRequestsService {
   }
 
   /**
-   * Updates a merge request. Shape: `branches` are the branches that the update needs, with their present version.
-   * Errors: NotFound, Forbidden, Invalid, Conflict, TooManyRequests.
+   * Updates a merge request. `branches` are the branches that the update needs, with their present version. Errors:
+   * NotFound, Forbidden, Invalid, Conflict, TooManyRequests.
    */
   async update(
     viewer: SignedInViewer,
@@ -298,7 +298,7 @@ export class MergeRequestsService {
   }
 }
 
-/** Version that an update brings. Shape: null if the commits stay the same. */
+/** Version that an update brings. Returns null if the commits stay the same. */
 function newVersion({ headSha, state }: MergeRequest, branches: PreparedBranches | null): MeasuredVersion | null {
   if (!branches?.version || state === 'merged') return null;
   return branches.isRetargeted || branches.version.headSha !== headSha ? branches.version : null;

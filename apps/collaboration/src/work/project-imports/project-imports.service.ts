@@ -53,7 +53,7 @@ export class ProjectImportsService {
     return { failed };
   }
 
-  /** Shape: null for kinds that this service writes. */
+  /** Returns null for kinds that this service writes. */
   private async prepare({ project_id: id, kind, ...request }: ImportObjectsRequest): Promise<PreparedObjects | null> {
     const importer = this.importers.importerOf(kind);
     if (importer === null) return null;

@@ -14,7 +14,7 @@ import { ReleaseMilestonesQueries } from './release-milestones.queries';
 import type { Release } from './release.entity';
 import type { ReleaseRow } from './release-row';
 
-/** The project of releases, and the reader. Shape: `hasHtml` adds the description as HTML. */
+/** The project of releases, and the reader. `hasHtml` adds the description as HTML. */
 export interface ReleaseReader {
   readonly project: ProjectScope;
   readonly viewer: Viewer;

@@ -16,7 +16,7 @@ import { TagChanges } from '../../code/refs/tags/tag-changes';
 import type { TagWriter } from '../../code/refs/tags/tag-changes';
 import { findTag, TAGS } from '../../code/refs/tags/tags';
 
-/** Tag of a new release. Shape: `ref` is needed only if the tag does not exist. */
+/** Tag of a new release. `ref` is needed only if the tag does not exist. */
 export interface ReleaseTag {
   readonly tag_name: string;
   readonly tag_message?: string | null;
@@ -54,7 +54,7 @@ export class ReleaseTags implements RefUpdateEffect {
   }
 
   /**
-   * Returns the commit of the tag, and creates the tag first if it does not exist. Shape: null for a tag of a blob or
+   * Returns the commit of the tag, and creates the tag first if it does not exist. Returns null for a tag of a blob or
    * tree. Errors: Unprocessable without a `ref`; Refused by the rules of tags.
    */
   async ensure(writer: TagWriter, { tag_name: tag, tag_message: message, ref }: ReleaseTag): Promise<string | null> {

@@ -50,7 +50,7 @@ function rendered(discussions: readonly Discussion[]): Texts {
   );
 }
 
-/** Renders a page of the discussion of a noteable, with forms for signed-in users. Shape: `noteablePath` is its API path. */
+/** Renders a page of the discussion of a noteable, with forms for signed-in users. `noteablePath` is its API path. */
 export async function showDiscussions(request: PageRequest, noteablePath: string): Promise<Html> {
   // The API shows discussions to people who are signed in only.
   if (!request.username)

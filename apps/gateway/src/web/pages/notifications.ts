@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { hiddenToken, Redirect, sitePath } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 
-/** A notification setting. Shape: `events` are its switches, which the API shows with the level `custom`. */
+/** A notification setting. `events` are its switches, which the API shows with the level `custom`. */
 interface Setting {
   readonly level: string;
   readonly notification_email?: string | null;

@@ -43,7 +43,7 @@ export class HistoriesService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Compares the log with its database. Shape: `isBoot` starts a life in any case. */
+  /** Compares the log with its database. `isBoot` starts a life in any case. */
   async compare(isBoot: boolean): Promise<void> {
     const head = await this.work.run(async (tx) => {
       const kept = await lockHead(tx);

@@ -65,8 +65,8 @@ export interface First {
 
 /**
  * SQL: at least the first `count` groups in this order, from indexes that contain the ordering columns: up to `count`
- * of the memberships, and up to `count` of each reached tree. Shape: a statement of distinct `id` and, unless it orders
- * by id, `name` or `path`.
+ * of the memberships, and up to `count` of each reached tree. Returns a statement of distinct `id` and, unless it
+ * orders by id, `name` or `path`.
  */
 export function firstReachedGroupsSql(reach: UserLevelSql, first: First): string {
   const below = KEPT[first.by].below;

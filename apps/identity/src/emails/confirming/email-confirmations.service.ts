@@ -86,8 +86,8 @@ export class EmailConfirmationsService {
   }
 
   /**
-   * Returns the path of the confirmation link, relative to the root. Shape: null when the address needs no confirmation
-   * or the link has expired.
+   * Returns the path of the confirmation link, relative to the root. Returns null when the address needs no
+   * confirmation or the link has expired.
    */
   pathFor(email: Pick<EmailRecord, 'id' | 'email' | 'confirmed_at' | 'confirmation_requested_at'>): string | null {
     const { id, confirmed_at, confirmation_requested_at: at } = email;

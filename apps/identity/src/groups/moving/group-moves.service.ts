@@ -36,8 +36,8 @@ export class GroupMovesService {
   ) {}
 
   /**
-   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group. Errors: Refused
-   * with the whole text of the API; NotFound when the group or the target was deleted.
+   * `target` is the scope of the new parent, null for the top level; the viewer owns the group. Errors: Refused with
+   * the whole text of the API; NotFound when the group or the target was deleted.
    */
   async move(viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
     try {

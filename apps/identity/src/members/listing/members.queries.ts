@@ -53,7 +53,7 @@ export class MembersQueries {
     return directMembers(source).where(notExpiredSql('m')).narrow(filtersOf(viewer), params).page(this.db, request);
   }
 
-  /** A direct member. Shape: null if the membership has expired and `shown` is not `even expired`. */
+  /** A direct member. Returns null if the membership has expired and `shown` is not `even expired`. */
   async one(
     source: MemberSource,
     userId: number,

@@ -63,7 +63,7 @@ export class NamespaceTreesService {
   }
 
   /**
-   * Moves or renames a locked tree. The former full paths redirect to its contents. Shape: false when the path is
+   * Moves or renames a locked tree. The former full paths redirect to its contents. Returns false when the path is
    * taken: then the transaction must not be committed.
    */
   async move(tx: Tx, from: NamespacePlace & { readonly id: number }, to: NamespacePlace): Promise<boolean> {

@@ -41,7 +41,7 @@ export class PathChecksService {
     return { exists, suggests: [] };
   }
 
-  /** Counts and answers a check. Shape: `parentId` is null for the top level. Errors: TooManyRequests. */
+  /** Counts and answers a check. `parentId` is null for the top level. Errors: TooManyRequests. */
   async check(viewer: SignedInViewer, path: string, parentId: number | null): Promise<PathCheck> {
     await this.count(viewer);
     const taken = await this.db.query(

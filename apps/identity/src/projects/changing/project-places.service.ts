@@ -57,7 +57,7 @@ export class ProjectPlacesService {
     return home ?? null;
   }
 
-  /** Shape: null for bots, which have no personal namespace. */
+  /** Returns null for bots, which have no personal namespace. */
   async ownNamespace(tx: Tx, userId: number): Promise<number | null> {
     const [own] = await tx.query<{ id: number }>(`select id from namespaces where owner_id = $1`, [userId]);
     return own?.id ?? null;

@@ -37,7 +37,7 @@ export class ProjectImportsService {
   ) {}
 
   /**
-   * Checks whether a user may import into a group, or into a personal namespace. Shape: `type` is the kind of the host; null
+   * Checks whether a user may import into a group, or into a personal namespace. `type` is the kind of the host; null
    * for one whose imports need the role of a maintainer.
    */
   target(userId: number, namespace: string, type: ImportType | null): Promise<ImportTargetAnswer['outcome']> {
@@ -110,7 +110,7 @@ export class ProjectImportsService {
     return hasRole && mayPutProjectsIn(viewer, home) ? { outcome: 'allowed', home } : { outcome: 'forbidden' };
   }
 
-  /** Shape: null for a user who is not active. */
+  /** Returns null for a user who is not active. */
   private async importer(tx: Tx, userId: number): Promise<Importer | null> {
     const [user] = await tx.query<{ admin: boolean; external: boolean }>(
       `select admin, external from users where id = $1 and state = 'active'`,

@@ -14,7 +14,7 @@ import {
 } from '../../directory/reach/reached-projects-sql';
 
 /**
- * Restricts a list to a set of projects. Shape: `where` is a condition on rows `p`; `parts` are statements that select
+ * Restricts a list to a set of projects. `where` is a condition on rows `p`; `parts` are statements that select
  * disjoint sets of such rows, each by its own index; `seen` replaces the general visibility condition.
  */
 export interface ProjectSet {
@@ -44,7 +44,7 @@ export class ProjectListsQueries {
     return projectsOf(viewer, params, among).page(this.db, request);
   }
 
-  /** Projects by id from a position. Shape: one row more than `perPage`. */
+  /** Projects by id from a position. Returns one row more than `perPage`. */
   after(
     viewer: Viewer,
     params: ProjectFilters,

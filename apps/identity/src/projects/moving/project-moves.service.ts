@@ -68,7 +68,7 @@ export class ProjectMovesService {
     if (problems.length > 0) throw refusal(...problems);
   }
 
-  /** Tries to move the project. Shape: the reasons of a refusal; null when it was moved. */
+  /** Tries to move the project. Returns the reasons of a refusal; null when it was moved. */
   private async tryMove(
     viewer: SignedInViewer,
     projectId: number,

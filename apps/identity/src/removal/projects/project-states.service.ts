@@ -26,7 +26,7 @@ export class ProjectStatesService {
     });
   }
 
-  /** Shape: `unchanged` gets the time of the last change first; it throws to stop the deletion. */
+  /** `unchanged` gets the time of the last change first; it throws to stop the deletion. */
   async remove(
     viewer: SignedInViewer,
     projectId: number,

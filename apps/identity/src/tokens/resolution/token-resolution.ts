@@ -156,9 +156,9 @@ export class TokenResolution {
   }
 
   /**
-   * Revokes all tokens of a family after an attempt to rotate a revoked token. The request is refused before the rotation
-   * runs, which would otherwise revoke them. Shape: `key` is the idempotency key of the request. Does nothing if the same
-   * request, by its key, has rotated the token already.
+   * Revokes all tokens of a family after an attempt to rotate a revoked token. The request is refused before the
+   * rotation runs, which would otherwise revoke them. `key` is the idempotency key of the request. Does nothing if the
+   * same request, by its key, has rotated the token already.
    */
   private async revokeReusedFamily(tokenId: number, key: string | undefined): Promise<void> {
     if (!(await this.isRotatedBy(tokenId, key))) await this.tokens.revokeFamilyOf(tokenId);
@@ -229,7 +229,7 @@ function isBot(kind: UserKind): boolean {
   return kind === 'project_bot' || kind === 'service_account';
 }
 
-/** Returns the address to store: IPv4 also if it came over an IPv6 socket. Shape: null for an invalid address. */
+/** Returns the address to store: IPv4 also if it came over an IPv6 socket. Returns null for an invalid address. */
 function addressOf(ip: string | null): string | null {
   const plain = ip?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
   return isIP(plain) === 0 ? null : plain;

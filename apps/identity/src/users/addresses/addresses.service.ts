@@ -58,7 +58,7 @@ export class AddressesService {
     this.host = new URL(platform.externalUrl).hostname;
   }
 
-  /** Adds a secondary address. Shape: its id. */
+  /** Adds a secondary address. Returns its id. */
   async add(tx: Tx, userId: number, address: string, isConfirmed: boolean): Promise<number> {
     const [row] = (await tx.query(
       `insert into emails (user_id, email, confirmed_at) values ($1, $2, case when $3 then now() end) returning id`,
@@ -166,7 +166,7 @@ export class AddressesService {
 
   /**
    * Chooses the address for notifications. The primary one is not stored, so that a later primary one replaces it.
-   * Shape: false if it is not a confirmed address of the user.
+   * Returns false if it is not a confirmed address of the user.
    */
   async chooseNotificationEmail(tx: Tx, userId: number, address: string): Promise<boolean> {
     const [own] = await tx.query<{ email: string; is_primary: boolean }>(

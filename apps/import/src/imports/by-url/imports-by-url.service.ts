@@ -70,7 +70,7 @@ function refused(problem: string): ImportByUrlAnswer {
 }
 
 /**
- * Separates the credentials of a URL: `user:password`, or null. Shape: null for a URL that is not http or https, is
+ * Separates the credentials of a URL: `user:password`, or null. Returns null for a URL that is not http or https, is
  * malformed or too long, or has a query.
  */
 function partsOf(given: string): { readonly url: string; readonly credentials: string | null } | null {

@@ -7,7 +7,7 @@ import { NewImports } from './new-imports';
 import type { ImportOptions, ImportPlace } from './new-imports';
 import { refuseTarget, repohostRefusal } from './repohost-refusals';
 
-/** An import from a repository host. Shape: `find` asks the host, after the namespace was checked. */
+/** An import from a repository host. `find` asks the host, after the namespace was checked. */
 export interface RepohostStart {
   readonly source: UpstreamKind;
   readonly place: ImportPlace;

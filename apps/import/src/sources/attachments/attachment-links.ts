@@ -43,8 +43,8 @@ interface Piece {
 }
 
 /**
- * Addresses of attachments of one upstream repository in texts. Shape: `webOrigin` is the address of the host's web
- * pages, `name` is owner and name of the repository. Source: reference identity-and-import 6.6.
+ * Addresses of attachments of one upstream repository in texts. `webOrigin` is the address of the host's web pages,
+ * `name` is owner and name of the repository. Source: reference identity-and-import 6.6.
  */
 export class AttachmentLinks {
   private readonly address: RegExp;

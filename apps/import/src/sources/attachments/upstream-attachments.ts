@@ -25,7 +25,7 @@ export interface ArrivingAttachment {
   close(): Promise<void>;
 }
 
-/** Files that texts of one upstream repository link to. Shape: `webOrigin` is the one origin that gets the credential. */
+/** Files that texts of one upstream repository link to. `webOrigin` is the one origin that gets the credential. */
 export class UpstreamAttachments {
   constructor(
     readonly links: AttachmentLinks,

@@ -11,7 +11,7 @@ import { nameOfLabel, ownerIn, personIn, timesIn } from './remote-fields';
 
 const COMMENT_PAGE = /\/(issues|pull)\/(\d{1,15})#/;
 
-/** Readers of objects in lists of upstream hosts. Shape: null if a needed field is missing or has another type. */
+/** Readers of objects in lists of upstream hosts. Returns null if a needed field is missing or has another type. */
 export function labelIn(item: unknown): UpstreamLabel | null {
   const fields = toFields(item);
   const { name, color } = fields;
@@ -93,7 +93,7 @@ function commitIn(value: unknown): UpstreamCommit | null {
   return { branch: storableText(ref), sha: storableText(sha), owner: ownerIn(user) };
 }
 
-/** Shape: undefined for a repository that was deleted. */
+/** Returns undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
   return toFields(toFields(value)['repo'])['id'];
 }

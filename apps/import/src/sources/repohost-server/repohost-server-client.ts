@@ -35,7 +35,7 @@ export class RepohostServerClient {
     return { ...found, defaultBranch: await this.defaultBranch(access, found.fullName) };
   }
 
-  /** Shape: `name` is the key of the project and the slug of the repository. */
+  /** `name` is the key of the project and the slug of the repository. */
   open(access: UpstreamAccess, name: string): UpstreamRepository {
     const base = repositoryAddress(access, name);
     return {

@@ -21,7 +21,7 @@ import type {
   UpstreamReviewComment,
 } from '../upstream-objects';
 
-/** A comment of an activity. Shape: `root` is the comment that starts its thread; null for that comment itself. */
+/** A comment of an activity. `root` is the comment that starts its thread; null for that comment itself. */
 interface ActivityComment {
   readonly number: unknown;
   readonly comment: unknown;
@@ -64,7 +64,7 @@ export function mergedPathOf(item: unknown): string | null {
 }
 
 /**
- * Reads a pull request. Shape: null if a needed field is missing or has another type; `values` are the activities of a
+ * Reads a pull request. Returns null if a needed field is missing or has another type; `values` are the activities of a
  * merged one. Source: reference identity-and-import 6.10.
  */
 export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
@@ -188,7 +188,7 @@ function placeIn(anchor: unknown): CommentPlace | null {
   };
 }
 
-/** Servers send a path as a text, or as its components. Shape: null for a path that is too long. */
+/** Servers send a path as a text, or as its components. Returns null for a path that is too long. */
 function pathIn(value: unknown): string | null {
   const components = typeof value === 'string' ? [value] : listIn(toFields(value)['components']);
   const texts = components.filter((one) => typeof one === 'string');
@@ -205,7 +205,7 @@ function commitIn(value: unknown): UpstreamCommit | null {
   return { branch: storableText(branch), sha: storableText(latestCommit), owner };
 }
 
-/** Shape: undefined for a repository that was deleted. */
+/** Returns undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['id'];
 }
@@ -223,7 +223,7 @@ function instantIn(value: unknown): string | null {
   return isId(value) && value <= LAST_INSTANT ? new Date(value).toISOString() : null;
 }
 
-/** Shape: a user without an id has one that is made of the name. */
+/** A user without an id has one that is made of the name. */
 function personIn(value: unknown): UpstreamPerson {
   const { id, slug, name } = toFields(value);
   const username = [slug, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;

@@ -46,7 +46,7 @@ export class RepohostClient {
     return found;
   }
 
-  /** Shape: `name` is workspace and slug. */
+  /** `name` is workspace and slug. */
   open(access: UpstreamAccess, name: string): UpstreamRepository {
     const base = repositoryAddress(access, name);
     return {

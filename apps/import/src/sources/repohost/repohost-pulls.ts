@@ -138,7 +138,7 @@ function commitOf(value: unknown): UpstreamCommit | null {
   return { branch: storableText(name), sha, owner: owner.slice(0, MAX_USERNAME) };
 }
 
-/** Shape: undefined for a repository that was deleted. */
+/** Returns undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['full_name'];
 }

@@ -3,7 +3,7 @@ import { addressWithoutUser, isAddress, isName, isText } from '../upstream-proje
 import type { UpstreamProject } from '../upstream-project';
 
 /**
- * Reads a repository from the answer of the service. Shape: null if a needed field is missing or has another type.
+ * Reads a repository from the answer of the service. Returns null if a needed field is missing or has another type.
  * Source: reference identity-and-import 6.11.
  */
 export function repositoryIn(answer: unknown): UpstreamProject | null {

@@ -11,7 +11,7 @@ import type { AttachmentBudget } from './attachment-budget';
 import { ProjectUploads } from './project-uploads';
 
 /**
- * Source of the attachments of one import. Shape: `unanswered` has the number of consecutive requests without an answer by
+ * Source of the attachments of one import. `unanswered` has the number of consecutive requests without an answer by
  * origin, in this try of the import. Links are left as they are for a host that is away in the last try only.
  */
 export interface AttachmentsSource {

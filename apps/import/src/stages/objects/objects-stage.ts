@@ -28,7 +28,7 @@ interface FoundObjects {
   readonly failed: readonly FailedObject[];
 }
 
-/** Files that texts link to. Shape: `failed` are those that were not stored. */
+/** Files that texts link to. `failed` are those that were not stored. */
 interface StoredFiles {
   readonly fetched: number;
   readonly failed: readonly FailedObject[];

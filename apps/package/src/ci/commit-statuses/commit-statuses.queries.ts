@@ -58,7 +58,7 @@ const IS_KNOWN = statement<{ project: number; sha: string }, { id: number }>(
 export class CommitStatusesQueries {
   constructor(private readonly database: Database) {}
 
-  /** Lists the statuses of a commit. Shape: `sha` is a full id. */
+  /** Lists the statuses of a commit. `sha` is a full id. */
   list(project: number, sha: string, asked: StatusListing, page: PageRequest): Promise<Page<CommitStatusRow>> {
     return new ListQuery<CommitStatusRow>({
       name: 'commit_statuses',

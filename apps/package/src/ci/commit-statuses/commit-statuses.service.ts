@@ -24,7 +24,7 @@ export const REPORTED_STATUSES = [
 ] as const satisfies readonly JobTarget[];
 export type ReportedStatus = (typeof REPORTED_STATUSES)[number];
 
-/** A status that an outside CI reports. Shape: omitted fields keep their values. */
+/** A status that an outside CI reports. Omitted fields keep their values. */
 export interface StatusReport {
   readonly sha: string;
   readonly state: ReportedStatus;
@@ -100,7 +100,7 @@ export class CommitStatusesService {
     return (await this.reportOn(reporting, commit))!;
   }
 
-  /** Shape: null if there is no pipeline to join, and `commit` is missing to create one. */
+  /** Returns null if there is no pipeline to join, and `commit` is missing to create one. */
   private reportOn(reporting: Reporting, commit: FoundCommit | null): Promise<CommitStatusRow | null> {
     const { project, report } = reporting;
     const sha = commit?.sha ?? report.sha;

@@ -30,7 +30,7 @@ export type StoredJob = RowOf<
   | 'createdAt'
 >;
 
-/** Columns of a `StoredJob`. Shape: the alias is `j`. */
+/** Columns of a `StoredJob`. The alias is `j`. */
 export const JOB_COLUMNS = `j.id, j.project_id, j.pipeline_id, j.kind, j.name, j.stage, j.ref, j.status, j.user_id,
   j.description, j.target_url, j.coverage, j.failure_reason, j.queued_at, j.started_at, j.finished_at, j.created_at`;
 
@@ -45,7 +45,7 @@ export interface NewJob {
   readonly userId: number | null;
 }
 
-/** A change of a job. Shape: omitted fields keep their values. */
+/** A change of a job. Omitted fields keep their values. */
 export interface JobChange {
   readonly status: JobTarget;
   readonly description?: string | null;

@@ -45,8 +45,8 @@ export class CollaborationClient {
   }
 
   /**
-   * Finds a commit by a branch, tag, full ref name or id. Shape: a null name is the default branch; null = no such
-   * commit. Errors: Unavailable.
+   * Finds a commit by a branch, tag, full ref name or id. A null name is the default branch; null = no such commit.
+   * Errors: Unavailable.
    */
   async resolve(request: ResolveRefRequest): Promise<ResolvedRef | null> {
     try {

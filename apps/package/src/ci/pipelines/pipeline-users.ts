@@ -27,9 +27,9 @@ export class PipelineUsers {
   }
 
   /**
-   * Returns the project that a request names, for a user who acts by the token of a job of another project, and whether the
-   * user may run its pipelines now. Shape: null if the user may not see it, or it does not admit that job. Source: reference
-   * identity-and-import 4.10.
+   * Returns the project that a request names, for a user who acts by the token of a job of another project, and whether
+   * the user may run its pipelines now. Returns null if the user may not see it, or it does not admit that job. Source:
+   * reference identity-and-import 4.10.
    */
   async projectForJob(
     named: number | string,

@@ -34,7 +34,7 @@ export type StoredPipeline = RowOf<
   | 'updatedAt'
 >;
 
-/** Columns of a `StoredPipeline`. Shape: the alias is `p`. */
+/** Columns of a `StoredPipeline`. The alias is `p`. */
 export const PIPELINE_COLUMNS = `p.id, p.iid, p.project_id, p.sha, p.ref, p.is_tag, p.status, p.source, p.user_id, p.coverage,
   p.duration, p.committed_at, p.started_at, p.finished_at, p.created_at, p.updated_at`;
 

@@ -2,7 +2,7 @@ import { assertAllUsed, lengthProblems, problemsByField, Refused } from '@rooker
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { NewSecret } from './trigger-secrets';
 
-/** Fields of a trigger token. Shape: an omitted field keeps its value. */
+/** Fields of a trigger token. An omitted field keeps its value. */
 export interface PipelineTriggerInput {
   readonly description?: string;
   readonly expires_at?: Date | null;

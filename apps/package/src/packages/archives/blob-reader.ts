@@ -27,7 +27,7 @@ export class BlobReader extends RandomAccessReader {
     );
   }
 
-  /** Shape: `end` is exclusive. */
+  /** `end` is exclusive. */
   override _readStreamForRange(start: number, end: number): Readable {
     const stream = new PassThrough();
     this.blobs

@@ -20,7 +20,7 @@ export interface WantedTarEntry {
 
 const GZIP_MAGIC = 0x1f8b;
 
-/** An archive beyond its bounds. Shape: `cause` is the error of the caller. */
+/** An archive beyond its bounds. `cause` is the error of the caller. */
 class BeyondBounds extends Error {}
 
 /**

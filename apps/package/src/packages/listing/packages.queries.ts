@@ -207,7 +207,7 @@ function versionCondition({ include_versionless: isComplete, package_version: ve
   return isComplete && version === undefined ? 'true' : 'p.version is not null';
 }
 
-/** Parameters of `readableProjects`. Shape: `below` are the traversal ids of the group. */
+/** Parameters of `readableProjects`. `below` are the traversal ids of the group. */
 export type ReadableProjectsParams = {
   readonly group: number;
   readonly below: readonly number[];

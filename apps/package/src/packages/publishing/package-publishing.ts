@@ -13,7 +13,7 @@ import { nameKeyOf } from '../package-types';
 import type { PackageStatus, PackageType } from '../package-types';
 import { StorageQuota } from './storage-quota';
 
-/** A package to publish. Shape: `version` is null for a package without versions. */
+/** A package to publish. `version` is null for a package without versions. */
 export interface PublishedPackage {
   readonly project: ProjectScope;
   readonly creatorId: number | null;

@@ -1,6 +1,6 @@
 import { Refused, Unprocessable } from '@rookery/kernel';
 
-/** A description in `composer.json`. Shape: `text` is the JSON of the whole file in one line. */
+/** A description in `composer.json`. `text` is the JSON of the whole file in one line. */
 export interface ComposerDescription {
   readonly name: string;
   readonly text: string;

@@ -8,7 +8,7 @@ import { raiseGeneration } from '../../packages/indexing/package-index';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import type { ComposerDescription } from './composer-json';
 
-/** A version to publish. Shape: `sha` is the full id of the commit. */
+/** A version to publish. `sha` is the full id of the commit. */
 export interface ComposerRelease {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;

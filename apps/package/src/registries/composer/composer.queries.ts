@@ -9,7 +9,7 @@ import type { ReadableProjectsParams } from '../../packages/listing/packages.que
 import { readableCodeSql, readablePackagesSql } from '../../packages/listing/readable-packages';
 import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
 
-/** A version of a package. Shape: `description` is JSON; `project_path` is the full path. */
+/** A version of a package. `description` is JSON; `project_path` is the full path. */
 export interface ComposerVersionRow {
   readonly id: number;
   readonly project_id: number;

@@ -11,7 +11,7 @@ import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import { UploadGate } from '../../packages/publishing/upload-gate';
 
-/** Names a file of a generic package. Shape: `path` is the folders and the name, separated by slashes. */
+/** Names a file of a generic package. `path` is the folders and the name, separated by slashes. */
 export interface GenericFile {
   readonly name: string;
   readonly version: string;

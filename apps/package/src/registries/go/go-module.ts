@@ -1,4 +1,4 @@
-/** A module of a project. Shape: `folder` is relative to the root of the repository and empty for the root. */
+/** A module of a project. `folder` is relative to the root of the repository and empty for the root. */
 export interface GoModule {
   /** Module path. */
   readonly path: string;
@@ -14,8 +14,8 @@ const MAJOR = /(?:^|\/)v([2-9]|[1-9]\d+)$/;
 const DECLARATION = /^[ \t]*module[ \t]+(?:"([^"\s]+)"|`([^`\s]+)`|([^\s"`/][^\s"`]*))[ \t]*(?:\/\/.*)?\r?$/m;
 
 /**
- * Decodes a path or version of the protocol, where `!x` is a capital letter. Shape: null for another text. Source: reference
- * packages-and-admin 4.12.
+ * Decodes a path or version of the protocol, where `!x` is a capital letter. Returns null for another text. Source:
+ * reference packages-and-admin 4.12.
  */
 export function unescapeGo(text: string): string | null {
   if (/[A-Z]/.test(text)) return null;

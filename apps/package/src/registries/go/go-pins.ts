@@ -4,7 +4,7 @@ import { NotFound } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 
-/** A version of a Go module that clients have already got, with its commit. Shape: `target_sha` is the full id. */
+/** A version of a Go module that clients have already got, with its commit. `target_sha` is the full id. */
 export interface PinnedVersion {
   readonly package_id: number;
   readonly target_sha: string;

@@ -1,7 +1,7 @@
 import { compare, parse, prerelease } from 'semver';
 import type { GoModule } from './go-module';
 
-/** A version of a tag. Shape: `tag` is the tag without its folder; `text` has `+incompatible` where that applies. */
+/** A version of a tag. `tag` is the tag without its folder; `text` has `+incompatible` where that applies. */
 export interface GoTagVersion {
   readonly text: string;
   readonly tag: string;
@@ -37,7 +37,7 @@ export function tagVersionIn(text: string): GoTagVersion | null {
   return { text, tag, major: Number(major), isIncompatible };
 }
 
-/** Reads a version that names a commit. Shape: null for another text. */
+/** Reads a version that names a commit. Returns null for another text. */
 export function pseudoVersionIn(text: string): GoPseudoVersion | null {
   const [, major, minor, patch, label, zero, time, rev] = PSEUDO.exec(text) ?? [];
   if (rev === undefined || parse(text)?.version !== text.slice(1)) return null;

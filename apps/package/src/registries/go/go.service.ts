@@ -21,7 +21,7 @@ import {
 } from './go-version';
 import type { GoPseudoVersion, GoTagVersion } from './go-version';
 
-/** A version with its files. Shape: `folder` holds the module; `packageId` is null for a version that names a commit. */
+/** A version with its files. `folder` holds the module; `packageId` is null for a version that names a commit. */
 export interface FoundGoVersion {
   readonly module: GoModule;
   readonly version: string;

@@ -15,7 +15,7 @@ import { invalid } from './chart';
 import type { Chart } from './chart';
 import { readChart } from './chart-archive';
 
-/** A form with a chart. Shape: `declaredSize` is null if unknown. Units: bytes. */
+/** A form with a chart. `declaredSize` is null if unknown. Units: bytes. */
 export type HelmForm = Readable & { readonly mediaType: string; readonly declaredSize: number | null };
 
 const ADD = statement<

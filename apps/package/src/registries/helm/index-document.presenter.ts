@@ -4,7 +4,7 @@ import type { FileAnswer } from '@rookery/api-v4';
 import { rcompare } from 'semver';
 import type { ChannelState, IndexedChart } from './helm.queries';
 
-/** The index of a channel. Shape: `contextPath` is the path of the repository, without the channel. */
+/** The index of a channel. `contextPath` is the path of the repository, without the channel. */
 export interface HelmIndex {
   readonly contextPath: string;
   readonly state: ChannelState;

@@ -14,7 +14,7 @@ import type { MavenFilePath } from './maven-path';
 import type { Metadata, Plugin } from './metadata/metadata-xml';
 import { listFileNames } from './metadata/snapshot-files';
 
-/** A stored file with its facts. Shape: `metadata` is the content of a `maven-metadata.xml`, null for other files. */
+/** A stored file with its facts. `metadata` is the content of a `maven-metadata.xml`, null for other files. */
 export interface MavenContent {
   readonly content: StoredFile;
   readonly sha512: string;

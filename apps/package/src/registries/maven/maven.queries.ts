@@ -26,7 +26,7 @@ export interface SnapshotMetadataRow extends MavenFileRow {
   readonly missing: readonly string[];
 }
 
-/** A version of an artifact. Shape: `published` orders versions by their first file. */
+/** A version of an artifact. `published` orders versions by their first file. */
 export interface VersionRow {
   readonly published: number;
   readonly version: string;

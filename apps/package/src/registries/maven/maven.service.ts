@@ -14,7 +14,7 @@ import { METADATA_FILE, refuseUnstorable } from './maven-path';
 import type { MavenAddress, MavenDigest } from './maven-path';
 import { MavenQueries } from './maven.queries';
 
-/** A body that arrives. Shape: `sha512` is known at its end. Units: `declaredSize` in bytes, null if unknown. */
+/** A body that arrives. `sha512` is known at its end. Units: `declaredSize` in bytes, null if unknown. */
 export interface MavenUpload {
   readonly source: Readable;
   readonly declaredSize: number | null;

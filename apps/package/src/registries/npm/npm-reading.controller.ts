@@ -27,7 +27,7 @@ import { Packuments } from './reading/packuments';
 const SOURCE = 'reference packages-and-admin 4.4';
 const MAX_TAG_BYTES = 4096;
 
-/** A registry. Shape: `base` is its path below `/api/v4`. */
+/** A registry. `base` is its path below `/api/v4`. */
 export const NPM_REGISTRIES = {
   project: { base: '/projects/:id/packages/npm', below: { within: source('project') }, resource: 'Project' },
   group: { base: '/groups/:id/-/packages/npm', below: { within: source('group', 'id', 'copy') }, resource: 'Group' },

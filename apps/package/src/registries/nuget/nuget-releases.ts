@@ -141,7 +141,7 @@ export class NugetReleases {
   }
 }
 
-/** Name of a file in NuGet's flat container. Shape: `name` and `version` are normalized as keys, in lower case. */
+/** Name of a file in NuGet's flat container. `name` and `version` are normalized as keys, in lower case. */
 export function renderFileName(name: string, version: string, extension: string): string {
   return `${name}.${version}.${extension}`;
 }

@@ -29,7 +29,7 @@ export interface NugetSearch {
   readonly prerelease: boolean;
 }
 
-/** A package of the results. Shape: `newest` is the newest of `versions`, which begin with the oldest. */
+/** A package of the results. `newest` is the newest of `versions`, which begin with the oldest. */
 export interface FoundNugetPackage {
   readonly newest: NugetRow;
   readonly versions: readonly string[];
@@ -123,7 +123,7 @@ export class NugetQueries {
     return inOrder(rows);
   }
 
-  /** One version of a package, in a group the newest of equal ones. Shape: `version` is a key. Errors: NotFound. */
+  /** One version of a package, in a group the newest of equal ones. `version` is a key. Errors: NotFound. */
   async version(place: NugetPlace, viewer: Viewer, name: string, version: string): Promise<NugetRow> {
     const [found] = await this.places.read(VERSION, place, viewer, { name: nameKeyOf('nuget', name), version });
     if (!found) throw new NotFound('Package');
@@ -146,7 +146,7 @@ export class NugetQueries {
     return [total, packages.sort((a, b) => names.indexOf(a.newest.name_key) - names.indexOf(b.newest.name_key))];
   }
 
-  /** Names of one page of results in lower case. Shape: one row. */
+  /** Names of one page of results in lower case. Returns one row. */
   names(place: NugetPlace, viewer: Viewer, { q, ...asked }: NugetSearch): Promise<FoundNames[]> {
     return this.places.read(NAMES, place, viewer, { q: q.toLowerCase(), ...asked });
   }

@@ -14,7 +14,7 @@ import { NuspecReader } from './nuspec-reader';
 import { SymbolReader } from './symbols/symbol-reader';
 import { repairMultipartEnding } from './v2/multipart-ending';
 
-/** The body of a push. Shape: `answered` resolves with whether the client was sent the whole answer. */
+/** The body of a push. `answered` resolves with whether the client was sent the whole answer. */
 export interface NugetPush {
   readonly body: Readable & { readonly mediaType: string; readonly declaredSize: number | null };
   readonly answered: Promise<boolean>;

@@ -93,7 +93,7 @@ export const PACKAGE_TYPES = {
 
 type Batches<R> = AsyncIterable<readonly R[]>;
 
-/** The page of one package. Shape: `base` is the URL below which its files are; `digest` changes with them. */
+/** The page of one package. `base` is the URL below which its files are; `digest` changes with them. */
 export interface PackagePage {
   readonly nameKey: string;
   readonly base: string;
@@ -110,7 +110,7 @@ export function packagePage(accept: string | undefined, page: PackagePage): File
   return { ...answer(mediaType, () => pieces(page)), version: version.digest('hex').slice(0, 32) };
 }
 
-/** Renders the list of all packages. Shape: `base` is the URL of the list, without a slash at its end. */
+/** Renders the list of all packages. `base` is the URL of the list, without a slash at its end. */
 export function indexPage(accept: string | undefined, base: string, names: () => Batches<IndexedName>): FileAnswer {
   const { form, mediaType } = representationFor(accept);
   return answer(mediaType, () => (form === 'json' ? indexJson(names()) : indexHtml(base, names())));

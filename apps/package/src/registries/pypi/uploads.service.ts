@@ -13,7 +13,7 @@ import type { UploadedContent } from './release';
 import { ReleasesService } from './releases.service';
 import { WheelMetadataStore } from './wheel-metadata';
 
-/** The body of an upload. Shape: `answered` resolves with whether the client was sent the whole answer. */
+/** The body of an upload. `answered` resolves with whether the client was sent the whole answer. */
 export interface PypiUpload {
   readonly body: Readable & { readonly mediaType: string; readonly declaredSize: number | null };
   readonly answered: Promise<boolean>;

@@ -11,7 +11,7 @@ import { PackagePublishing } from '../../packages/publishing/package-publishing'
 import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
 import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
 
-/** A version to publish. Shape: `name` is that of the package; `isShareable` lets other projects have the name, too. */
+/** A version to publish. `name` is that of the package; `isShareable` lets other projects have the name, too. */
 export interface TerraformRelease {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;

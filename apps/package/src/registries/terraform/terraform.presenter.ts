@@ -51,7 +51,7 @@ export const DETAILS = record({
   ...{ source, submodules, version, versions: listOf({ type: 'string' }, 'All versions.') },
 });
 
-/** Shape: `source` is the web URL of the project. */
+/** `source` is the web URL of the project. */
 export function versionsDocument({ system }: TerraformAddress, rows: readonly TerraformVersionRow[], source: string) {
   const root = { dependencies: [], providers: [{ name: system, version: '' }] };
   return { modules: [{ versions: rows.map(({ version }) => ({ version, submodules: [], root })), source }] };

@@ -103,7 +103,7 @@ export class GoSourceController {
   }
 }
 
-/** Shape: a null `rev` is the default branch; full names of refs mean these alone. */
+/** A null `rev` is the default branch; full names of refs mean these alone. */
 async function commitOf(repository: Repository, rev: string | null): Promise<ObjectId | null> {
   const name = rev ?? (await readHead(repository));
   if (!name.startsWith('refs/')) return resolveCommit(repository, name);

@@ -24,7 +24,7 @@ export interface BlobContent {
   /** UTF-8 without NUL, as far as the beginning shows. */
   readonly isText: boolean;
   readonly small: Buffer | null;
-  /** Opens the bytes or a range of them. Shape: `gone` ends the wait for a process, and the process. */
+  /** Opens the bytes or a range of them. `gone` ends the wait for a process, and the process. */
   open(range?: BlobRange | null, gone?: AbortSignal): Promise<Readable>;
 }
 

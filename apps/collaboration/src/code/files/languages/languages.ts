@@ -25,7 +25,7 @@ export class Languages {
 
   constructor(private readonly repositories: ProjectRepositories) {}
 
-  /** Returns the languages of the default branch. Shape: empty for an empty repository. Errors: TooLarge. */
+  /** Returns the languages of the default branch. The result is empty for an empty repository. Errors: TooLarge. */
   listShares(project: ProjectScope): Promise<LanguageShares> {
     return this.repositories.use(project, async (repository) => {
       const commit = await resolveCommit(repository, 'HEAD');

@@ -51,10 +51,7 @@ export class BranchChanges {
     return this.branches.find(writer, branch);
   }
 
-  /**
-   * Deletes a branch. Shape: `check` gets the date of the commit at its tip. Errors: NotFound; Refused; those of
-   * `check`.
-   */
+  /** Deletes a branch. `check` gets the date of the commit at its tip. Errors: NotFound; Refused; those of `check`. */
   remove(writer: BranchWriter, name: string, check: (updatedAt: Date) => void): Promise<void> {
     return this.repositories.use(writer.project, async (repository) => {
       const branch = await findBranch(repository, name);

@@ -44,7 +44,7 @@ export interface BranchReader {
   readonly viewer: Viewer;
 }
 
-/** Branch that `HEAD` names. Shape: `tip` is null if it does not exist. */
+/** Branch that `HEAD` names. `tip` is null if it does not exist. */
 interface DefaultTip {
   readonly name: RefName;
   readonly tip: ObjectId | null;

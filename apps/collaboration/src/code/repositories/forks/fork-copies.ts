@@ -42,7 +42,7 @@ export class ForkCopies {
   ) {}
 
   /**
-   * Copies the repository that a row names, once for concurrent callers. Shape: `openSource` opens the repository of an
+   * Copies the repository that a row names, once for concurrent callers. `openSource` opens the repository of an
    * existing project. Errors: GitError.
    */
   copy(

@@ -28,7 +28,7 @@ export interface IncomingPush {
   recheckRights(): Promise<void>;
 }
 
-/** State of the record of a push, which the checks before and after the update share. Shape: `id` is null without a row. */
+/** State of the record of a push, which the checks before and after the update share. `id` is null without a row. */
 interface PushRecord {
   id: number | null;
   isSettled: boolean;

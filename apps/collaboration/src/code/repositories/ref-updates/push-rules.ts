@@ -32,10 +32,7 @@ export class PushRules {
     private readonly links: Links,
   ) {}
 
-  /**
-   * Returns the refusal of the updates for the user, or null. Shape: `view` sees the new objects; the refs have not
-   * moved.
-   */
+  /** Returns the refusal of the updates for the user, or null. `view` sees the new objects; the refs have not moved. */
   async refusalOf(view: Repository, request: PushRequest, updates: readonly RefUpdate[]): Promise<string | null> {
     const [head, branches, access] = await Promise.all([
       readHead(view),

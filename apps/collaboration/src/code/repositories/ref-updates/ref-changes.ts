@@ -26,7 +26,7 @@ export interface RefChange {
   write(view: Repository): Promise<readonly RefUpdate[]>;
 }
 
-/** Outcome of a change. Shape: `refusal` is a sentence for the user; `why` is null if a rule of the project refused. */
+/** Outcome of a change. `refusal` is a sentence for the user; `why` is null if a rule of the project refused. */
 export type RefChangeOutcome =
   | { readonly moved: true }
   | { readonly moved: false; readonly why: null; readonly refusal: string }

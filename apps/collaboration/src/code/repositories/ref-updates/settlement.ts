@@ -99,8 +99,8 @@ export class Settlement {
   ) {}
 
   /**
-   * Settles a push. Returns texts that git shows after it. Shape: `moved` are the refs that git reported as moved; null if
-   * its report was lost.
+   * Settles a push. Returns texts that git shows after it. `moved` are the refs that git reported as moved; null if its
+   * report was lost.
    */
   async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<readonly string[]> {
     const rows = await this.database.run(intended, { id });

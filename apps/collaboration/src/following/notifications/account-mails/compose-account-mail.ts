@@ -74,8 +74,8 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
 };
 
 /**
- * Composes an e-mail about a user's account for the mail server. Shape: `today` is a day (UTC).
- * Source: reference identity-and-import 4.5, 5; reference reliability 2.7; reference work-tracking 8.6.
+ * Composes an e-mail about a user's account for the mail server. `today` is a day (UTC). Source: reference
+ * identity-and-import 4.5, 5; reference reliability 2.7; reference work-tracking 8.6.
  */
 export function composeAccountMail(
   template: AccountMailTemplate,

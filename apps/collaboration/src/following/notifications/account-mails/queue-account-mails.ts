@@ -7,7 +7,7 @@ import type { LeftOutSnippet } from './account-mail.entity';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 
-/** An e-mail to queue about an account. Shape: `subjectId` is the e-mail address, token, export or import in question. */
+/** An e-mail to queue about an account. `subjectId` is the e-mail address, token, export or import in question. */
 export interface AccountNotice {
   readonly eventId: string;
   readonly template: AccountMailTemplate;

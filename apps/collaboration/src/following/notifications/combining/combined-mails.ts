@@ -30,7 +30,7 @@ interface CoveredRow
   readonly actor_username: string;
 }
 
-/** A combined e-mail that may be sent now. Shape: `coveredIds` are the ids of the rows that it covers. */
+/** A combined e-mail that may be sent now. `coveredIds` are the ids of the rows that it covers. */
 export interface CombinedMailJob
   extends
     CombinedMail,
@@ -93,7 +93,7 @@ export class CombinedMails {
   /** $1 ids of combined e-mails. */
   private readonly due: Prepared;
 
-  /** Shape: `load` returns the full facts of messages that may be sent, in their order. */
+  /** `load` returns the full facts of messages that may be sent, in their order. */
   constructor(
     private readonly kinds: NoteableKinds,
     private readonly load: (

@@ -85,7 +85,7 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
   note_created: (job) => `${actorName(job)} commented on ${noteableReference(job)}`,
 };
 
-/** Variable parts of an e-mail about a noteable. Shape: `because` ends the footer sentence. */
+/** Variable parts of an e-mail about a noteable. `because` ends the footer sentence. */
 export interface Letter {
   readonly about: MailJob;
   readonly sender: string;

@@ -43,7 +43,7 @@ const returnTokens = prepared(
 );
 const isInThread = `q.recipient_id = w.recipient_id and q.noteable_id = w.noteable_id and q.noteable_type = w.noteable_type
   and q.state = 'queued' and q.claim is null and q.allowed_at is not null`;
-/** A number in SQL: how many notes or changes a row of `mails` covers. Shape: `row` is its alias. */
+/** A number in SQL: how many notes or changes a row of `mails` covers. `row` is its alias. */
 export const messageCountSql = (row: string): string => `coalesce(cardinality(${row}.note_ids), 1)`;
 /** Reads the latest turn of each thread if it is in the future. $1-$3 threads. */
 const latestTurns = prepared(

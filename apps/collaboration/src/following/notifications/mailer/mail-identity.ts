@@ -42,7 +42,7 @@ export function extractHost({ externalUrl }: Pick<MailIdentity, 'externalUrl'>):
   return new URL(externalUrl).hostname;
 }
 
-/** Returns the value of `List-Id` for a project or group. Shape: `path` is its full path. */
+/** Returns the value of `List-Id` for a project or group. `path` is its full path. */
 export function createListId(path: string, host: string): string {
   const list = [...path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
   return `${oneLine(path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`;

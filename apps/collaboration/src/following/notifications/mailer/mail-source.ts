@@ -48,7 +48,7 @@ export interface MailSource {
   measureQueue(): Promise<QueueLength>;
 }
 
-/** Length of a queue. Shape: `oldestSeconds` is the age of the e-mail that waits longest. */
+/** Length of a queue. `oldestSeconds` is the age of the e-mail that waits longest. */
 export interface QueueLength {
   readonly queue: string;
   readonly count: number;

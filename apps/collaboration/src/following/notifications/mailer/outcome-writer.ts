@@ -18,7 +18,7 @@ export class OutcomeWriter {
   private writeNow: (() => void) | null = null;
   private isComplete = false;
 
-  /** Shape: `mayGiveUp` returns whether the process is about to end. */
+  /** `mayGiveUp` returns whether the process is about to end. */
   constructor(
     private readonly source: MailSource,
     private readonly logger: Logger,

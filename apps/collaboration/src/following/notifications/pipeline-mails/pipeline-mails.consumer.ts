@@ -64,7 +64,7 @@ export class PipelineMailsConsumer {
   }
 }
 
-/** The first success after a failure is a fix. Shape: null for canceled and skipped pipelines. */
+/** The first success after a failure is a fix. Returns null for canceled and skipped pipelines. */
 function templateOf(data: PayloadOf<typeof pipelineFinished>): PipelineMailTemplate | null {
   if (data.status === 'failed') return 'failed_pipeline';
   if (data.status !== 'success') return null;

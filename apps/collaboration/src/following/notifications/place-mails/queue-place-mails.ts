@@ -31,7 +31,7 @@ interface NoticeParams {
 type QueueParams = NoticeParams & { readonly traceparent: string | null };
 type StepParams = QueueParams & { readonly after: number };
 
-/** The notice as a row for each recipient. Shape: `recipients` is a subquery with the column `user_id`. */
+/** The notice as a row for each recipient. `recipients` is a subquery with the column `user_id`. */
 const rowsSql = (recipients: string): string => `(select :event::uuid as source_event_id, one.user_id as recipient_id,
      :template::text as template, :project::bigint as project_id, :group::bigint as group_id, :actor::bigint as actor_id,
      :responsible::bigint as responsible_id, :subject::bigint as subject_id from ${recipients} one offset 0) i`;

@@ -21,7 +21,7 @@ export function unsubscribeKey(of: UnsubscribeSubject, key: Buffer): string {
   return `${of.noteableType}.${of.noteableId}.${of.userId}.${macOf(of, key).toString('base64url')}`;
 }
 
-/** Returns the subject of a link. Shape: null for a malformed or forged key. */
+/** Returns the subject of a link. Returns null for a malformed or forged key. */
 export function subjectOfKey(text: string, keys: readonly Buffer[]): UnsubscribeSubject | null {
   const match = /^([A-Za-z]{1,40})\.([1-9]\d{0,14})\.([1-9]\d{0,14})\.([A-Za-z0-9_-]{43})$/.exec(text);
   if (!match) return null;

@@ -1,5 +1,5 @@
 import { readDay } from '@rookery/kernel';
-/** Reference to an issue. Shape: `project` is a full path, null for the current project. */
+/** Reference to an issue. `project` is a full path, null for the current project. */
 export interface NamedReference {
   readonly project: string | null;
   readonly iid: number;
@@ -51,7 +51,7 @@ export const argumentsOf = {
   },
 
   /**
-   * Full path of a project, which may be missing, and whether notes are copied: `group/project --with_notes`. Shape:
+   * Full path of a project, which may be missing, and whether notes are copied: `group/project --with_notes`. Returns
    * null if invalid.
    */
   destination(text: string): { readonly path: string | null; readonly withNotes: boolean } | null {
@@ -107,7 +107,7 @@ function marked(text: string, mark: '~' | '%'): string[] {
   return names;
 }
 
-/** Adds to a UTC day; uses the last day of a shorter month. Shape: null after the year 9999. */
+/** Adds to a UTC day; uses the last day of a shorter month. Returns null after the year 9999. */
 function addTo(today: Date, count: number, unit: Unit): string | null {
   const [year, month, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
   const days = { day: count, week: 7 * count, month: 0, year: 0 }[unit];

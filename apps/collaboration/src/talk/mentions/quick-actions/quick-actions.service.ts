@@ -26,10 +26,7 @@ interface ActionReport {
 
 /** Prepared quick actions, to be executed in the transaction that writes their text. */
 export interface PlannedActions {
-  /**
-   * Takes all locks, before any other write. Shape: `on` is null if the noteable will be created later in the
-   * transaction.
-   */
+  /** Takes all locks, before any other write. `on` is null if the noteable will be created later in the transaction. */
   lock(tx: Tx, on: PlacedNoteable | null): Promise<void>;
   /**
    * Executes the quick actions. Shape: `writeRest` writes the rest of the text, before the quick actions with `isLast`.

@@ -5,7 +5,7 @@ import { noteShapeOf } from '../note.shape';
 import type { NoteSql } from '../note.shape';
 import { discussionIdSql } from './threads-sql';
 
-/** SQL expressions for a discussion's JSON. Shape: `readsInternal` is a boolean expression. */
+/** SQL expressions for a discussion's JSON. `readsInternal` is a boolean expression. */
 export type DiscussionSql = NoteSql & { readonly readsInternal: string };
 
 const OF_THREAD = `n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type

@@ -5,7 +5,7 @@ import type { NewNote } from '../notes.service';
 import type { RequestedLine, RequestedPosition } from '../positions/code-reviews';
 import { POSITION_TYPES } from '../positions/note-position.entity';
 
-/** Parameters of one discussion. Shape: the id has 40 hex digits; other values find nothing. */
+/** Parameters of one discussion. The id has 40 hex digits; other values find nothing. */
 export class OneDiscussion {
   @Text({ max: 100 }) discussion_id: string;
 }

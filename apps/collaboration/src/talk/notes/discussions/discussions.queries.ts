@@ -15,8 +15,8 @@ import { DiscussionStatements } from './discussions.statements';
 const NO_DISCUSSIONS: JsonPage = { json: '[]', total: 0, hasNext: false };
 
 /**
- * Queries for discussions, with one statement per request. Shape: `key` is the id of the note that started the
- * discussion. Source: reference work-tracking 3.1.
+ * Queries for discussions, with one statement per request. `key` is the id of the note that started the discussion.
+ * Source: reference work-tracking 3.1.
  */
 @Injectable()
 export class DiscussionsQueries {

@@ -158,7 +158,7 @@ export class DiscussionStatements {
       from ${this.kind.table} i where ${this.visible}`;
   }
 
-  /** Selects one note of a discussion. Shape: `json` is null when the discussion has no such note. */
+  /** Selects one note of a discussion. `json` is null when the discussion has no such note. */
   private noteSql(): string {
     return `select h.id as head, (select ${this.note.sql} from notes n left join directory_users a on a.id = n.author_id
         where n.id = :note::bigint and n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type

@@ -72,7 +72,7 @@ export class CodeReviews {
     this.reviews.set(type, review);
   }
 
-  /** Returns the code review of a kind. Shape: null for kinds without code. */
+  /** Returns the code review of a kind. Returns null for kinds without code. */
   reviewOf({ kind }: Pick<NoteableReference, 'kind'>): CodeReview | null {
     return this.reviews.get(kind.type) ?? null;
   }

@@ -3,7 +3,7 @@ import type { Tx } from '@rookery/persistence';
 import type { ResolvedNote } from '../note.entity';
 import type { ShownPosition } from './position-rows';
 
-/** New place of a diff thread. Shape: `change` is set if the thread is outdated; its position stays then. */
+/** New place of a diff thread. `change` is set if the thread is outdated; its position stays then. */
 export interface FollowedPosition {
   readonly threadId: number;
   readonly shown: ShownPosition;

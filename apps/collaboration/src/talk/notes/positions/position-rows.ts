@@ -20,7 +20,7 @@ export interface ShownPosition {
   readonly y?: number | null;
 }
 
-/** Place of a new thread. Shape: the paths are those of the file in the diff of `shown`. */
+/** Place of a new thread. The paths are those of the file in the diff of `shown`. */
 export interface NewPosition {
   readonly shown: ShownPosition;
   readonly original: ShownPosition;
@@ -80,7 +80,7 @@ const insertSuggestions = statement<SuggestionsParams, never>(
      with ordinality as s (above, below, old, new, place) order by s.place`,
 );
 
-/** Writes the place of a new thread. Shape: `threadId` is the id of its first note. */
+/** Writes the place of a new thread. `threadId` is the id of its first note. */
 export async function insertNotePosition(
   tx: Tx,
   on: { readonly threadId: number; readonly noteableType: NoteableType; readonly noteableId: number },

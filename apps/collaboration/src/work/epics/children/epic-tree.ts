@@ -146,8 +146,8 @@ export interface TreeEnds {
 }
 
 /**
- * Returns the epics to lock for a text on an epic. Shape: `on` is null for an epic that does not exist yet; `parentId`
- * is the parent that the same request sets.
+ * Returns the epics to lock for a text on an epic. `on` is null for an epic that does not exist yet; `parentId` is the
+ * parent that the same request sets.
  */
 export function listEpicsToLock(
   on: Pick<NoteableReference, 'by' | 'named' | 'parent'> | null,

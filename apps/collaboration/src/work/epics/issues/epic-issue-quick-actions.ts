@@ -98,8 +98,7 @@ export class EpicIssueQuickActions implements EpicAssigner {
   }
 
   /**
-   * Locks the epics of all commands of a text at once. Shape: `named` holds an id per command, undefined for an unknown
-   * epic.
+   * Locks the epics of all commands of a text at once. `named` holds an id per command, undefined for an unknown epic.
    */
   private async plan({ viewer, parent, epicId }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     await this.directory.fresh(viewer);
@@ -147,7 +146,7 @@ async function issueOf(tx: Tx, projectId: number, iid: number): Promise<number |
   return issue?.id ?? null;
 }
 
-/** Finds the epic that a command names. Shape: undefined if there is none. */
+/** Finds the epic that a command names. Returns undefined if there is none. */
 async function epicOf(tx: Tx, projectId: number, argument: string): Promise<number | undefined> {
   const named = argumentsOf.epic(argument);
   if (!named) return undefined;

@@ -80,10 +80,7 @@ export class EpicIssuesQueries {
     );
   }
 
-  /**
-   * Returns a link with its epic and its issue. Shape: `json` is one object. Errors: NotFound of the epic, or of the
-   * link.
-   */
+  /** Returns a link with its epic and its issue. `json` is one object. Errors: NotFound of the epic, or of the link. */
   async one(
     reads: SqlReader,
     viewer: SignedInViewer,

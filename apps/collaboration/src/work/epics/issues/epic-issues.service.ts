@@ -163,7 +163,7 @@ export class EpicIssuesService {
   }
 
   /**
-   * Removes an issue from a locked epic. Shape: false if the issue is not in the epic. Errors: NotFound of the issue;
+   * Removes an issue from a locked epic. Returns false if the issue is not in the epic. Errors: NotFound of the issue;
    * Forbidden.
    */
   async remove(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<boolean> {

@@ -35,7 +35,7 @@ export class FollowUps {
     this.finder = finder;
   }
 
-  /** Shape: null where nothing is to be followed up. Errors: those of FollowUpFinder. */
+  /** Returns null where nothing is to be followed up. Errors: those of FollowUpFinder. */
   async find(
     viewer: SignedInViewer,
     project: ProjectScope,

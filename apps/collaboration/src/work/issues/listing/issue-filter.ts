@@ -161,7 +161,7 @@ function weightSql(weight: WeightFilter, bind: Bind): string {
   return weight === 'Any' ? 'i.weight is not null' : `i.weight = ${bind(weight)}::bigint`;
 }
 
-/** Conditions on author and assignees. Shape: `match` is how many of the usernames must be assigned. */
+/** Conditions on author and assignees. `match` is how many of the usernames must be assigned. */
 function issuePeople({ author = {}, assignee = {} }: IssuePeople, bind: Bind, match: 'all' | 'any'): string[] {
   return [
     ...userConditions('author_id', author, bind, 'author'),

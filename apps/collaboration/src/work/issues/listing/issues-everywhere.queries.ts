@@ -40,8 +40,7 @@ export interface IssuesEverywhereParams {
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
 /**
- * SQL expressions for labels and milestones that a project can use. Shape: `row` is an alias with the columns of a
- * project.
+ * SQL expressions for labels and milestones that a project can use. `row` is an alias with the columns of a project.
  */
 const reachOf = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
@@ -159,7 +158,7 @@ function viewerValues({ userId, isAdmin, isExternal }: Viewer): IssuesEverywhere
   return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
 }
 
-/** The projects of `used` whose issues the viewer reads. Shape: `more` are columns of each. */
+/** The projects of `used` whose issues the viewer reads. `more` are columns of each. */
 function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more: string): string {
   // References are relative to the group: an issue of one of its own projects is named by the project's path alone.
   const own = `a.traversal_ids = ${ABOVE_GROUP}`;

@@ -107,7 +107,7 @@ async function neighbour(
   return row!.position === null ? null : BigInt(row!.position);
 }
 
-/** Middle of two positions. Shape: null if there is none between them. */
+/** Middle of two positions. Returns null if there is none between them. */
 function middle(left: bigint | null, right: bigint | null): bigint | null {
   if (left === null) return right! - STEP;
   if (right === null) return left + STEP;

@@ -23,7 +23,7 @@ interface RuleRow {
   readonly approved_ids: readonly number[];
 }
 
-/** A rule with its approvers as a viewer sees them. Shape: `approvedBy` are those whose approvals count. */
+/** A rule with its approvers as a viewer sees them. `approvedBy` are those whose approvals count. */
 export interface ShownRule {
   readonly id: number;
   readonly name: string;

@@ -83,7 +83,7 @@ export class ApprovalsService {
   }
 
   /**
-   * Approves in a given transaction. Shape: `head` is the result of `checkApproval`; null stands for a missing head, and is
+   * Approves in a given transaction. `head` is the result of `checkApproval`; null stands for a missing head, and is
    * compared too. Errors: Unauthorized if the head or the state has changed since the check.
    */
   async approveIn(

@@ -117,7 +117,7 @@ async function placeOf(
   return { position, suggestions: await readSuggestions(repository, position.shown, position.newPath, given.body) };
 }
 
-/** Commits of the diff that shows a comment. Shape: null if the repository lacks one of them. */
+/** Commits of the diff that shows a comment. Returns null if the repository lacks one of them. */
 async function shasOf(
   repository: Repository,
   { head_sha: head, base_sha: base, start_sha: start }: ReviewedRow,

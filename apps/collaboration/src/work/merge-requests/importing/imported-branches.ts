@@ -145,7 +145,7 @@ async function findCommits(repository: Repository, objects: readonly ImportedMer
   return found;
 }
 
-/** Returns the full id of a commit. Shape: `sha` may be abbreviated; null if the repository does not have the commit. */
+/** Returns the full id of a commit. `sha` may be abbreviated; null if the repository does not have the commit. */
 export async function findImportedCommit(repository: Repository, sha: string | null): Promise<ObjectId | null> {
   return sha !== null && COMMIT_ID.test(sha) ? resolveCommit(repository, sha) : null;
 }

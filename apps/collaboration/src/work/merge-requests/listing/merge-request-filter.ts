@@ -106,7 +106,7 @@ function namedApproverSql(user: string): string {
   return `exists (select 1 ${NAMED} and x.user_id = ${user})`;
 }
 
-/** Condition for a list of users. Shape: `any` is the condition for `Any`, `one` that for a user. */
+/** Condition for a list of users. `any` is the condition for `Any`, `one` that for a user. */
 function allOfSql(users: readonly (string | number)[], bind: Bind, any: string, one: (user: string) => string): string {
   const [only] = users;
   if (users.length === 1 && /^none$/i.test(String(only))) return `not ${any}`;

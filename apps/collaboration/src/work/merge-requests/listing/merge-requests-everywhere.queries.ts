@@ -36,7 +36,7 @@ export interface MergeRequestsEverywhereParams {
 
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
-/** SQL expressions for labels and milestones that a project can use. Shape: `row` has the columns of a project. */
+/** SQL expressions for labels and milestones that a project can use. `row` has the columns of a project. */
 const reachOf = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
   return {
@@ -122,7 +122,7 @@ export class MergeRequestsEverywhereQueries {
   }
 }
 
-/** The projects of `used` whose merge requests the viewer reads. Shape: `more` are columns of each. */
+/** The projects of `used` whose merge requests the viewer reads. `more` are columns of each. */
 function readProjectsSql({ group, nonArchived }: MergeRequestPlaces, used: string, more: string): string {
   // References are relative to the group: one of its own projects is named by the project's path alone.
   const seenAs = group ? `case when a.traversal_ids = ${ABOVE_GROUP} then a.path else a.full_path end` : 'a.full_path';

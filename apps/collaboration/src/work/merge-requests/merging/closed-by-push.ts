@@ -30,8 +30,8 @@ export class ClosedByPush {
   }
 
   /**
-   * Marks a merge request as merged. Shape: `tip` is the new value of the target branch. If it is the result of a merge
-   * by the API, the intent has the commits of that merge.
+   * Marks a merge request as merged. `tip` is the new value of the target branch. If it is the result of a merge by the
+   * API, the intent has the commits of that merge.
    */
   async merge(tx: Tx, row: AffectedRow, tip: ObjectId, by: PushActor): Promise<void> {
     const intent = findMergeAttempt(row.merge_intent, tip);

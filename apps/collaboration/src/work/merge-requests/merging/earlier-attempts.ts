@@ -7,8 +7,8 @@ import { branchRef } from '../versions/measure-version';
 import type { MergingRow } from './merging-rows';
 
 /**
- * Unsettled pushes by attempts to merge a request, the oldest first. A push of git may have moved the branch, but not yet
- * its other refs, so that only its own process settles it. Shape: `tip` is the result of the attempt.
+ * Unsettled pushes by attempts to merge a request, the oldest first. A push of git may have moved the branch, but not
+ * yet its other refs, so that only its own process settles it. `tip` is the result of the attempt.
  */
 const unsettledAttempts = statement<
   { id: number; project: number; ref: string },

@@ -43,7 +43,7 @@ export class MergeRecipes {
     private readonly database: Database,
   ) {}
 
-  /** Builds the commits and messages of a merge. Shape: `isSquash` is true even if the only commit stays as it is. */
+  /** Builds the commits and messages of a merge. `isSquash` is true even if the only commit stays as it is. */
   async buildRecipe(view: Repository, plan: PlannedMerge): Promise<MergeRecipe & { readonly isSquash: boolean }> {
     const { viewer, project, row, wishes, source, target } = plan;
     const rules = mergeRulesOf(project);

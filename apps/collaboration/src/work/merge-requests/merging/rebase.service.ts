@@ -97,7 +97,7 @@ export class RebaseService {
     return id;
   }
 
-  /** Shape: null for a conflict, no update if the branch is rebased already. */
+  /** Returns null for a conflict, no update if the branch is rebased already. */
   private async write(
     view: Repository,
     onto: Repository,

@@ -36,7 +36,7 @@ export class MergeRequestHeads {
     return { is_found: true, head: row.runs ? await convertGitFailures(() => this.readHead(row)) : null };
   }
 
-  /** Shape: null if the source branch does not exist any more. */
+  /** Returns null if the source branch does not exist any more. */
   private async readHead(row: HeadRow): Promise<MergeRequestHeadAnswer['head']> {
     const repository = await this.repositories.find(row.source_project_id);
     if (repository === null || row.head_sha === null) return null;

@@ -138,7 +138,7 @@ export class OptionedRequests {
     return { milestoneId: found.get(milestone), assigned, unassigned };
   }
 
-  /** Shape: `named` are ids or usernames. Unknown users are left out. */
+  /** `named` are ids or usernames. Unknown users are left out. */
   private async idsOf(viewer: SignedInViewer, named: readonly string[]): Promise<number[]> {
     const names = named.map((name) => name.trim().replace(/^@/, ''));
     const ids = names.filter((name) => /^\d{1,15}$/.test(name)).map(Number);

@@ -98,7 +98,7 @@ export class MergeRequestQuickActions {
     return outcomes;
   }
 
-  /** Reads the branches after the commands. Shape: null if none needs them; the reason if they cannot be used. */
+  /** Reads the branches after the commands. Returns null if none needs them; the reason if they cannot be used. */
   private async branchesOf(
     { on, parent, viewer }: ActionContext,
     commands: readonly Command[],

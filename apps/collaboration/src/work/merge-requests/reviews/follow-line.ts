@@ -2,7 +2,7 @@ import type { Hunk } from '@rookery/git';
 import { findAddition, findRemoval, invertHunks, mapLine } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 
-/** How one side of a file changed between two versions. Shape: `path` is null if the file is gone. */
+/** How one side of a file changed between two versions. `path` is null if the file is gone. */
 export interface FileMove {
   readonly path: string | null;
   readonly hunks: readonly Hunk[];
@@ -19,7 +19,7 @@ export interface DiffedFile {
 export interface FileMoves {
   readonly head: FileMove;
   readonly base: FileMove;
-  /** Finds a file of the new diff by its path on one side. Shape: undefined if the diff does not change the file. */
+  /** Finds a file of the new diff by its path on one side. Returns undefined if the diff does not change the file. */
   byNewPath(path: string): DiffedFile | undefined;
   byOldPath(path: string): DiffedFile | undefined;
 }

@@ -64,7 +64,7 @@ function changeOf(
   };
 }
 
-/** Shape: null if the line is gone. */
+/** Returns null if the line is gone. */
 function followRangeLine(
   line: RequestedLine,
   { oldPath, newPath, moves }: { readonly oldPath: string; readonly newPath: string; readonly moves: FileMoves },

@@ -113,7 +113,10 @@ export class DiffThreadFollower {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Follows the active threads to a new version. A failure of git leaves them where they are. Shape: null without threads. */
+  /**
+   * Follows the active threads to a new version. A failure of git leaves them where they are. Returns null without
+   * threads.
+   */
   async prepare(repository: Repository, id: number, version: NewVersion): Promise<FollowedThreads | null> {
     const threads = await this.database.run(activeOf, { request: id });
     const { baseSha } = version;
@@ -149,7 +152,7 @@ export class DiffThreadFollower {
   }
 
   /**
-   * Follows the threads of an open merge request to its latest version. Shape: `actorId` is the user whose change made the
+   * Follows the threads of an open merge request to its latest version. `actorId` is the user whose change made the
    * version; null for its author.
    */
   async catchUp(repository: Repository, id: number, actorId: number | null): Promise<void> {

@@ -27,8 +27,8 @@ export function checkPlace(place: NewPosition | null): NewPosition {
 }
 
 /**
- * Finds a place in the diff of its commits, which exist. Shape: null if the diff has no such file or line; the base may be
- * the empty tree.
+ * Finds a place in the diff of its commits, which exist. Returns null if the diff has no such file or line; the base
+ * may be the empty tree.
  */
 export async function findPlace(
   repository: Repository,

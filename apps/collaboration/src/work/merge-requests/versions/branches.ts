@@ -72,9 +72,9 @@ export class MergeRequestBranches {
   }
 
   /**
-   * Reads the branches that an update needs. Commits that a fork got while its merge request was not open are shown only
-   * by a viewer who can read them in the fork; for others the branch counts as missing. Shape: null if it needs none.
-   * Errors: those of `measure`.
+   * Reads the branches that an update needs. Commits that a fork got while its merge request was not open are shown
+   * only by a viewer who can read them in the fork; for others the branch counts as missing. Returns null if it needs
+   * none. Errors: those of `measure`.
    */
   async prepare(
     viewer: Viewer,
@@ -116,7 +116,7 @@ export class MergeRequestBranches {
     return { ...update, allowCollaboration: undefined };
   }
 
-  /** Reads the tips of a merge request as far as the target has them. Shape: null if it does not exist. */
+  /** Reads the tips of a merge request as far as the target has them. Returns null if it does not exist. */
   async tipsOf(repository: Repository, project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchTips | null> {
     const pair = await this.pairOf(project, iid);
     return pair && this.sources.tips(repository, { ...pair, projectId: project.id }, { copies: false });

@@ -21,7 +21,7 @@ const NOTHING: TargetPush = { pushed: new Set(), isForced: false, mayMove: () =>
 
 /**
  * Reads a push to a target branch. The merge base of a request moves only if pushed commits belong to it, or after a
- * forced push. Shape: `iids` are the open merge requests into the branch, the newest first.
+ * forced push. `iids` are the open merge requests into the branch, the newest first.
  */
 export async function readTargetPush(
   repository: Repository,

@@ -8,7 +8,7 @@ import { ProjectRepositories } from '../../../code/repositories/project-reposito
 import { branchRef, readTips } from './measure-version';
 import type { BranchTips } from './measure-version';
 
-/** Branches of a merge request with their projects. Shape: `sourceProjectId` is null if the fork was deleted. */
+/** Branches of a merge request with their projects. `sourceProjectId` is null if the fork was deleted. */
 export interface RequestBranches {
   readonly projectId: number;
   readonly sourceProjectId: number | null;
@@ -46,8 +46,8 @@ export class SourceBranches {
   }
 
   /**
-   * Opens the repository of a target that a push to a fork concerns. Shape: null if the project has none any more, or takes
-   * no writes.
+   * Opens the repository of a target that a push to a fork concerns. Returns null if the project has none any more, or
+   * takes no writes.
    */
   async targetOf(projectId: number): Promise<Repository | null> {
     const project = (await this.directory.projects([projectId])).get(projectId);

@@ -162,7 +162,7 @@ export class VersionContentsQueries {
   }
 }
 
-/** Shape: null without changes. */
+/** Returns null without changes. */
 function sidesOf({ head_sha: newId, base_sha: oldId, commits_count: count }: LatestRow): DiffSides | null {
   return newId === null || count === 0 ? null : { oldId, newId };
 }

@@ -6,7 +6,7 @@ import { linkSentences } from './link-rules';
 export const LINK_TYPES = ['other', 'runbook', 'image', 'package'] as const;
 export type LinkType = (typeof LINK_TYPES)[number];
 
-/** Fields of a link. Omitted fields keep their values on update. Shape: `filepath` is the old name of `direct_asset_path`. */
+/** Fields of a link. Omitted fields keep their values on update. `filepath` is the old name of `direct_asset_path`. */
 export interface ReleaseLinkInput {
   readonly name?: string;
   readonly url?: string;

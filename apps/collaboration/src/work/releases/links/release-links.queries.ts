@@ -45,7 +45,7 @@ export class ReleaseLinksQueries {
     return new Map(releaseIds.map((id) => [id, ofRelease(id)]));
   }
 
-  /** Returns the link of a release with this path. Shape: `path` has no leading slash. Errors: NotFound. */
+  /** Returns the link of a release with this path. `path` has no leading slash. Errors: NotFound. */
   async atPath(releaseId: number, path: string): Promise<ReleaseLink> {
     const [link] = await this.links.all({ within: releaseId, where: { filepath: `/${path}` } });
     if (!link) throw new NotFound();

@@ -13,7 +13,7 @@ import { ConanQueries } from '../conan.queries';
 import { ConanRevisions, refuseChange } from './conan-revisions';
 import type { ConanTarget } from './conan-revisions';
 
-/** A file that arrives. Shape: `declaredSize` is null if unknown; `sha1` in hexadecimal. Units: bytes. */
+/** A file that arrives. `declaredSize` is null if unknown; `sha1` in hexadecimal. Units: bytes. */
 export interface ConanUpload {
   readonly body: Readable & { readonly declaredSize: number | null };
   readonly sha1: string | undefined;
@@ -53,9 +53,9 @@ export class ConanService {
   }
 
   /**
-   * Returns the size limit of a file that arrives, or is announced. Shape: `size` is null if unknown. Units: bytes. Errors:
-   * Refused for an unusable reference and a file that is too large; Forbidden for a protected name and beyond a limit of
-   * storage.
+   * Returns the size limit of a file that arrives, or is announced. `size` is null if unknown. Units: bytes. Errors:
+   * Refused for an unusable reference and a file that is too large; Forbidden for a protected name and beyond a limit
+   * of storage.
    */
   admit(
     project: ProjectScope,

@@ -1,6 +1,6 @@
 import { Refused } from '@rookery/kernel';
 
-/** Files that a client is about to upload. Shape: the largest size is 0 without any file. Units: bytes. */
+/** Files that a client is about to upload. The largest size is 0 without any file. Units: bytes. */
 export interface AnnouncedFiles {
   readonly names: readonly string[];
   readonly largest: number;

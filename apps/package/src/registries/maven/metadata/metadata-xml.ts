@@ -2,7 +2,7 @@ import { XMLParser } from 'fast-xml-parser';
 import { Refused } from '@rookery/kernel';
 import { unescapeXml, decodeXml } from '../../../packages/archives/xml-text';
 
-/** One build of a file of a snapshot. Shape: `value` is the version with timestamp and build number. */
+/** One build of a file of a snapshot. `value` is the version with timestamp and build number. */
 export interface SnapshotVersion {
   readonly classifier: string;
   readonly extension: string;

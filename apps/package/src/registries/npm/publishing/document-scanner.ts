@@ -1,6 +1,6 @@
 import { Refused } from '@rookery/kernel';
 
-/** A part of an attachment, in the order of its characters. Shape: `text` is base64 without its JSON escapes. */
+/** A part of an attachment, in the order of its characters. `text` is base64 without its JSON escapes. */
 export type AttachmentPart =
   | { readonly kind: 'begin'; readonly name: string }
   | { readonly kind: 'data'; readonly text: string }

@@ -32,7 +32,7 @@ export interface Publication {
   readonly turn: UploadTurn;
 }
 
-/** A request to publish. Shape: `tarball` is null if it was not stored. */
+/** A request to publish. `tarball` is null if it was not stored. */
 type RequestedPublication = Pick<Publication, 'sent' | 'session' | 'turn'> & { readonly tarball: StoredTarball | null };
 
 interface ExistingVersion extends EarlierUpload {

@@ -3,7 +3,7 @@ import { Refused } from '@rookery/kernel';
 import { readTarEntry } from '../../../packages/archives/tar-entry';
 import type { Manifest } from './new-version';
 
-/** The manifest in a tarball. Shape: `truth` are the fields by which clients install. */
+/** The manifest in a tarball. `truth` are the fields by which clients install. */
 export interface TarballManifest {
   readonly truth: Manifest;
 }

@@ -13,8 +13,10 @@ import type { NpmPlace } from './npm-place';
 import { NpmQueries } from './npm.queries';
 import type { NpmForm, NpmManifestRow, NpmSource, NpmVersionRow } from './npm.queries';
 
-/** A JSON document for clients. Shape: `revision` distinguishes its contents; `open` is the text
- * itself if it was written lately, and null if the client has it. */
+/**
+ * A JSON document for clients. `revision` distinguishes its contents; `open` is the text itself if it was written
+ * lately, and null if the client has it.
+ */
 export interface NpmDocument {
   readonly form: NpmForm;
   readonly revision: string;
@@ -45,7 +47,7 @@ export class Packuments {
     private readonly links: Links,
   ) {}
 
-  /** The document of a package. Shape: `known` are revisions that the client has. Errors: NotFound. */
+  /** The document of a package. `known` are revisions that the client has. Errors: NotFound. */
   async find(
     place: NpmPlace,
     viewer: Viewer,

@@ -5,7 +5,7 @@ import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types'
 import { placeStatement, NugetPlaces } from '../nuget-places';
 import type { NugetPlace } from '../nuget-places';
 
-/** A file of symbols. Shape: `sha256` and `size` are those of its archive, `symbol_size` that of the inflated file. */
+/** A file of symbols. `sha256` and `size` are those of its archive, `symbol_size` that of the inflated file. */
 export interface SymbolRow {
   readonly sha256: string;
   readonly size: number;

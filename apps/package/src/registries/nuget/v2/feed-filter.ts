@@ -1,6 +1,6 @@
 import { InvalidParameters } from '@rookery/kernel';
 
-/** A filter of the older protocol, as far as clients use it. Shape: an absent condition is null. */
+/** A filter of the older protocol, as far as clients use it. An absent condition is null. */
 export interface FeedFilter {
   /** Names of packages as the client wrote them. */
   readonly names: readonly string[] | null;

@@ -3,7 +3,7 @@ import { renderFileName } from '../nuget-releases';
 import type { DependencyGroup } from '../nuspec';
 import type { FeedEntry, FeedPage } from './feed.queries';
 
-/** URLs of a feed. Shape: `registry` is that of the project and `base` that of the feed, both without a slash at their end. */
+/** URLs of a feed. `registry` is that of the project and `base` that of the feed, both without a slash at their end. */
 export interface FeedUrls {
   readonly registry: string;
   readonly base: string;
@@ -62,7 +62,7 @@ export const FEED_METADATA =
   operation('FindPackagesById', parameter('id', 'String')) +
   '</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>\n';
 
-/** A feed of versions. Shape: `next` is the URL of the next page, null on the last one. */
+/** A feed of versions. `next` is the URL of the next page, null on the last one. */
 export function feed(
   urls: FeedUrls,
   { total, entries }: FeedPage,

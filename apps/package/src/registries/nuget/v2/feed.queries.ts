@@ -28,7 +28,7 @@ export interface FeedPage {
   readonly entries: readonly FeedEntry[];
 }
 
-/** A request for versions. Shape: `q` is a part of names. */
+/** A request for versions. `q` is a part of names. */
 export interface FeedSearch extends FeedFilter {
   readonly q: string;
   readonly prerelease: boolean;
@@ -124,7 +124,7 @@ export class FeedQueries {
   }
 }
 
-/** Marks the newest version and the newest release. Shape: `versions` are those of one package, the oldest first. */
+/** Marks the newest version and the newest release. `versions` are those of one package, the oldest first. */
 function marked(versions: readonly VersionOfName[]): Marked[] {
   const release = versions.findLast((one) => !isPrerelease(one));
   return versions.map((one) => ({ ...one, isLatest: one === versions.at(-1), isLatestRelease: one === release }));
