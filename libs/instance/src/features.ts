@@ -34,7 +34,7 @@ export interface FeatureContext {
 }
 
 /** Name of an actor in a gate. */
-export function actorOf(kind: ActorKind, id: number): string {
+export function actorKey(kind: ActorKind, id: number): string {
   return `${kind}:${id}`;
 }
 
@@ -53,15 +53,15 @@ export function isFeatureOn(
   const isEnabledFor = (actor: string): boolean =>
     gates.actors.includes(actor) || crc32(name + actor) % 100_000 < gates.percentage_of_actors * 1000;
   return (
-    actorsIn(asked).some(isEnabledFor) || (asked.viewer?.isAdmin === true && gates.groups.includes('administrators'))
+    actorKeys(asked).some(isEnabledFor) || (asked.viewer?.isAdmin === true && gates.groups.includes('administrators'))
   );
 }
 
-function actorsIn({ viewer, projectId, groupId }: FeatureContext): string[] {
+function actorKeys({ viewer, projectId, groupId }: FeatureContext): string[] {
   const ids: readonly (readonly [ActorKind, number | null | undefined])[] = [
     ['User', viewer?.userId],
     ['Project', projectId],
     ['Group', groupId],
   ];
-  return ids.flatMap(([kind, id]) => (typeof id === 'number' ? [actorOf(kind, id)] : []));
+  return ids.flatMap(([kind, id]) => (typeof id === 'number' ? [actorKey(kind, id)] : []));
 }

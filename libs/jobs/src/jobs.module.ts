@@ -14,7 +14,7 @@ import { Jobs } from './jobs';
 import { jobSettings } from './jobs.config';
 import type { JobSettings } from './jobs.config';
 
-type Made = [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, JobSettings, Logger, Metrics];
+type RunnerParts = [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, JobSettings, Logger, Metrics];
 
 /**
  * Deferred jobs of a service. Global; needs `PlatformModule` and `PersistenceModule`, and `jobMigrations` in the
@@ -33,7 +33,7 @@ export class JobsModule {
         {
           provide: JobWorker,
           inject: [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, jobSettings.token, LOGGER, Metrics],
-          useFactory: (...[database, work, records, handlers, runner, dead, settings, logger, metrics]: Made) =>
+          useFactory: (...[database, work, records, handlers, runner, dead, settings, logger, metrics]: RunnerParts) =>
             new JobWorker({ name, database, work, records, handlers, runner, dead, settings, logger, metrics }),
         },
       ],

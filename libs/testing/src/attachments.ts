@@ -26,7 +26,7 @@ export async function expectAttachmentsToCoverSchema(
   try {
     await client.query('begin; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan');
     const unindexed: string[] = [];
-    for (const { name, text } of attachments.flatMap((one) => one.statements())) {
+    for (const { name, text } of attachments.flatMap((one) => one.allStatements())) {
       if (!(await isIndexed(client, text))) unindexed.push(name);
     }
     expect(unindexed).toEqual(o.unindexed ?? []);

@@ -93,7 +93,7 @@ export class RateLimits {
       return limit.headers(await limit.limiter.consume(userId ?? address));
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
-      this.tally.throttled(limit.name);
+      this.tally.countThrottled(limit.name);
       return limit.refusal(error);
     }
   }

@@ -91,8 +91,8 @@ export class Sessions {
   }
 
   /** Reads the session from the header Cookie; null for none, or for one that is expired or was changed. */
-  async read(header: string | undefined): Promise<Session | null> {
-    const sealed = header && valueOf(header, this.name);
+  async readSession(header: string | undefined): Promise<Session | null> {
+    const sealed = header && cookieValue(header, this.name);
     if (!sealed) return null;
     const known = this.unsealed.get(sealed);
     if (known) return known;
@@ -121,7 +121,7 @@ export class Sessions {
   }
 }
 
-function valueOf(header: string, name: string): string | undefined {
+function cookieValue(header: string, name: string): string | undefined {
   return header
     .split(';')
     .map((pair) => pair.trim())

@@ -22,7 +22,7 @@ export class CollaborationClient {
     routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = routes.to('collaboration', INTERNAL_PATHS.repositoryFacts, {
+    this.route = routes.createClient('collaboration', INTERNAL_PATHS.repositoryFacts, {
       connections: CONNECTIONS,
       maxWaitMs: MAX_WAIT_MS,
       share: (leftMs) => leftMs * WAIT_FRACTION,
@@ -32,7 +32,7 @@ export class CollaborationClient {
   /**
    * Returns facts about a project's repository. Returns null when collaboration has none or does not answer in time.
    */
-  async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
+  async findRepositoryFacts(projectId: number): Promise<RepositoryFacts | null> {
     if (performance.now() < this.pausedUntil) return null;
     try {
       const { projects } = await this.route.ask({ project_ids: [projectId] });

@@ -37,7 +37,7 @@ export class FixedTokensCommand {
         if (!user) throw new Error(`user ${username} does not exist`);
         const foreign = scopes.find((scope) => !scopesFor(user).includes(scope));
         if (foreign !== undefined) throw new Error(`${called} cannot have the scope ${foreign}`);
-        await this.fixed.give(tx, { userId: user.id, name: TOKEN_NAME, secret: token, scopes, called });
+        await this.fixed.ensureToken(tx, { userId: user.id, name: TOKEN_NAME, secret: token, scopes, called });
       }
     });
   }

@@ -1,6 +1,6 @@
 import { DIRECTORY_KINDS, directoryMergeSettings } from '@rookery/contracts';
 import type { DirectoryKind, Schema } from '@rookery/contracts';
-import { instantSql, prepared } from '@rookery/persistence';
+import { instantSql, prepareStatement } from '@rookery/persistence';
 
 /** Table of each kind; its columns are named like the contract's fields. */
 export const TABLES: Readonly<Record<DirectoryKind, string>> = {
@@ -93,7 +93,7 @@ const wanted = LOGGED_KINDS.map(
  * Writes states under the version that this transaction has just created. $1… are ids of each kind in the order of
  * LOGGED_KINDS, then the ids of tokens. A deleted row becomes a tombstone.
  */
-export const WRITE_CHANGES = prepared(
+export const WRITE_CHANGES = prepareStatement(
   'directory_write_changes',
   `insert into directory_changes (version, ordinal, kind, entity_id, state)
    select (select version from directory_head), row_number() over (order by rank, id), kind, id, state from (

@@ -63,7 +63,7 @@ export interface KeysetOption {
   /** Name of the resource in the refusal of offsets past 50,000 rows. Without it large offsets are allowed. */
   readonly offsetCapFor?: string;
   /** Ignores `pagination=keyset` of signed-in callers and answers offset pages (groups). */
-  readonly anonymousOnly?: boolean;
+  readonly isAnonymousOnly?: boolean;
 }
 
 /**

@@ -36,5 +36,5 @@ export async function movedProject(
   const path = url.replace(/\?.*$/s, '');
   const target = path.replace(/(\/+projects?\/+)[^/]+/, `$1${found.id}`) + url.slice(path.length);
   const isOfApi = target.startsWith('/api/v4/');
-  return new Moved(isOfApi ? links.api(target.slice('/api/v4/'.length)) : links.web(target));
+  return new Moved(isOfApi ? links.apiUrl(target.slice('/api/v4/'.length)) : links.webUrl(target));
 }

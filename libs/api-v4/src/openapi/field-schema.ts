@@ -45,9 +45,9 @@ export function isRequired({ common }: FieldDeclaration): boolean {
 function formSchema(form: FieldForm): JsonSchema {
   switch (form.kind) {
     case 'int':
-      return { type: 'integer', ...bounds('minimum', form.min), ...bounds('maximum', form.max) };
+      return { type: 'integer', ...numberBounds('minimum', form.min), ...numberBounds('maximum', form.max) };
     case 'float':
-      return { type: 'number', ...bounds('minimum', form.min), ...bounds('maximum', form.max) };
+      return { type: 'number', ...numberBounds('minimum', form.min), ...numberBounds('maximum', form.max) };
     case 'text':
       return textSchema(form);
     case 'flag':
@@ -88,13 +88,13 @@ function itemSchema(of: (FieldForm & { kind: 'list' })['of']): JsonSchema {
 function textSchema({ min, max, pattern, refuseBlank }: FieldForm & { kind: 'text' }): JsonSchema {
   return {
     type: 'string',
-    ...bounds('minLength', min ?? (refuseBlank ? 1 : undefined)),
-    ...bounds('maxLength', max),
+    ...numberBounds('minLength', min ?? (refuseBlank ? 1 : undefined)),
+    ...numberBounds('maxLength', max),
     ...(pattern === undefined ? {} : { pattern: pattern.source }),
   };
 }
 
-function bounds(name: string, value: number | undefined): JsonSchema {
+function numberBounds(name: string, value: number | undefined): JsonSchema {
   return value === undefined ? {} : { [name]: value };
 }
 

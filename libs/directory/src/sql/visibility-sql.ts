@@ -14,7 +14,7 @@ export interface VisibleProject {
 
 /**
  * Boolean SQL: whether the viewer may see a project, by the same rule as kernel's `maySee`. For lists across projects.
- * Await `Directory.fresh(viewer)` first, so that the copy has reached the viewer's version.
+ * Await `Directory.requireFresh(viewer)` first, so that the copy has reached the viewer's version.
  * Source: reference identity-and-import 1.5.
  */
 export function visibleProjectSql({ project, viewer, isAdmin, isExternal }: VisibleProject): string {

@@ -45,24 +45,24 @@ export class Repository {
   }
 
   run(command: RepositoryCommand): Promise<GitOutput> {
-    return this.tools.processes.run(this.complete(command));
+    return this.tools.processes.run(this.completeCommand(command));
   }
 
   /** Runs a command whose input is the output of another one. */
   runPiped(first: RepositoryCommand, second: RepositoryCommand): Promise<GitOutput> {
-    return this.tools.processes.runPiped(this.complete(first), this.complete(second));
+    return this.tools.processes.runPiped(this.completeCommand(first), this.completeCommand(second));
   }
 
   open(command: RepositoryCommand): Promise<RunningGit> {
-    return this.tools.processes.open(this.complete(command));
+    return this.tools.processes.open(this.completeCommand(command));
   }
 
   /** Returns a view of the repository that sees the objects in a quarantine and writes into it. */
-  within(quarantine: Quarantine): Repository {
+  withQuarantine(quarantine: Quarantine): Repository {
     return new Repository(this.address, this.directory, this.tools, quarantine);
   }
 
-  private complete(command: RepositoryCommand): GitCommand {
+  private completeCommand(command: RepositoryCommand): GitCommand {
     return { ...command, gitDirectory: this.directory, quarantine: this.quarantine };
   }
 }

@@ -18,7 +18,7 @@ export function stopOnSignals(latest: () => readonly BootContext[], last: () => 
   const stop = (reason: string, delayMs: number): void => {
     if (stopping) return;
     stopping = true;
-    void end(latest(), last, { reason, delayMs, graceMs: shutdownGraceMs });
+    void stopContexts(latest(), last, { reason, delayMs, graceMs: shutdownGraceMs });
   };
   process.on('SIGTERM', () => stop('SIGTERM', shutdownDelayMs));
   process.on('SIGINT', () => stop('SIGINT', 0));
@@ -28,23 +28,23 @@ export function stopOnSignals(latest: () => readonly BootContext[], last: () => 
   }
 }
 
-async function end(
+async function stopContexts(
   contexts: readonly BootContext[],
   last: () => Promise<void>,
   o: { readonly reason: string; readonly delayMs: number; readonly graceMs: number },
 ): Promise<void> {
   const { reason, delayMs, graceMs } = o;
   for (const { readiness, logger } of contexts) {
-    readiness.require('shutdown', () => 'stopping');
+    readiness.addCheck('shutdown', () => 'stopping');
     logger.info({ reason, delayMs, graceMs }, 'stopping');
   }
   setTimeout(() => {
     for (const { logger, shutdown } of contexts)
-      if (shutdown.unfinished.length > 0)
-        logger.error({ graceMs, unfinished: shutdown.unfinished }, 'shutdown took too long');
+      if (shutdown.unfinishedSteps.length > 0)
+        logger.error({ graceMs, unfinished: shutdown.unfinishedSteps }, 'shutdown took too long');
     process.exit(1);
   }, delayMs + graceMs);
-  await Promise.all(contexts.map(({ shutdown }) => shutdown.announce()));
+  await Promise.all(contexts.map(({ shutdown }) => shutdown.runAnnouncement()));
   await pause(delayMs);
   const clean = await shutDown(contexts);
   await last().catch((err: unknown) => contexts[0]?.logger.error({ err }, 'traces were lost'));

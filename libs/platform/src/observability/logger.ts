@@ -25,7 +25,7 @@ export const LOGGER: unique symbol = Symbol('Logger');
  */
 export function createLogger(
   o: { readonly service: string; readonly instance?: string; readonly level: LogLevel },
-  stream: DestinationStream = output(1),
+  stream: DestinationStream = outputStream(1),
 ): Logger {
   return pino(
     {
@@ -41,8 +41,8 @@ export function createLogger(
 }
 
 /** The destination of log lines of commands. */
-export function stderr(): DestinationStream {
-  return output(2);
+export function stderrStream(): DestinationStream {
+  return outputStream(2);
 }
 
 /** One per descriptor: lines of several loggers in one process keep their order. */
@@ -50,7 +50,7 @@ const destinations: Partial<Record<1 | 2, ReturnType<typeof pino.destination>>> 
 let isFlushedAtExit = false;
 
 /** Asynchronous, so that a slow reader does not delay requests; the rest is written when the process exits. */
-function output(descriptor: 1 | 2): DestinationStream {
+function outputStream(descriptor: 1 | 2): DestinationStream {
   const destination = (destinations[descriptor] ??= pino.destination({ dest: descriptor, sync: false }));
   if (!isFlushedAtExit) process.once('exit', () => Object.values(destinations).forEach((one) => one.flushSync()));
   isFlushedAtExit = true;

@@ -28,14 +28,14 @@ export interface NewAnswer extends KeptAnswer {
  */
 export interface KeyedWrites {
   /** Returns the stored answer; null if there was no such write yet. */
-  answered(write: KeyedWrite): Promise<KeptAnswer | null>;
+  findAnswer(write: KeyedWrite): Promise<KeptAnswer | null>;
   /**
    * Runs the write in one transaction with its answer, unless it was done meanwhile. A refusal before anything was
    * written is thrown and not stored. Shape: `refused` converts an error to an answer; null for errors that end the
    * transaction.
    * Errors: KeyInUse while the same write is running; those of `make`.
    */
-  once(
+  writeOnce(
     write: KeyedWrite,
     make: () => Promise<NewAnswer>,
     refused: (error: unknown) => NewAnswer | null,

@@ -28,7 +28,7 @@ interface CompiledField<A> {
 }
 
 /** The SQL of a shape with its sources filled in. Shape: `sql` is a text expression. */
-export interface WrittenShape {
+export interface ShapeSql {
   readonly pieces: readonly Piece[];
   readonly sql: string;
 }
@@ -75,13 +75,13 @@ export class JsonShape<in A> {
   }
 
   /** Renders the SQL of the object with the given sources. */
-  over(args: A): WrittenShape {
+  toSql(args: A): ShapeSql {
     const pieces: Piece[] = [];
     for (const field of this.fields.filter(({ when }) => !when)) {
       const opening = pieces.length === 0 ? '{' : ',';
       pieces.push({ constant: `${opening}${JSON.stringify(field.name)}:` }, ...field.pieces(args));
     }
-    pieces.push(...this.conditional(args), { constant: '}' });
+    pieces.push(...this.conditionalPieces(args), { constant: '}' });
     const sql = textSql(pieces);
     if (!this.lookup) return { pieces, sql };
     const subquery = `(select ${sql} from ${this.lookup(args)})`;
@@ -89,7 +89,7 @@ export class JsonShape<in A> {
   }
 
   /** Optional keys, one expression for all keys with the same condition. */
-  private conditional(args: A): readonly Piece[] {
+  private conditionalPieces(args: A): readonly Piece[] {
     const conditions = new Map<string, Piece[]>();
     for (const { name, when, pieces } of this.fields) {
       if (!when) continue;
@@ -157,7 +157,7 @@ const orNull = (sql: string): Piece => ({ sql: `coalesce(${sql}, 'null')` });
 const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '"' }, ...pieces, { constant: '"' }];
 
 /** Sources of a nested object that a subquery finds. `from` follows `select <shape>`. */
-export interface Found<A> {
+export interface SubquerySource<A> {
   readonly of: A;
   readonly from: string;
   /** An id; the subquery is skipped if it is null, which costs nothing. */
@@ -218,18 +218,18 @@ export const json = {
   /** A nested object of another shape. */
   object: <A>(shape: JsonShape<A>): SqlType<A> => ({
     type: nested(shape.presenter),
-    pieces: (args) => shape.over(args).pieces,
+    pieces: (args) => shape.toSql(args).pieces,
   }),
   /** A nested object of another shape, or null. Shape: `when` is a boolean expression. */
   objectWhen: <A>(shape: JsonShape<A>): SqlType<{ readonly of: A; readonly when: string }> => ({
     type: nullable(nested(shape.presenter)),
-    pieces: ({ of, when }) => [{ sql: `case when ${when} then ${shape.over(of).sql} else 'null' end` }],
+    pieces: ({ of, when }) => [{ sql: `case when ${when} then ${shape.toSql(of).sql} else 'null' end` }],
   }),
   /** One object that a subquery finds, or null. */
-  found: <A>(shape: JsonShape<A>): SqlType<Found<A>> => ({
+  found: <A>(shape: JsonShape<A>): SqlType<SubquerySource<A>> => ({
     type: nullable(nested(shape.presenter)),
     pieces: ({ of, from, by }) => {
-      const found = `(select ${shape.over(of).sql} ${from})`;
+      const found = `(select ${shape.toSql(of).sql} ${from})`;
       return [orNull(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
     },
   }),
@@ -246,7 +246,7 @@ export const json = {
 } as const;
 
 /** Adds a description to the type of a field whose name means something else elsewhere. */
-export function described<S>(type: SqlType<S>, about: string): SqlType<S> {
+export function withDescription<S>(type: SqlType<S>, about: string): SqlType<S> {
   return { ...type, about };
 }
 
@@ -255,7 +255,7 @@ export function described<S>(type: SqlType<S>, about: string): SqlType<S> {
  * rendered.
  */
 export function arraySql(
-  { sql }: Pick<WrittenShape, 'sql'>,
+  { sql }: Pick<ShapeSql, 'sql'>,
   from: string,
   order: string,
   heavy: string | null = null,
@@ -266,6 +266,6 @@ export function arraySql(
 }
 
 /** The JSON texts of all rows of a FROM clause. Shape: a subquery of one row with one array, `texts`; null without rows. */
-export function textsSql<A>(shape: JsonShape<A>, { of, from }: Found<A>, order: string): string {
-  return `(select array_agg(${shape.over(of).sql} order by ${order}) as texts ${from})`;
+export function textsSql<A>(shape: JsonShape<A>, { of, from }: SubquerySource<A>, order: string): string {
+  return `(select array_agg(${shape.toSql(of).sql} order by ${order}) as texts ${from})`;
 }

@@ -5,7 +5,7 @@ import { groupAccessSql, projectAccessSql, readsCodeSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
 import { webPathSql } from './references.shape';
-import type { ShownAs } from './references.shape';
+import type { ReferenceFormat } from './references.shape';
 
 /** SQL expressions that a visibility rule is built from: parameters such as `$3`, or columns of a longer list. */
 export interface ReaderSql {
@@ -16,7 +16,7 @@ export interface ReaderSql {
 }
 
 /** SQL expressions that the JSON of a noteable needs in addition to its row and its reader. */
-export interface PlacedSql {
+export interface NoteableJsonSql {
   readonly externalUrl: string;
   /** Full path of its project, a text expression. */
   readonly fullPath: string;
@@ -30,12 +30,12 @@ export interface PlacedSql {
   readonly seenAs?: string;
 }
 /** Shape: `viewer` is the user id, may be null. */
-export type PlacedDetailSql = PlacedSql & { readonly viewer: string };
+export type NoteableDetailSql = NoteableJsonSql & { readonly viewer: string };
 /** Adds the person: rows that a noteable refers to, such as an issue's epic, are shown only if this person may see them. */
-export interface ShownSql extends PlacedSql {
+export interface PersonalJsonSql extends NoteableJsonSql {
   readonly person: PersonSql;
 }
-export type DetailSql = ShownSql & { readonly viewer: string };
+export type PersonalDetailSql = PersonalJsonSql & { readonly viewer: string };
 
 /** Parts of a project that can be disabled or limited to members. */
 export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
@@ -74,7 +74,7 @@ export interface AssigneesOfKind {
  * with time time_estimate and total_time_spent.
  * Source: reference work-tracking 2.1, 2.4.
  */
-export interface NoteableKind extends ShownAs {
+export interface NoteableKind extends ReferenceFormat {
   readonly type: NoteableType;
   /** Noun in the names of events, e-mails and their threads: `issue`, `merge_request`. */
   readonly noun: string;
@@ -111,11 +111,11 @@ export interface NoteableKind extends ShownAs {
   /** Users who are asked to review; absent for kinds without reviews. */
   readonly reviewers?: AssigneesOfKind;
   /** JSON of a noteable in lists, over the row `i`. */
-  readonly listed: JsonShape<ShownSql>;
+  readonly listed: JsonShape<PersonalJsonSql>;
   /** Size of its texts in `listed`. Units: bytes. Shape: an expression over `i`, never null. */
   readonly listedBytes: string;
   /** JSON of a noteable on its own route. */
-  readonly detailed: JsonShape<DetailSql>;
+  readonly detailed: JsonShape<PersonalDetailSql>;
   /** Removal rules of the kind's tables, including `table`, for when a parent or user is removed. */
   readonly attached: readonly Attachment<NoteableKinds>[];
 }
@@ -182,7 +182,7 @@ export function groupIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
 }
 
 /** Web path of a noteable below the base URL: `groups/group/-/epics/7`. Shape: a text expression over the row `i`. */
-export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ShownAs>, fullPath: string): string {
+export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ReferenceFormat>, fullPath: string): string {
   const path = webPathSql(kind, fullPath);
   return kind.parent === 'group' ? `'groups/' || ${path}` : path;
 }
@@ -266,7 +266,7 @@ export function readsAllSql(kinds: readonly NoteableKind[], access: string): str
 }
 
 /** Sources of a noteable's JSON, from a row that also has the columns of `accessSql`. Shape: `row` is the alias of that row. */
-export function shownSql(row: string, externalUrl: string, person: PersonSql): ShownSql {
+export function shownSql(row: string, externalUrl: string, person: PersonSql): PersonalJsonSql {
   return {
     externalUrl,
     person,

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { administrator, Endpoint, one } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { routesBelow, OneNoteable, nameClass } from './noteable-routes.dto';
+import { routesBelow, IdentifyNoteable, nameClass } from './noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from './noteable-routes.dto';
 import { UserAgentDetailsQueries } from './user-agent-details.queries';
 import { userAgentDetail } from './user-agent-detail.presenter';
@@ -25,7 +25,7 @@ export function userAgentDetailsController(routes: NoteableRoutes, source: strin
       within: noteable.within,
       may: administrator(),
       about: `Shows the user agent and the IP address that ${a} was created with.`,
-      params: noteable.params(OneNoteable),
+      params: noteable.params(IdentifyNoteable),
       answers: one(userAgentDetail),
     })
     show(call: BelowCall<object, SignedInViewer>): Promise<UserAgentDetail> {

@@ -54,12 +54,12 @@ interface OneNoteParams extends ReaderParams {
   readonly note: number;
 }
 
-type Limited = NewNoteParams & LimitParams;
-type CountedWithCommit = Limited & { readonly patience_ms: number };
+type LimitedNoteParams = NewNoteParams & LimitParams;
+type CountedWithCommit = LimitedNoteParams & { readonly patience_ms: number };
 
 /** Parameters of each statement. */
 export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
-  Readonly<Record<`${NewNoteKind}_counted` | `${CountedLast}_first`, Limited>> &
+  Readonly<Record<`${NewNoteKind}_counted` | `${CountedLast}_first`, LimitedNoteParams>> &
   Readonly<Record<'count' | 'count_limited', CountedWithCommit>> &
   Readonly<Record<'one' | 'subject', OneNoteParams>> & {
     readonly refusal: ReaderParams;
@@ -68,8 +68,8 @@ export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
   };
 
 /** Rows of each statement. */
-export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, WrittenNoteRow>> &
-  Readonly<Record<`${NewNoteKind}_counted`, (WrittenNoteRow & CountedRow) | UncountedRow>> &
+export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, NewNoteRow>> &
+  Readonly<Record<`${NewNoteKind}_counted`, (NewNoteRow & CountedRow) | UncountedRow>> &
   Readonly<Record<'count' | 'count_limited', { readonly is_as_hoped: number } & Partial<CountedRow>>> & {
     readonly one: OneNoteRow;
     readonly subject: NoteSubject;
@@ -106,7 +106,7 @@ interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'inte
 }
 
 /** Row that the statement returns for the note that it inserted. `json` is the note as the API answers it. */
-export interface WrittenNoteRow extends RowOf<Note, 'id' | 'internal'> {
+export interface NewNoteRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;
   readonly created_at: string;

@@ -39,8 +39,8 @@ export class CommitCommentsService {
     const newNote = position ? { ...plain, position } : plain;
     return this.work.run(async (tx) => {
       const as = position ? 'open' : 'create';
-      const { id } = await this.notes.write(tx, viewer, on, { as, newNote, isAlone: true });
-      return this.queries.written(tx, id);
+      const { id } = await this.notes.writeNote(tx, viewer, on, { as, newNote, isAlone: true });
+      return this.queries.findWritten(tx, id);
     });
   }
 }

@@ -3,7 +3,7 @@ import { EPIC_SHOWN_AS } from '../issues/epic/issue-epic.shape';
 import { groupAccessSql } from '../../base/noteables/access-sql';
 import type { PersonSql } from '../../base/noteables/access-sql';
 import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
-import type { PlacedDetailSql as DetailSql, PlacedSql as ShownSql } from '../../base/noteables/noteable-kinds';
+import type { NoteableDetailSql as DetailSql, NoteableJsonSql as ShownSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';

@@ -72,7 +72,7 @@ export class CommitStatusesQueries {
       )
       .narrow(FILTERS, asked)
       .orderBy([[`j.${asked.order_by}`, asked.sort]])
-      .page(this.database, page);
+      .readPage(this.database, page);
   }
 
   /** Returns the newest pipeline that a status may join; null for none. */

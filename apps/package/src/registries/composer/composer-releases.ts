@@ -34,7 +34,7 @@ export class ComposerReleases {
   ) {}
 
   /** Adds a version, or moves it to another commit. Errors: Refused for a name that another project has. */
-  async save({ project, viewer, version, sha, description }: ComposerRelease): Promise<void> {
+  async saveRelease({ project, viewer, version, sha, description }: ComposerRelease): Promise<void> {
     const { name, text } = description;
     const owned = { project, type: 'composer', name } as const;
     await this.work.run(async (tx) => {

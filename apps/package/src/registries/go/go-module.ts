@@ -24,7 +24,7 @@ export function unescapeGo(text: string): string | null {
 }
 
 /** Returns the module of a path in a project. Shape: `base` is the path of the project's root; null for a path elsewhere. */
-export function moduleIn(base: string, path: string): GoModule | null {
+export function parseModule(base: string, path: string): GoModule | null {
   if (path !== base && !path.startsWith(`${base}/`)) return null;
   const rest = path.slice(base.length + 1);
   const segments = path === base ? [] : rest.split('/');

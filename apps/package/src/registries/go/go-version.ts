@@ -29,7 +29,7 @@ export function fitsMajor({ major }: Pick<GoModule, 'major'>, version: number): 
 }
 
 /** Reads a version that a tag may have. Shape: null for another text, and for a version that names a commit. */
-export function tagVersionIn(text: string): GoTagVersion | null {
+export function parseTagVersion(text: string): GoTagVersion | null {
   const isIncompatible = text.endsWith(INCOMPATIBLE);
   const tag = isIncompatible ? text.slice(0, -INCOMPATIBLE.length) : text;
   const [, major] = CANONICAL.exec(tag) ?? [];
@@ -38,7 +38,7 @@ export function tagVersionIn(text: string): GoTagVersion | null {
 }
 
 /** Reads a version that names a commit. Returns null for another text. */
-export function pseudoVersionIn(text: string): GoPseudoVersion | null {
+export function parsePseudoVersion(text: string): GoPseudoVersion | null {
   const [, major, minor, patch, label, zero, time, rev] = PSEUDO.exec(text) ?? [];
   if (rev === undefined || parse(text)?.version !== text.slice(1)) return null;
   const common = { text, major: Number(major), time: time!, rev };
@@ -48,7 +48,7 @@ export function pseudoVersionIn(text: string): GoPseudoVersion | null {
 }
 
 /** Returns the version that names a commit. Shape: `base` is the highest version before it, null for none. */
-export function pseudoVersionOf(
+export function createPseudoVersion(
   { major }: Pick<GoModule, 'major'>,
   base: string | null,
   commit: { readonly id: string; readonly committed_at: string },

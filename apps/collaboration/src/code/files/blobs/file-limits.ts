@@ -55,6 +55,6 @@ export class FileLimits {
 }
 
 /** Returns the caller whose archives are counted. Processes of the previous release name none. */
-export function callerIn(caller: unknown): string {
+export function parseCaller(caller: unknown): string {
   return typeof caller === 'string' ? caller : '';
 }

@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import type { PositionType } from './note-position.entity';
 
 /** Place of a thread in a diff, in the form that the API shows and that is stored as JSON. */
-export interface ShownPosition {
+export interface PositionFields {
   readonly base_sha: string;
   readonly start_sha: string;
   readonly head_sha: string;
@@ -22,8 +22,8 @@ export interface ShownPosition {
 
 /** Place of a new thread. The paths are those of the file in the diff of `shown`. */
 export interface NewPosition {
-  readonly shown: ShownPosition;
-  readonly original: ShownPosition;
+  readonly shown: PositionFields;
+  readonly original: PositionFields;
   readonly lineCode: string | null;
   readonly commitId: string | null;
   readonly oldPath: string;

@@ -3,7 +3,7 @@ import type { LabelFilter, LabelReach } from '../../../planning/labels/labelling
 import { milestoneFilterSql } from '../../../planning/milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../../planning/milestones/assigning/milestone-filter';
 import { TODAY } from '../../../base/noteables/json.shape';
-import { filter, wordsIn } from '@rookery/persistence';
+import { filter, searchCondition } from '@rookery/persistence';
 import { hasPersonSql, peopleConditions, userConditions } from '../../../planning/people/people-filter';
 import type { PeopleFilter, UserFilter } from '../../../planning/people/people-filter';
 import { issueAssignees } from '../assignees/issue-assignees';
@@ -135,7 +135,7 @@ export function containsWordsSql(
     short: fields.includes('title') ? ['i.title'] : [],
     long: fields.includes('description') ? ['i.description'] : [],
   };
-  return words.length > 0 && wordsIn(texts, words, bind);
+  return words.length > 0 && searchCondition(texts, words, bind);
 }
 
 /** Returns the filter for a list whose words in title or description are matched already. */

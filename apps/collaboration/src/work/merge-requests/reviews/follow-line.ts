@@ -50,11 +50,11 @@ export function followLine(spot: DiffSpot, moves: FileMoves): FollowedSpot {
 function followPresent({ newPath }: DiffSpot, line: number, { head, base, ...moves }: FileMoves): FollowedSpot {
   const newLine = mapLine(head.hunks, line);
   if (head.path === null || newLine === null)
-    return outdated('head', { oldPath: newPath, newPath: head.path ?? newPath, oldLine: line, newLine: null });
+    return outdatedSpot('head', { oldPath: newPath, newPath: head.path ?? newPath, oldLine: line, newLine: null });
   const file = moves.byNewPath(head.path);
   if (!file) {
     const path = base.path ?? head.path;
-    return outdated('base', { oldPath: path, newPath: path, oldLine: null, newLine });
+    return outdatedSpot('base', { oldPath: path, newPath: path, oldLine: null, newLine });
   }
   const isAdded = findAddition(file.hunks, newLine) !== undefined;
   const oldLine = isAdded ? null : mapLine(invertHunks(file.hunks), newLine);
@@ -65,16 +65,16 @@ function followPresent({ newPath }: DiffSpot, line: number, { head, base, ...mov
 function followRemoved({ oldPath }: DiffSpot, line: number, { base, ...moves }: FileMoves): FollowedSpot {
   const oldLine = mapLine(base.hunks, line);
   if (base.path === null || oldLine === null)
-    return outdated('base', { oldPath, newPath: base.path ?? oldPath, oldLine: line, newLine: null });
+    return outdatedSpot('base', { oldPath, newPath: base.path ?? oldPath, oldLine: line, newLine: null });
   const file = moves.byOldPath(base.path);
   if (!file || !findRemoval(file.hunks, oldLine)) {
     const newLine = file ? mapLine(file.hunks, oldLine) : oldLine;
     const path = file?.newPath ?? base.path;
-    return outdated('head', { oldPath: path, newPath: path, oldLine: null, newLine });
+    return outdatedSpot('head', { oldPath: path, newPath: path, oldLine: null, newLine });
   }
   return { isActive: true, spot: { oldPath: file.oldPath, newPath: file.newPath, oldLine, newLine: null } };
 }
 
-function outdated(side: 'head' | 'base', spot: DiffSpot): FollowedSpot {
+function outdatedSpot(side: 'head' | 'base', spot: DiffSpot): FollowedSpot {
   return { isActive: false, side, spot };
 }

@@ -40,7 +40,7 @@ export class ReleaseLink {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Errors: InvalidSentences. */
-  static write(input: ReleaseLinkInput, now: Date): ReleaseLink {
+  static create(input: ReleaseLinkInput, now: Date): ReleaseLink {
     const link = new ReleaseLink();
     Object.assign(link, { name: '', url: '', filepath: null, linkType: 'other', createdAt: now });
     link.change(input, now);
