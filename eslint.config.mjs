@@ -2,9 +2,9 @@ import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 import { boundaryRules } from './tools/checks/boundaries.mjs';
 
-/** Allowed first words of a class of parameters: the verb of the method, or `One` for a resource that the path names. */
+/** Allowed first words of a class of parameters: the verb of the method, or `Identify` for a resource that the path names. */
 const PARAMETER_VERBS =
-  'One|List|Show|Create|Update|Remove|Apply|Approve|Cancel|Check|CherryPick|Clone|Confirm|Estimate|Fork|Import|Merge|Move|Preview|Protect|Publish|Rebase|Reorder|Revert|Revoke|Rotate|Set|Spend|Star|Transfer|Upload';
+  'Identify|List|Show|Create|Update|Remove|Apply|Approve|Cancel|Check|CherryPick|Clone|Confirm|Estimate|Fork|Import|Merge|Move|Preview|Protect|Publish|Rebase|Reorder|Revert|Revoke|Rotate|Set|Spend|Star|Transfer|Upload';
 
 /** Endings of the names of injected classes, by the layer of their file (docs/structure.md 3). */
 const LAYERS = {
@@ -79,7 +79,7 @@ export default tseslint.config(
         {
           selector: `ExportNamedDeclaration > ClassDeclaration:not([id.name=/^(${PARAMETER_VERBS})[A-Z]/])`,
           message:
-            'Parameters are named by the method and the noun: ListNotes, CreateNote, UpdateNote, or OneNote where they only identify the resource. A verb that is missing is added to PARAMETER_VERBS in eslint.config.mjs.',
+            'Parameters are named by the method and the noun: ListNotes, CreateNote, UpdateNote, or IdentifyNote where they only identify the resource. A verb that is missing is added to PARAMETER_VERBS in eslint.config.mjs.',
         },
         {
           selector: 'ClassDeclaration[id.name=/(Params|Parameters|Dto)$/]',

@@ -82,7 +82,7 @@ const CHANGES = {
   'ids-as-message-ids': {
     only: /apps[\\/]collaboration/,
     file: /mailer[\\/]mail-identity\.js$/,
-    from: /\.\$\{digest\(event_id, identity\)\.slice\(0, 20\)\}/,
+    from: /\.\$\{computeDigest\(event_id, identity\)\.slice\(0, 20\)\}/,
     to: '',
   },
   /** A service whose database was restored does not read earlier events again. */
@@ -103,7 +103,7 @@ const CHANGES = {
   'silent-end': [
     {
       file: /platform[\\/]dist[\\/]boot[\\/]stop\.js$/,
-      from: /await Promise\.all\(contexts\.map\(\(\{ shutdown \}\)=>shutdown\.announce\(\)\)\);/,
+      from: /await Promise\.all\(contexts\.map\(\(\{ shutdown \}\)=>shutdown\.runAnnouncement\(\)\)\);/,
       to: '',
     },
     {
@@ -122,7 +122,7 @@ const CHANGES = {
   'kill-before-mark': {
     only: /apps[\\/](collaboration|package)/,
     file: /messaging[\\/]dist[\\/]relay[\\/]relay\.js$/,
-    from: /await faults\.reach\(.relay\.before-mark.\);/,
+    from: /await faults\.reachPoint\(.relay\.before-mark.\);/,
     to: "if (Math.random() < 0.03 && require('node:fs').existsSync(process.env.DRILL_FAULT_FILE)) process.kill(process.pid, 'SIGKILL');",
   },
   /** Messages have no id, so the bus cannot detect duplicates. */
@@ -134,7 +134,7 @@ const CHANGES = {
   /** Events count as published while the bus is unavailable, as without an outbox. */
   'no-waiting': {
     file: /messaging[\\/]dist[\\/]relay[\\/]relay\.js$/,
-    from: /const connection = await broker\.connected\(this\.stopping\.signal\);/,
+    from: /const connection = await broker\.waitForConnection\(this\.stopping\.signal\);/,
     to: `if (!broker.isConnected) {
       const away = await this.reader.markAndRead(this.published, settings.outboxBatchCount);
       this.published = away.map((row) => row.id);
@@ -182,7 +182,7 @@ const CHANGES = {
   /** An invited group keeps its access level after the invitation expires. */
   'endless-shares': {
     file: /directory[\\/]dist[\\/]sql[\\/]level-sql\.js$/,
-    from: /and \$\{live\('s'\)\} and/,
+    from: /and \$\{liveSql\('s'\)\} and/,
     to: 'and',
   },
   /** Members of an invited group get their own level, not limited by that of the invitation. */
@@ -202,7 +202,7 @@ const CHANGES = {
   'silent-states': {
     only: /apps[\\/]identity/,
     file: /states[\\/]user-states\.service\.js$/,
-    from: /await this\.changes\.record\(tx, id\);/,
+    from: /await this\.changes\.recordUsers\(tx, id\);/,
     to: '',
   },
   /** A revoked token that is presented for rotation is refused, but its family is not revoked. */
@@ -273,8 +273,8 @@ const CHANGES = {
   'hasty-effects': {
     only: /apps[\\/]collaboration/,
     file: /directory[\\/]dist[\\/]directory\.js$/,
-    from: /\.\.\.seenBy\(events\)/,
-    to: '...seenBy([])',
+    from: /\.\.\.directoryPositions\(events\)/,
+    to: '...directoryPositions([])',
   },
   /** To-dos and feeds do not check the permissions of their reader again. */
   'unjudged-lists': [
@@ -287,7 +287,7 @@ const CHANGES = {
     {
       only: /apps[\\/]collaboration/,
       file: /activity[\\/]activity\.queries\.js$/,
-      from: /await this\.directory\.fresh\(viewer\);/g,
+      from: /await this\.directory\.requireFresh\(viewer\);/g,
       to: '',
     },
   ],

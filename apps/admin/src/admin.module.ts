@@ -11,7 +11,7 @@ import {
   PersistenceModule,
   refuseUnreachable,
 } from '@rookery/persistence';
-import { PlatformModule, settingsIn } from '@rookery/platform';
+import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ApplicationSettingsModule } from './application-settings/application-settings.module';
 import { BroadcastMessagesModule } from './broadcast-messages/broadcast-messages.module';
@@ -44,7 +44,7 @@ const service = 'admin';
 })
 export class AdminModule {
   static forRoot(values: SettingsValues): DynamicModule {
-    const settings = settingsIn(values, databaseSettingsFor(service));
+    const settings = pickSettings(values, databaseSettingsFor(service));
     const attached = attachedIn(AdminModule);
     refuseUnreachable(attached);
     return {

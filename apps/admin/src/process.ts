@@ -4,7 +4,7 @@ import { egressSettings } from '@rookery/egress';
 import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
+import { databaseSettingsFor, deadLetterCommands, createMigrateStep } from '@rookery/persistence';
 import type { ProcessDefinition } from '@rookery/platform';
 import { migrations } from './database';
 import { geoSettings } from './geo-sites/geo-sites.config';
@@ -23,6 +23,6 @@ export const adminProcess: ProcessDefinition = {
   module: async () => (await import('./admin.module')).AdminModule,
   http: apiV4Server,
   worker: withJobs(eventWorker),
-  migrate: migrate({ service: 'admin', migrations }),
+  migrate: createMigrateStep({ service: 'admin', migrations }),
   commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
 };

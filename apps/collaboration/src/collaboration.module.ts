@@ -6,7 +6,7 @@ import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import { attachedIn, databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
-import { PlatformModule, settingsIn } from '@rookery/platform';
+import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { ActivityModule } from './following/activity/activity.module';
 import { CommitsModule } from './code/commits/commits.module';
@@ -82,9 +82,9 @@ documentTargets(
   ],
 })
 export class CollaborationModule {
-  /** Shape: `more` are further kinds, declared by tests. */
+  /** `more` are further kinds, declared by tests. */
   static forRoot(values: SettingsValues, more: readonly NoteableKind[] = []): DynamicModule {
-    const settings = settingsIn(values, databaseSettingsFor(service));
+    const settings = pickSettings(values, databaseSettingsFor(service));
     const all = [...kinds, ...more];
     return {
       module: CollaborationModule,

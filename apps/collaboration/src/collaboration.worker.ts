@@ -14,6 +14,6 @@ export const collaborationWorker: WorkerStep = withJobs({
     await eventWorker.start(app, context);
     const mailer = app.get(Mailer);
     mailer.start();
-    context.shutdown.on('drain', 'mail', () => mailer.stop(MAIL_GRACE_MS));
+    context.shutdown.addStep('drain', 'mail', () => mailer.stop(MAIL_GRACE_MS));
   },
 });

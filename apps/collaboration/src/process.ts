@@ -2,7 +2,7 @@ import { apiV4Server } from '@rookery/api-v4';
 import { lostCommand } from '@rookery/directory';
 import { jobSettings } from '@rookery/jobs';
 import { messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
+import { databaseSettingsFor, deadLetterCommands, createMigrateStep } from '@rookery/persistence';
 import type { ProcessDefinition } from '@rookery/platform';
 import { collaborationSettings } from './collaboration.config';
 import { collaborationWorker } from './collaboration.worker';
@@ -15,6 +15,6 @@ export const collaborationProcess: ProcessDefinition = {
   module: async () => (await import('./collaboration.module')).CollaborationModule,
   http: apiV4Server,
   worker: collaborationWorker,
-  migrate: migrate({ service: 'collaboration', migrations }),
+  migrate: createMigrateStep({ service: 'collaboration', migrations }),
   commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
 };

@@ -42,7 +42,7 @@ type Token = symbol | (abstract new (...args: never[]) => unknown);
 const own = gatewaySettings.token;
 
 /** Provides a class by a factory with the given dependencies: the classes themselves do not use Nest. */
-function provided<T>(
+function provide<T>(
   type: abstract new (...args: never[]) => T,
   inject: Token[],
   make: (...parts: never[]) => T,
@@ -51,21 +51,21 @@ function provided<T>(
 }
 
 const auth = [
-  provided(DirectoryFloor, [], () => new DirectoryFloor()),
-  provided(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
-  provided(
+  provide(DirectoryFloor, [], () => new DirectoryFloor()),
+  provide(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
+  provide(
     IdentityClient,
     [platformSettings.token, InternalKeys, Neighbours],
     (platform: Platform, keys: InternalKeys, neighbours: Neighbours) =>
-      new IdentityClient(platform.identityUrl, keys.authorization('gateway', 'identity'), neighbours),
+      new IdentityClient(platform.identityUrl, keys.signAuthorization('gateway', 'identity'), neighbours),
   ),
-  provided(
+  provide(
     DirectoryWatch,
     [IdentityClient, DirectoryFloor, TokenLeases, LOGGER],
     (identity: IdentityClient, floor: DirectoryFloor, leases: TokenLeases, logger: Logger) =>
       new DirectoryWatch(identity, floor, leases, logger),
   ),
-  provided(
+  provide(
     Authenticator,
     [IdentityClient, DirectoryFloor, TokenLeases, FailedLogins, own, Tally, ContextSigningKeys],
     (
@@ -78,42 +78,42 @@ const auth = [
       keys: ContextSigningKeys,
     ) => new Authenticator({ identity, floor, leases }, failures, settings, tally, new ClientTokens(keys)),
   ),
-  provided(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
+  provide(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
 ];
 
 const limits = [
-  provided(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
-  provided(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
-  provided(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
-  provided(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),
+  provide(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
+  provide(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
+  provide(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
+  provide(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),
 ];
 
 const pipeline = [
-  provided(RouteTable, [], () => new RouteTable(committedRoutes())),
-  provided(
+  provide(RouteTable, [], () => new RouteTable(committedRoutes())),
+  provide(
     Upstreams,
     [own, Neighbours],
     (settings: Own, neighbours: Neighbours) => new Upstreams(settings, settings.upstreamConnections, neighbours),
   ),
-  provided(
+  provide(
     Forwarder,
     [Upstreams, DirectoryFloor, ContextSigningKeys, own, Tally],
     (upstreams: Upstreams, floor: DirectoryFloor, keys: ContextSigningKeys, settings: Own, tally: Tally) =>
       new Forwarder(upstreams, floor, keys, settings, tally),
   ),
-  provided(
+  provide(
     Admission,
     [Authenticator, Sudo, RateLimits, LoadShedding, LOGGER],
     (authenticator: Authenticator, sudo: Sudo, rates: RateLimits, shedding: LoadShedding, logger: Logger) =>
       new Admission(authenticator, sudo, rates, shedding, logger),
   ),
-  provided(
+  provide(
     Edge,
     [RouteTable, Admission, Forwarder, own, Tally, LOGGER],
     (routes: RouteTable, admission: Admission, forwarder: Forwarder, settings: Own, tally: Tally, logger: Logger) =>
       new Edge(routes, admission, forwarder, settings, tally, settings.accessLog ? new AccessLog(logger) : null),
   ),
-  provided(
+  provide(
     Site,
     [Edge, platformSettings.token, own, Tally, IdentityClient],
     (edge: Edge, platform: Platform, settings: Own, tally: Tally, identity: IdentityClient) => {
@@ -130,7 +130,7 @@ const pipeline = [
       return site;
     },
   ),
-  provided(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
+  provide(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
 ];
 
 /** The module of the gateway: its classes and their dependencies. */

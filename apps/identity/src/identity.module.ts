@@ -5,7 +5,7 @@ import { InstanceModule } from '@rookery/instance';
 import { JobsModule } from '@rookery/jobs';
 import { MessagingModule } from '@rookery/messaging';
 import { databaseSettingsFor, entitiesOf, PersistenceModule } from '@rookery/persistence';
-import { PlatformModule, settingsIn } from '@rookery/platform';
+import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { AvatarsModule } from './avatars/avatars.module';
 import { BadgesModule } from './badges/badges.module';
@@ -52,7 +52,7 @@ import { WebSessionsModule } from './web-sessions/web-sessions.module';
 })
 export class IdentityModule {
   static forRoot(values: SettingsValues): DynamicModule {
-    const settings = settingsIn(values, databaseSettingsFor('identity'));
+    const settings = pickSettings(values, databaseSettingsFor('identity'));
     return {
       module: IdentityModule,
       imports: [

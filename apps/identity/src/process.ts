@@ -2,7 +2,7 @@ import { apiV4Server } from '@rookery/api-v4';
 import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
+import { databaseSettingsFor, deadLetterCommands, createMigrateStep } from '@rookery/persistence';
 import type { ProcessDefinition } from '@rookery/platform';
 import { bootstrapCommand } from './bootstrap/bootstrap.command';
 import { bootstrapSettings } from './bootstrap/bootstrap.config';
@@ -26,7 +26,7 @@ export const identityProcess: ProcessDefinition = {
   module: async () => (await import('./identity.module')).IdentityModule,
   http: apiV4Server,
   worker: withJobs(eventWorker),
-  migrate: migrate({ service: 'identity', migrations }),
+  migrate: createMigrateStep({ service: 'identity', migrations }),
   commands: {
     bootstrap: bootstrapCommand,
     'fixed-tokens': fixedTokensCommand,

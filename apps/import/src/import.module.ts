@@ -11,7 +11,7 @@ import {
   PersistenceModule,
   refuseUnreachable,
 } from '@rookery/persistence';
-import { PlatformModule, settingsIn } from '@rookery/platform';
+import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { migrations } from './database';
 import { GistsModule } from './gists/gists.module';
@@ -26,7 +26,7 @@ const service = 'import';
 @Module({ imports: [PeopleModule, SourcesModule, StagesModule, ImportsModule, GistsModule] })
 export class ImportModule {
   static forRoot(values: SettingsValues): DynamicModule {
-    const settings = settingsIn(values, databaseSettingsFor(service));
+    const settings = pickSettings(values, databaseSettingsFor(service));
     const attached = attachedIn(ImportModule);
     refuseUnreachable(attached);
     return {

@@ -4,7 +4,7 @@ import { egressSettings } from '@rookery/egress';
 import { gitSettings } from '@rookery/git';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
+import { databaseSettingsFor, deadLetterCommands, createMigrateStep } from '@rookery/persistence';
 import type { ProcessDefinition } from '@rookery/platform';
 import { migrations } from './database';
 import { importSettings } from './import.config';
@@ -23,6 +23,6 @@ export const importProcess: ProcessDefinition = {
   module: async () => (await import('./import.module')).ImportModule,
   http: apiV4Server,
   worker: withJobs(eventWorker),
-  migrate: migrate({ service: 'import', migrations }),
+  migrate: createMigrateStep({ service: 'import', migrations }),
   commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
 };

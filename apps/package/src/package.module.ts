@@ -12,7 +12,7 @@ import {
   PersistenceModule,
   refuseUnreachable,
 } from '@rookery/persistence';
-import { PlatformModule, settingsIn } from '@rookery/platform';
+import { PlatformModule, pickSettings } from '@rookery/platform';
 import type { SettingsValues } from '@rookery/platform';
 import { CommitStatusesModule } from './ci/commit-statuses/commit-statuses.module';
 import { CiJobsModule } from './ci/jobs/jobs.module';
@@ -65,7 +65,7 @@ const service = 'package';
 })
 export class PackageModule {
   static forRoot(values: SettingsValues): DynamicModule {
-    const settings = settingsIn(values, databaseSettingsFor(service));
+    const settings = pickSettings(values, databaseSettingsFor(service));
     const attached = attachedIn(PackageModule);
     refuseUnreachable(attached);
     return {

@@ -5,7 +5,7 @@ import { lostCommand } from '@rookery/directory';
 import { applicationSettings } from '@rookery/instance';
 import { jobSettings, withJobs } from '@rookery/jobs';
 import { eventWorker, messagingSettings, republishCommand } from '@rookery/messaging';
-import { databaseSettingsFor, deadLetterCommands, migrate } from '@rookery/persistence';
+import { databaseSettingsFor, deadLetterCommands, createMigrateStep } from '@rookery/persistence';
 import type { ProcessDefinition } from '@rookery/platform';
 import { migrations } from './database';
 import { packageSettings } from './package.config';
@@ -24,6 +24,6 @@ export const packageProcess: ProcessDefinition = {
   module: async () => (await import('./package.module')).PackageModule,
   http: apiV4Server,
   worker: withJobs(eventWorker),
-  migrate: migrate({ service: 'package', migrations }),
+  migrate: createMigrateStep({ service: 'package', migrations }),
   commands: { ...deadLetterCommands, ...republishCommand, ...lostCommand },
 };

@@ -49,7 +49,7 @@ export type { RenderedError } from './answers/errors';
 export { inFailureForm } from './answers/text-errors';
 export { BEFORE_REPLAY, WRITE_HEADERS } from './endpoint/runtime';
 export type { BeforeReplay, WriteHeaders } from './endpoint/runtime';
-export { isBlankSudo, isLikeSudo, sudoValuesIn } from './params/unread-sudo';
+export { isBlankSudo, isLikeSudo, findSudoValues } from './params/unread-sudo';
 export { EndpointRoutes } from './endpoint/endpoint-routes';
 export {
   areAmbiguous,
@@ -57,8 +57,8 @@ export {
   FIXED_SEGMENTS,
   literalOf,
   matchesTail,
-  segmentsOf,
-  wildcardAt,
+  splitPath,
+  wildcardIndex,
   wildcardProblems,
   wildcardTail,
 } from './endpoint/wildcard';

@@ -70,7 +70,7 @@ export async function createApiV4App(
   registerParsers(instance);
   await instance.register(multipart);
   const own = { service: app.get<string>(SERVICE_NAME), internalKeys: app.get(InternalKeys) };
-  const heartbeat = new Heartbeat().watch(instance.server);
+  const heartbeat = new Heartbeat().watchServer(instance.server);
   instance.addHook('onClose', () => heartbeat.stop());
   instance.decorateRequest('earliestArrival', 0);
   // Ordinary Nest routes below /internal/ are for our own processes too; @Internal routes also check which one calls.
@@ -119,7 +119,7 @@ export const apiV4Server: HttpStep = {
     if (neighbours.isTogether) {
       const { local } = app.get(EndpointRoutes);
       const onFailure = (err: unknown): void => context.logger.error({ err }, 'a local call failed');
-      const server = new LocalServer((request) => local.find(request), onFailure);
+      const server = new LocalServer((request) => local.findRoute(request), onFailure);
       server.listen(context.name, neighbours, context.shutdown);
     }
     return ((app.getHttpServer() as Server).address() as AddressInfo).port;

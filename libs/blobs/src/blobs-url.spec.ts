@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { readSettings, settingsIn } from '@rookery/platform';
+import { readSettings, pickSettings } from '@rookery/platform';
 import { BlobStorage } from './blobs';
 import { blobsSettings } from './blobs.config';
 import { BlobsModule } from './blobs.module';
@@ -56,7 +56,10 @@ describe('the settings', () => {
   });
 
   it('reach a service through its module', async () => {
-    const useValue = settingsIn(readSettings([blobsSettings], { BLOBS_URL: '/var/lib/rookery/blobs' }), blobsSettings);
+    const useValue = pickSettings(
+      readSettings([blobsSettings], { BLOBS_URL: '/var/lib/rookery/blobs' }),
+      blobsSettings,
+    );
     const provider = { provide: blobsSettings.token, useValue };
     @Global()
     @Module({ providers: [provider], exports: [provider] })

@@ -26,12 +26,12 @@ const PARAMETERS: ReadonlySet<string> = new Set(['endpoint', 'region', 'forcePat
 export function parseBlobsUrl(text: string): BlobsPlace {
   if (isAbsolute(text)) return { kind: 'disk', root: text };
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'file:') return { kind: 'disk', root: rootOf(url) };
+  if (url?.protocol === 'file:') return { kind: 'disk', root: parseRoot(url) };
   if (url?.protocol === 's3:') return { kind: 's3', ...s3PlaceOf(url) };
   throw new Error('is not an absolute path, a file URL or an s3 URL');
 }
 
-function rootOf(url: URL): string {
+function parseRoot(url: URL): string {
   if (url.host !== '' || url.search !== '' || url.hash !== '') throw new Error('has more than a path in its file URL');
   return fileURLToPath(url);
 }
@@ -51,20 +51,20 @@ function s3PlaceOf(url: URL): S3Place {
   return {
     bucket: url.host,
     prefix,
-    endpoint: endpointOf(url.searchParams.get('endpoint')),
+    endpoint: parseEndpoint(url.searchParams.get('endpoint')),
     region: url.searchParams.get('region') ?? 'us-east-1',
-    forcePathStyle: flagOf(url.searchParams.get('forcePathStyle')),
+    forcePathStyle: parseFlag(url.searchParams.get('forcePathStyle')),
   };
 }
 
-function endpointOf(text: string | null): string | null {
+function parseEndpoint(text: string | null): string | null {
   if (text === null) return null;
   const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
   if (!isHttp) throw new Error('has an endpoint that is not an http or https URL');
   return text;
 }
 
-function flagOf(text: string | null): boolean {
+function parseFlag(text: string | null): boolean {
   if (text === null || text === 'false') return false;
   if (text !== 'true') throw new Error('has a forcePathStyle that is neither true nor false');
   return true;

@@ -5,7 +5,7 @@ import { checkedKey } from './blob-key';
 import type { BlobStore, ByteRange } from './blob-store';
 import { Digests } from './digests';
 import type { DigestName } from './digests';
-import { metered } from './metered';
+import { meterSource } from './metered';
 import { Publication } from './publication';
 import { sweepOrphans } from './sweep';
 import type { SweepOptions, SweepResult } from './sweep';
@@ -80,10 +80,10 @@ export class BlobStorage {
     try {
       signal?.throwIfAborted();
       checkLimit(maxBytes);
-      const meter = metered(source, maxBytes, await Digests.of(names));
+      const meter = meterSource(source, maxBytes, await Digests.createDigests(names));
       await this.store.write(temporary, meter, maxBytes);
       const { size, digests } = meter.result();
-      await this.publication.publish(temporary, digests.sha256, size);
+      await this.publication.publishBlob(temporary, digests.sha256, size);
       return { key: digests.sha256, size, ...digests };
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
@@ -98,7 +98,7 @@ export class BlobStorage {
   /** Errors: BlobError `not found`, `range`, `unavailable`. A reader that stops must destroy `body`. */
   async open(key: string, range: BlobRange = {}): Promise<OpenBlob> {
     const wanted = checkedRange(range);
-    const { body, size } = await this.store.open(nameOf(key), wanted);
+    const { body, size } = await this.store.open(storedName(key), wanted);
     const start = wanted?.start ?? 0;
     return { body, size, start, end: Math.min(wanted?.end ?? Infinity, size - 1) };
   }
@@ -123,7 +123,7 @@ export class BlobStorage {
 
   /** Errors: BlobError `not found`, `unavailable`. */
   async stat(key: string): Promise<BlobStat> {
-    const found = await this.store.stat(nameOf(key));
+    const found = await this.store.stat(storedName(key));
     if (!found) throw new BlobError('not found', 'There is no file with this key.');
     return { size: found.size, modifiedAt: found.modifiedAt };
   }
@@ -133,7 +133,7 @@ export class BlobStorage {
    * share is left to `sweep`. A file that does not exist is no error. Errors: BlobError `unavailable`.
    */
   async remove(key: string): Promise<void> {
-    await this.store.remove(nameOf(key));
+    await this.store.remove(storedName(key));
   }
 
   /** Removes old files that the caller does not claim, and remains of failed uploads. Errors: BlobError; the caller's. */
@@ -151,7 +151,7 @@ function checkLimit(maxBytes: number): void {
   if (!isValid) throw new RangeError(`maxBytes is not between 0 and ${MAX_FILE_BYTES}.`);
 }
 
-function nameOf(key: string): string {
+function storedName(key: string): string {
   return `files/${checkedKey(key)}`;
 }
 

@@ -14,13 +14,13 @@ export class Digests<N extends DigestName> {
   private constructor(private readonly byName: ReadonlyMap<N | 'sha256', Digest>) {}
 
   /** Prepares the named digests and `sha256`. */
-  static async of<N extends DigestName>(names: readonly N[]): Promise<Digests<N>> {
+  static async createDigests<N extends DigestName>(names: readonly N[]): Promise<Digests<N>> {
     const all = new Set<N | 'sha256'>(['sha256', ...names]);
-    const made = await Promise.all([...all].map(async (name) => [name, await digestOf(name)] as const));
+    const made = await Promise.all([...all].map(async (name) => [name, await createDigest(name)] as const));
     return new Digests(new Map(made));
   }
 
-  update(chunk: Uint8Array): void {
+  addChunk(chunk: Uint8Array): void {
     for (const digest of this.byName.values()) digest.update(chunk);
   }
 
@@ -32,7 +32,7 @@ export class Digests<N extends DigestName> {
 }
 
 /** OpenSSL has BLAKE2b with 64 bytes of output only, so WebAssembly computes the one with 32, loaded on first use. */
-async function digestOf(name: DigestName): Promise<Digest> {
+async function createDigest(name: DigestName): Promise<Digest> {
   if (name !== 'blake2b-256') return createHash(name);
   const { createBLAKE2b } = await import('hash-wasm');
   return createBLAKE2b(256);

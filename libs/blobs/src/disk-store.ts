@@ -25,8 +25,8 @@ export class DiskStore implements BlobStore {
   }
 
   async write(name: string, body: AsyncIterable<Uint8Array>): Promise<void> {
-    const path = this.pathOf(name);
-    await translated(async () => {
+    const path = this.filePath(name);
+    await translateErrors(async () => {
       await this.makeFolder(dirname(path));
       const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
       try {
@@ -43,11 +43,11 @@ export class DiskStore implements BlobStore {
 
   /** A second name of the same file, put over the old name. The rename replaces it in one step. */
   async copy(from: string, to: string): Promise<void> {
-    const path = this.pathOf(to);
-    const staged = this.pathOf(`uploads/${randomUUID()}`);
-    await translated(async () => {
+    const path = this.filePath(to);
+    const staged = this.filePath(`uploads/${randomUUID()}`);
+    await translateErrors(async () => {
       await this.makeFolder(dirname(path));
-      await link(this.pathOf(from), staged);
+      await link(this.filePath(from), staged);
       await rename(staged, path).catch(async (error: unknown) => {
         await unlink(staged).catch(() => undefined);
         throw error;
@@ -57,14 +57,14 @@ export class DiskStore implements BlobStore {
   }
 
   async stat(name: string): Promise<StoredObject | null> {
-    const stats = await translated(() => this.regular(name));
+    const stats = await translateErrors(() => this.statFile(name));
     return stats && { name, size: stats.size, modifiedAt: stats.mtime };
   }
 
   async open(name: string, range: ByteRange | null): Promise<OpenObject> {
-    if (!(await translated(() => this.regular(name)))) throw missing();
-    const file = await translated(() => open(this.pathOf(name), O_RDONLY | O_NOFOLLOW).catch(unlessMissing));
-    if (!file) throw missing();
+    if (!(await translateErrors(() => this.statFile(name)))) throw missingBlob();
+    const file = await translateErrors(() => open(this.filePath(name), O_RDONLY | O_NOFOLLOW).catch(unlessMissing));
+    if (!file) throw missingBlob();
     try {
       const { size } = await file.stat();
       if (range && range.start >= size) throw new BlobError('range', `The file ends before byte ${range.start}.`);
@@ -77,15 +77,15 @@ export class DiskStore implements BlobStore {
   }
 
   async remove(name: string): Promise<void> {
-    await translated(async () => {
-      if (await this.regular(name)) await unlink(this.pathOf(name)).catch(unlessMissing);
+    await translateErrors(async () => {
+      if (await this.statFile(name)) await unlink(this.filePath(name)).catch(unlessMissing);
     });
   }
 
   async *list(folder: string, start = ''): AsyncGenerator<StoredObject> {
     const path = join(this.root, folder);
-    if (folder !== 'files') return yield* this.within(path, folder, start);
-    for await (const name of namesIn(path)) yield* this.within(join(path, name), folder, start);
+    if (folder !== 'files') return yield* this.listFolder(path, folder, start);
+    for await (const name of listNames(path)) yield* this.listFolder(join(path, name), folder, start);
   }
 
   /** Does nothing: unfinished writes are temporary files, which the sweep lists and removes like other files. */
@@ -93,17 +93,17 @@ export class DiskStore implements BlobStore {
     return Promise.resolve(0);
   }
 
-  private async *within(path: string, folder: string, start: string): AsyncGenerator<StoredObject> {
-    for await (const file of namesIn(path)) {
+  private async *listFolder(path: string, folder: string, start: string): AsyncGenerator<StoredObject> {
+    for await (const file of listNames(path)) {
       if (!file.startsWith(start)) continue;
-      const stats = await translated(() => lstat(join(path, file)).catch(unlessMissing));
+      const stats = await translateErrors(() => lstat(join(path, file)).catch(unlessMissing));
       if (stats?.isFile()) yield { name: `${folder}/${file}`, size: stats.size, modifiedAt: stats.mtime };
     }
   }
 
   /** Null when the object is missing, or when it or its folder is not what this class makes. */
-  private async regular(name: string): Promise<Stats | null> {
-    const path = this.pathOf(name);
+  private async statFile(name: string): Promise<Stats | null> {
+    const path = this.filePath(name);
     for (let folder = dirname(path); folder !== this.root; folder = dirname(folder)) {
       if (!(await lstat(folder).catch(unlessMissing))?.isDirectory()) return null;
     }
@@ -111,7 +111,7 @@ export class DiskStore implements BlobStore {
     return file?.isFile() ? file : null;
   }
 
-  private pathOf(name: string): string {
+  private filePath(name: string): string {
     const [folder = '', file = ''] = name.split('/');
     return folder === 'files' ? join(this.root, folder, file.slice(0, 2), file) : join(this.root, folder, file);
   }
@@ -127,10 +127,10 @@ export class DiskStore implements BlobStore {
   }
 }
 
-async function* namesIn(path: string): AsyncGenerator<string> {
-  const stats = await translated(() => lstat(path).catch(unlessMissing));
+async function* listNames(path: string): AsyncGenerator<string> {
+  const stats = await translateErrors(() => lstat(path).catch(unlessMissing));
   if (!stats?.isDirectory()) return;
-  const folder = await translated(() => opendir(path, { bufferSize: 256 }));
+  const folder = await translateErrors(() => opendir(path, { bufferSize: 256 }));
   for await (const { name } of folder) yield name;
 }
 
@@ -149,7 +149,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-function missing(): BlobError {
+function missingBlob(): BlobError {
   return new BlobError('not found', 'There is no file with this key.');
 }
 
@@ -160,7 +160,7 @@ function unlessMissing(error: unknown): null {
 }
 
 /** Turns errors of the file system into BlobError. */
-async function translated<T>(work: () => Promise<T>): Promise<T> {
+async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -12,7 +12,7 @@ export interface Meter<N extends DigestName> extends AsyncIterable<Uint8Array> {
  * Counts and digests a source while it is read, one chunk at a time.
  * Errors, from the iteration: BlobError `too large` before the chunk that exceeds the limit; `source`.
  */
-export function metered<N extends DigestName>(source: Readable, maxBytes: number, digests: Digests<N>): Meter<N> {
+export function meterSource<N extends DigestName>(source: Readable, maxBytes: number, digests: Digests<N>): Meter<N> {
   let size = 0;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
@@ -20,7 +20,7 @@ export function metered<N extends DigestName>(source: Readable, maxBytes: number
         if (!(chunk instanceof Uint8Array)) throw new TypeError('The source yields something other than bytes.');
         size += chunk.byteLength;
         if (size > maxBytes) throw new BlobError('too large', `The file is larger than ${maxBytes} bytes.`);
-        digests.update(chunk);
+        digests.addChunk(chunk);
         yield chunk;
       }
     } catch (error) {

@@ -9,19 +9,19 @@ import { S3Store } from './s3-store';
 
 /** Makes `BlobStorage` from the settings; nothing is read, written or connected to yet. Errors: a plain Error for a bad value. */
 export function openBlobs(settings: SettingsOf<typeof blobsSettings>): BlobStorage {
-  return new BlobStorage(storeOf(settings));
+  return new BlobStorage(createStore(settings));
 }
 
-function storeOf(settings: SettingsOf<typeof blobsSettings>): BlobStore {
+function createStore(settings: SettingsOf<typeof blobsSettings>): BlobStore {
   try {
     const place = parseBlobsUrl(settings.url);
-    return place.kind === 'disk' ? new DiskStore(place.root) : new S3Store(place, credentialsOf(settings));
+    return place.kind === 'disk' ? new DiskStore(place.root) : new S3Store(place, readCredentials(settings));
   } catch (error) {
     throw new Error(`BLOBS_URL ${(error as Error).message}`, { cause: error });
   }
 }
 
-function credentialsOf(settings: SettingsOf<typeof blobsSettings>): S3Credentials | null {
+function readCredentials(settings: SettingsOf<typeof blobsSettings>): S3Credentials | null {
   const { accessKeyId, secretAccessKey, sessionToken } = settings;
   if ((accessKeyId === null) !== (secretAccessKey === null)) {
     throw new Error('needs both of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither');

@@ -26,7 +26,7 @@ export class Publication {
   ) {}
 
   /** Errors: BlobError `unavailable`. */
-  async publish(temporary: string, key: string, size: number): Promise<void> {
+  async publishBlob(temporary: string, key: string, size: number): Promise<void> {
     const name = `files/${key}`;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       await this.store.copy(temporary, name, size);

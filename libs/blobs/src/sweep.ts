@@ -34,7 +34,7 @@ export async function sweepOrphans(store: BlobStore, options: SweepOptions): Pro
   const { olderThanMs = DAY_MS, pageSize = 500, signal } = options;
   const before = new Date(Date.now() - olderThanMs);
   const result = { examined: 0, removed: 0, removedBytes: 0, leftovers: 0 };
-  for await (const page of pagesOf(oldFiles(store, before), pageSize)) {
+  for await (const page of batchItems(oldFiles(store, before), pageSize)) {
     signal?.throwIfAborted();
     const keys = page.map(({ name }) => keyOf(name));
     const referenced = new Set(await options.findReferenced(keys));
@@ -85,7 +85,7 @@ async function* oldFiles(store: BlobStore, before: Date): AsyncGenerator<StoredO
   }
 }
 
-async function* pagesOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+async function* batchItems<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
   let page: T[] = [];
   for await (const item of items) {
     if (page.push(item) < size) continue;

@@ -15,7 +15,7 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
     updated_at: instant,
   }),
-  /** A release of a tag that was pushed. Shape: `id` is the upstream id. */
+  /** A release of a tag that was pushed. `id` is the upstream id. */
   release: object({
     id: int,
     tag: text,
@@ -98,8 +98,8 @@ export const IMPORTED_OBJECTS = {
     updated_at: instant,
   }),
   /**
-   * A change of an issue or a merge request. Shape: `id` is the upstream id; one of `issue` and `merge_request` is an
-   * upstream number, the other one null. `name` is the label, the title of the milestone, the new title, the username, or a
+   * A change of an issue or a merge request. `id` is the upstream id; one of `issue` and `merge_request` is an upstream
+   * number, the other one null. `name` is the label, the title of the milestone, the new title, the username, or a
    * reference such as `#5` and `!5` to the object that mentions this one; `before` is the former title.
    */
   issue_event: object({
@@ -127,7 +127,7 @@ export const IMPORTED_OBJECTS = {
     created_at: instant,
   }),
   /**
-   * A comment on an issue or a merge request. Shape: `id` is the upstream id; one of `issue` and `merge_request` is an
+   * A comment on an issue or a merge request. `id` is the upstream id; one of `issue` and `merge_request` is an
    * upstream number, the other one null.
    */
   note: object({
@@ -171,7 +171,7 @@ export interface ImportObjectsRequest<K extends ImportedKind = ImportedKind> {
   readonly objects: readonly ImportedObject<K>[];
 }
 
-/** An object that was not written. Shape: `index` is its place in the request. */
+/** An object that was not written. `index` is its place in the request. */
 export interface UnimportedObject {
   readonly index: number;
   readonly message: string;

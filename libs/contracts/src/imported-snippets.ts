@@ -1,7 +1,7 @@
 import { choice, instant, int, list, object, text } from './schema';
 import type { Infer } from './schema';
 
-/** A snippet that an import brings to its user. Shape: `source` is the host, `upstream_id` the id there. */
+/** A snippet that an import brings to its user. `source` is the host, `upstream_id` the id there. */
 export const IMPORTED_SNIPPET = object({
   user_id: int,
   source: text,
@@ -16,7 +16,7 @@ export const IMPORTED_SNIPPET = object({
 /** POST importSnippet, answered by collaboration: writes one snippet, once for each upstream one. */
 export type ImportSnippetRequest = Infer<typeof IMPORTED_SNIPPET>;
 
-/** Shape: `problem` is a sentence; null for a snippet that exists now. */
+/** `problem` is a sentence; null for a snippet that exists now. */
 export interface ImportSnippetAnswer {
   readonly problem: string | null;
 }

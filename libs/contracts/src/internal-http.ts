@@ -479,7 +479,7 @@ export interface RunningJobRequest {
   readonly id?: number;
 }
 
-/** Shape: `job` is null unless the job runs now and its token has not expired. */
+/** `job` is null unless the job runs now and its token has not expired. */
 export interface RunningJobAnswer {
   readonly job: (JobOfToken & { readonly user_id: number }) | null;
 }
@@ -495,7 +495,7 @@ export type ImportState = (typeof IMPORT_STATES)[number];
 export const IMPORT_TYPES = ['remote', 'git', 'repohost_server', 'repohost'] as const;
 export type ImportType = (typeof IMPORT_TYPES)[number];
 
-/** POST importTarget, answered by identity. Shape: `namespace` is the full path of a group or a username. */
+/** POST importTarget, answered by identity. `namespace` is the full path of a group or a username. */
 export interface ImportTargetRequest {
   readonly user_id: number;
   readonly namespace: string;
@@ -528,7 +528,7 @@ export interface ImportedProject {
   readonly name_with_namespace: string;
 }
 
-/** Shape: `problems` are complete sentences. */
+/** `problems` are complete sentences. */
 export type ImportProjectAnswer =
   | { readonly outcome: 'created'; readonly project: ImportedProject }
   | { readonly outcome: 'forbidden' | 'missing' }
@@ -542,7 +542,7 @@ export interface ImportStateRequest {
   readonly error: string | null;
 }
 
-/** Shape: `is_known` is false if no project has this import. */
+/** `is_known` is false if no project has this import. */
 export interface ImportStateAnswer {
   readonly is_known: boolean;
 }
@@ -559,7 +559,7 @@ export interface ImportByUrlRequest {
   readonly url: string;
 }
 
-/** Shape: `url` has no credentials; `problem` is the end of a sentence about the URL. */
+/** `url` has no credentials; `problem` is the end of a sentence about the URL. */
 export type ImportByUrlAnswer =
   | { readonly outcome: 'prepared'; readonly url: string }
   | { readonly outcome: 'refused'; readonly problem: string };

@@ -13,7 +13,7 @@ export interface SourceFileRequest {
   readonly max_bytes: number;
 }
 
-/** Shape: `commit` is null if the project has no such ref; `content` is base64, null for no file or one that is too large. */
+/** `commit` is null if the project has no such ref; `content` is base64, null for no file or one that is too large. */
 export interface SourceFileAnswer {
   readonly commit: string | null;
   readonly content: string | null;

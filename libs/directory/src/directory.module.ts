@@ -27,7 +27,12 @@ export class DirectoryModule {
           provide: IdentityClient,
           inject: [platformSettings.token, InternalKeys, Neighbours],
           useFactory: (settings: SettingsOf<typeof platformSettings>, keys: InternalKeys, neighbours: Neighbours) =>
-            new IdentityClient(settings.identityUrl, keys.authorization(o.service, 'identity'), o.service, neighbours),
+            new IdentityClient(
+              settings.identityUrl,
+              keys.signAuthorization(o.service, 'identity'),
+              o.service,
+              neighbours,
+            ),
         },
         CopyProgress,
         Decisions,

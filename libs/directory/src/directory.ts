@@ -8,7 +8,7 @@ import { CopyProgress } from './copy/copy-progress';
 import { IdentityClient } from './copy/identity-client';
 import type { Position } from './copy/copy-progress';
 import { Decisions } from './decisions/decisions';
-import { groupIn, namespaceOfRow, projectIn, projectOfRow, toDirectoryUser } from './copy/directory-rows';
+import { toGroup, namespaceOfRow, toProject, projectOfRow, toDirectoryUser } from './copy/directory-rows';
 import type { DirectoryUserRow, FlatRow, ProjectFacts } from './copy/directory-rows';
 import {
   GROUP_LEVELS,
@@ -61,21 +61,25 @@ export class Directory implements ScopeResolver {
    * Finds a project that the viewer may see. Shape: `ref` is an id or a full path, ignoring case; null = missing or
    * invisible.
    */
-  async project(ref: number | string, viewer: Viewer, by: DecisionSource = 'whichever'): Promise<ProjectScope | null> {
+  async findProject(
+    ref: number | string,
+    viewer: Viewer,
+    by: DecisionSource = 'whichever',
+  ): Promise<ProjectScope | null> {
     const from = projectStatement(ref);
     const asked = by === 'copy' ? null : { project: ref };
-    const project = from && (await this.decisions.decide(viewer, { from, asked, read: projectIn }));
+    const project = from && (await this.decisions.decideQuestion(viewer, { from, asked, read: toProject }));
     return project && maySee(viewer, project.visibility, project.level) ? project : null;
   }
 
   /**
-   * Finds a group that the viewer may see. Shape: `ref` is an id or a full path, ignoring case; null = missing,
-   * invisible or a user namespace.
+   * Finds a group that the viewer may see. `ref` is an id or a full path, ignoring case; null = missing, invisible or a
+   * user namespace.
    */
-  async group(ref: number | string, viewer: Viewer, by: DecisionSource = 'whichever'): Promise<GroupScope | null> {
+  async findGroup(ref: number | string, viewer: Viewer, by: DecisionSource = 'whichever'): Promise<GroupScope | null> {
     const from = groupStatement(ref);
     const asked = by === 'copy' ? null : { group: ref };
-    const group = from && (await this.decisions.decide(viewer, { from, asked, read: groupIn }));
+    const group = from && (await this.decisions.decideQuestion(viewer, { from, asked, read: toGroup }));
     return group && maySee(viewer, group.visibility, group.level) ? group : null;
   }
 
@@ -86,34 +90,34 @@ export class Directory implements ScopeResolver {
   async formerProject(fullPath: string, viewer: Viewer): Promise<ProjectScope | null> {
     const id = await this.identity.formerProject(fullPath).catch(unavailableAsNull);
     // Resolved in any case, so that a hidden project at a new path takes as long as a path that never existed.
-    return this.project(id ?? 0, viewer);
+    return this.findProject(id ?? 0, viewer);
   }
 
   /** Waits until statements over the copy may decide for this viewer. Lists across projects await it first. */
-  fresh(viewer: Viewer): Promise<void> {
-    return this.decisions.fresh(viewer);
+  requireFresh(viewer: Viewer): Promise<void> {
+    return this.decisions.requireFresh(viewer);
   }
 
   /**
    * Returns identity's version of the directory if it is newer than the one that the viewer's request requires; null otherwise,
    * or if identity cannot be asked.
    */
-  newest(viewer: Viewer): Promise<Position | null> {
-    return this.decisions.newest(viewer);
+  newestPosition(viewer: Viewer): Promise<Position | null> {
+    return this.decisions.newestPosition(viewer);
   }
 
   /** Returns users by id, without missing ones. Shape: `through` as in `settled`. */
-  async users(
+  async findUsers(
     ids: readonly number[],
     through: Pick<Tx, 'prepared'> = this.database,
   ): Promise<ReadonlyMap<number, DirectoryUserRow>> {
-    return byId((await this.rows(USERS_BY_ID, ids, through)).map((row) => toDirectoryUser(row)));
+    return byId((await this.readRows(USERS_BY_ID, ids, through)).map((row) => toDirectoryUser(row)));
   }
 
   /**
    * Filters users to those that the viewer may know about. Bots of tokens are hidden if their group or project is,
    * because their names contain its name. Shape: `through` as in `settled`; bots of `groups` are visible in any case.
-   * Errors: Unavailable if bots must be checked and the copy has not reached the viewer's version; await `fresh` first
+   * Errors: Unavailable if bots must be checked and the copy has not reached the viewer's version; await `requireFresh` first
    * to avoid it.
    */
   async filterVisible(
@@ -144,8 +148,11 @@ export class Directory implements ScopeResolver {
   }
 
   /** Returns projects by id, without missing ones. */
-  async projects(ids: readonly number[], through?: Pick<Tx, 'prepared'>): Promise<ReadonlyMap<number, ProjectFacts>> {
-    return byId((await this.rows(PROJECTS_BY_ID, ids, through)).map((row) => projectOfRow(row)));
+  async findProjects(
+    ids: readonly number[],
+    through?: Pick<Tx, 'prepared'>,
+  ): Promise<ReadonlyMap<number, ProjectFacts>> {
+    return byId((await this.readRows(PROJECTS_BY_ID, ids, through)).map((row) => projectOfRow(row)));
   }
 
   /**
@@ -153,16 +160,16 @@ export class Directory implements ScopeResolver {
    * missing project is looked up again after identity was asked for changes. Bounds: waits a second for identity.
    */
   async findProjectForService(id: number): Promise<ProjectFacts | null> {
-    const known = (await this.projects([id])).get(id);
+    const known = (await this.findProjects([id])).get(id);
     if (known || !isId(id)) return known ?? null;
     this.progress.noteUse();
-    await this.progress.renew(RENEWAL_MS);
-    return (await this.projects([id])).get(id) ?? null;
+    await this.progress.renewHead(RENEWAL_MS);
+    return (await this.findProjects([id])).get(id) ?? null;
   }
 
   /** Returns namespaces by id, without missing ones. */
-  async namespaces(ids: readonly number[]): Promise<ReadonlyMap<number, NamespaceFacts>> {
-    return byId((await this.rows(NAMESPACES_BY_ID, ids)).map((row) => namespaceOfRow(row)));
+  async findNamespaces(ids: readonly number[]): Promise<ReadonlyMap<number, NamespaceFacts>> {
+    return byId((await this.readRows(NAMESPACES_BY_ID, ids)).map((row) => namespaceOfRow(row)));
   }
 
   /**
@@ -174,17 +181,17 @@ export class Directory implements ScopeResolver {
     userIds: readonly number[],
     through: Pick<Tx, 'prepared'> = this.database,
   ): Promise<ReadonlyMap<number, number>> {
-    return this.levels(PROJECT_LEVELS, projectId, userIds, through);
+    return this.readLevels(PROJECT_LEVELS, projectId, userIds, through);
   }
 
   /** Returns access levels in a group, as `levelsInProject`. */
   levelsInGroup(namespaceId: number, userIds: readonly number[]): Promise<ReadonlyMap<number, number>> {
-    return this.levels(GROUP_LEVELS, namespaceId, userIds, this.database);
+    return this.readLevels(GROUP_LEVELS, namespaceId, userIds, this.database);
   }
 
   /**
-   * Checks that the copy is current, for work without a request. Shape: `through` is the transaction of the effect,
-   * which then needs no second connection. Errors: Unavailable unless the copy was current at most 5 s ago.
+   * Checks that the copy is current, for work without a request. `through` is the transaction of the effect, which then
+   * needs no second connection. Errors: Unavailable unless the copy was current at most 5 s ago.
    */
   async assertCurrent(through: Pick<Tx, 'prepared'> = this.database): Promise<void> {
     await this.assertCurrentFor(through, []);
@@ -198,14 +205,14 @@ export class Directory implements ScopeResolver {
   async assertCurrentFor(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<void> {
     this.progress.noteUse();
     if (await isSettled(through, events)) return;
-    await this.progress.renew(RENEWAL_MS);
+    await this.progress.renewHead(RENEWAL_MS);
     if (!(await isSettled(through, events))) throw new Unavailable('directory behind');
   }
 
   /**
-   * Checks that users, groups or projects are really deleted, for effects that delete their data. Shape: `ids` are
-   * those of the events. Errors: Unavailable while the copy may be late; a plain Error, which ends as a dead letter,
-   * when the copy still has one of them: then the event is forged or wrong. Source: ADR 0171.
+   * Checks that users, groups or projects are really deleted, for effects that delete their data. `ids` are those of
+   * the events. Errors: Unavailable while the copy may be late; a plain Error, which ends as a dead letter, when the
+   * copy still has one of them: then the event is forged or wrong. Source: ADR 0171.
    */
   async assertDeleted(
     through: Pick<Tx, 'prepared'>,
@@ -219,7 +226,7 @@ export class Directory implements ScopeResolver {
     await through.prepared(UNLIST_LOST, [kind, ids]);
   }
 
-  private async levels(
+  private async readLevels(
     statement: typeof PROJECT_LEVELS,
     id: number,
     userIds: readonly number[],
@@ -233,7 +240,7 @@ export class Directory implements ScopeResolver {
     return levels;
   }
 
-  private async rows(
+  private async readRows(
     statement: typeof USERS_BY_ID,
     ids: readonly number[],
     through: Pick<Tx, 'prepared'> = this.database,
@@ -244,7 +251,7 @@ export class Directory implements ScopeResolver {
 }
 
 /** Returns the highest version and the latest time of each epoch. */
-function seenBy(events: readonly EventCause[]): [epochs: string[], versions: number[], times: string[]] {
+function directoryPositions(events: readonly EventCause[]): [epochs: string[], versions: number[], times: string[]] {
   const newest = new Map<string, { version: number; time: string }>();
   for (const { seen, time } of events) {
     if (!seen) continue;
@@ -266,7 +273,10 @@ function byId<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMa
 }
 
 async function isSettled(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<boolean> {
-  const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [MAX_EFFECT_LAG_MS, ...seenBy(events)]);
+  const [state] = await through.prepared<{ settled: boolean }>(SETTLED, [
+    MAX_EFFECT_LAG_MS,
+    ...directoryPositions(events),
+  ]);
   return state?.settled === true;
 }
 

@@ -15,7 +15,7 @@ export function attachmentControllers(attachments: readonly Attachment<never>[])
       CONTROLLERS[kind](
         {
           drop: async (tx, of, ids) => {
-            for (const one of ones) await one.drop(tx, of, ids);
+            for (const one of ones) await one.deleteRows(tx, of, ids);
           },
         },
         effect,
@@ -31,7 +31,7 @@ export function groupedByEffect<A extends Attachment<never>>(
 ): ReadonlyMap<string, A[]> {
   const groups = new Map<string, A[]>();
   for (const one of attachments.filter((attachment) => attachment.isDroppedWith(kind))) {
-    const effect = one.effectOf(kind);
+    const effect = one.effectName(kind);
     groups.set(effect, [...(groups.get(effect) ?? []), one]);
   }
   return groups;

@@ -6,13 +6,13 @@ import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
 import { Directory } from './directory';
 
-type Droppable = Pick<CollectionDefinition<never>, 'drop'>;
+type DroppableRows = Pick<CollectionDefinition<never>, 'drop'>;
 
 /**
  * Returns a controller that deletes the rows of a collection with their project, once the copy shows the project as
- * deleted. Shape: `effect` is a permanent name (`drop-pins`), as in `Consume`.
+ * deleted. `effect` is a permanent name (`drop-pins`), as in `Consume`.
  */
-export function deleteWithProjects(collection: Droppable, effect: string): Type {
+export function deleteWithProjects(collection: DroppableRows, effect: string): Type {
   @Controller()
   class DroppedWithProjects {
     constructor(@Inject(Directory) private readonly directory: Directory) {}
@@ -28,7 +28,7 @@ export function deleteWithProjects(collection: Droppable, effect: string): Type 
 }
 
 /** Returns a controller that deletes the rows of a collection with their group, as `deleteWithProjects`. */
-export function deleteWithGroups(collection: Droppable, effect: string): Type {
+export function deleteWithGroups(collection: DroppableRows, effect: string): Type {
   @Controller()
   class DroppedWithGroups {
     constructor(@Inject(Directory) private readonly directory: Directory) {}

@@ -12,10 +12,10 @@ export const userSummary = presenter<DirectoryUserRow>('UserSummary').fields({
   // Accounts are never locked, because sign-in with a password does not exist.
   locked: [bool, () => false],
   avatar_url: [nullable(text), (user, _, { links }) => absoluteUrl(user.avatarUrl, links)],
-  web_url: [text, (user, _, { links }) => links.web(user.username)],
+  web_url: [text, (user, _, { links }) => links.webUrl(user.username)],
 });
 
 /** Returns the absolute URL of an avatar. Shape: `url` is absolute, or a path of this instance with a leading slash. */
-export function absoluteUrl(url: string | null, links: { web(path: string): string }): string | null {
-  return url?.startsWith('/') ? links.web(url.slice(1)) : url;
+export function absoluteUrl(url: string | null, links: { webUrl(path: string): string }): string | null {
+  return url?.startsWith('/') ? links.webUrl(url.slice(1)) : url;
 }

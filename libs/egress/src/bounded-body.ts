@@ -26,7 +26,7 @@ export async function* boundedBody(body: Readable, encoding: string, maxBytes: n
   let decoder: Transform | null = null;
   let size = 0;
   try {
-    decoder = decoderOf(encoding);
+    decoder = createDecoder(encoding);
     // Errors of the pipeline reach the reader of its last stream.
     const source = decoder ? pipeline(meter, decoder, () => undefined) : meter;
     for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -46,7 +46,7 @@ export async function* boundedBody(body: Readable, encoding: string, maxBytes: n
   }
 }
 
-function decoderOf(encoding: string): Transform | null {
+function createDecoder(encoding: string): Transform | null {
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return null;
   const make = DECODERS.get(name);

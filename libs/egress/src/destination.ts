@@ -42,7 +42,7 @@ export function listedDestinations(items: readonly string[]): ReadonlySet<string
       if (!parsed || parsed.pathname !== '/' || parsed.username !== '' || !HOST.test(parsed.hostname)) {
         throw new Error(`holds ${JSON.stringify(item)}, which is not of the form host:port`);
       }
-      return keyOf(parsed, Number(port));
+      return hostKey(parsed, Number(port));
     }),
   );
 }
@@ -57,10 +57,10 @@ export function checkedDestination(text: string, { listed, ports }: DestinationR
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused('is not one of http or https');
   if (url.username !== '' || url.password !== '') throw refused('holds a name or a password');
-  const hostname = hostnameOf(url);
+  const hostname = plainHostname(url);
   if (hostname === '' || hostname.length > MAX_HOST_LENGTH) throw refused('has no host');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-  const key = keyOf(url, port);
+  const key = hostKey(url, port);
   const isListed = listed.has(key);
   if (!isListed && (url.protocol !== 'https:' || !ports.includes(port))) {
     throw refused(`is not https on port ${ports.join(' or ')}, and ${key} is not in EGRESS_ALLOW`);
@@ -78,7 +78,7 @@ export async function resolveAddresses(destination: Destination, resolve: Resolv
   const addresses = isIP(hostname) === 0 ? await resolve(hostname) : [hostname];
   if (addresses.length === 0) throw new EgressError('name unknown', `The name ${hostname} has no address.`);
   if (!isListed && !addresses.every(isPublicAddress)) {
-    throw refused(`is not on the public internet, and ${keyOf(url, Number(url.port || 443))} is not in EGRESS_ALLOW`);
+    throw refused(`is not on the public internet, and ${hostKey(url, Number(url.port || 443))} is not in EGRESS_ALLOW`);
   }
   return addresses;
 }
@@ -88,11 +88,11 @@ export function isSameOrigin(one: URL, other: URL): boolean {
   return one.protocol === other.protocol && one.host === other.host;
 }
 
-function keyOf({ hostname }: URL, port: number): string {
+function hostKey({ hostname }: URL, port: number): string {
   return `${hostname.replace(/\.$/, '')}:${port}`;
 }
 
-function hostnameOf({ hostname }: URL): string {
+function plainHostname({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 

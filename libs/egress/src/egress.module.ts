@@ -6,7 +6,7 @@ import { Egress } from './egress';
 import { egressSettings } from './egress.config';
 
 /** Looks a name up through the operating system, so that its own names count too. */
-async function resolve(hostname: string): Promise<string[]> {
+async function resolveHost(hostname: string): Promise<string[]> {
   const found = await lookup(hostname, { all: true });
   return found.map(({ address }) => address);
 }
@@ -18,7 +18,7 @@ async function resolve(hostname: string): Promise<string[]> {
       provide: Egress,
       inject: [egressSettings.token],
       useFactory: ({ allow }: SettingsOf<typeof egressSettings>) =>
-        new Egress({ listed: listedDestinations(allow), ports: [443], resolve }),
+        new Egress({ listed: listedDestinations(allow), ports: [443], resolve: resolveHost }),
     },
   ],
   exports: [Egress],

@@ -99,9 +99,9 @@ export class Egress {
       const destination = checkedDestination(asked.url, this.options);
       if (isFromPublic && destination.isListed) throw leadsInside();
       isFromPublic = !destination.isListed;
-      const answer = await this.send(destination, asked, limits, deadline);
+      const answer = await this.sendTo(destination, asked, limits, deadline);
       try {
-        const next = nextOf(answer, destination, asked, limits.redirects - hop);
+        const next = nextRequest(answer, destination, asked, limits.redirects - hop);
         if (next === null) return answer;
         await answer.close();
         asked = isSameOrigin(next, destination.url)
@@ -128,7 +128,7 @@ export class Egress {
   }
 
   /** Sends one request and opens its answer, within the time limits. */
-  private async send(
+  private async sendTo(
     destination: Destination,
     request: EgressRequest,
     limits: EgressLimits,
@@ -142,7 +142,7 @@ export class Egress {
     const onAbort = (): void => ending.abort(request.signal?.reason);
     request.signal?.addEventListener('abort', onAbort, { once: true });
     if (request.signal?.aborted) onAbort();
-    const call: Call = {
+    const call: OpenCall = {
       signal: ending.signal,
       failureOf: (error) => (ending.signal.aborted ? ending.signal.reason : toEgressError(error)),
       release: () => {
@@ -152,7 +152,7 @@ export class Egress {
       },
     };
     try {
-      return await this.answerOf(destination, request, limits, call);
+      return await this.readAnswer(destination, request, limits, call);
     } catch (error) {
       call.release();
       throw call.failureOf(error);
@@ -161,11 +161,11 @@ export class Egress {
     }
   }
 
-  private async answerOf(
+  private async readAnswer(
     destination: Destination,
     request: EgressRequest,
     limits: EgressLimits,
-    call: Call,
+    call: OpenCall,
   ): Promise<EgressStream> {
     const { url } = destination;
     const addresses = await unlessAborted(resolveAddresses(destination, this.options.resolve), call.signal);
@@ -177,10 +177,10 @@ export class Egress {
       bodyTimeout: 0,
     });
     try {
-      const answer = await client.request(optionsOf(url, request, call.signal));
+      const answer = await client.request(requestOptions(url, request, call.signal));
       // A body that is not read to its end is destroyed; the resulting error is not needed.
       answer.body.on('error', () => undefined);
-      const headers = flat(answer.headers);
+      const headers = joinValues(answer.headers);
       const read = { status: answer.statusCode, headers, url: url.href };
       const close = async (): Promise<void> => {
         call.release();
@@ -197,8 +197,8 @@ export class Egress {
   }
 }
 
-/** A running request. Shape: `failureOf` converts an error of the connection; `release` ends its timers. */
-interface Call {
+/** A running request. `failureOf` converts an error of the connection; `release` ends its timers. */
+interface OpenCall {
   readonly signal: AbortSignal;
   failureOf(error: unknown): unknown;
   release(): void;
@@ -208,7 +208,7 @@ async function* noChunks(): AsyncGenerator<Buffer> {
   // Bodies of redirects are not read.
 }
 
-async function* withFailures(chunks: AsyncIterable<Buffer>, call: Call): AsyncGenerator<Buffer> {
+async function* withFailures(chunks: AsyncIterable<Buffer>, call: OpenCall): AsyncGenerator<Buffer> {
   try {
     yield* chunks;
   } catch (error) {
@@ -216,7 +216,7 @@ async function* withFailures(chunks: AsyncIterable<Buffer>, call: Call): AsyncGe
   }
 }
 
-function optionsOf(url: URL, { method = 'GET', headers, body }: EgressRequest, signal: AbortSignal) {
+function requestOptions(url: URL, { method = 'GET', headers, body }: EgressRequest, signal: AbortSignal) {
   const own = { 'accept-encoding': ACCEPTED_ENCODINGS, 'user-agent': 'Rookery', ...headers };
   const path = `${url.pathname}${url.search}`;
   return { path, method, headers: own, body: body ?? null, signal } satisfies Dispatcher.RequestOptions;
@@ -228,7 +228,7 @@ function leadsInside(): EgressError {
 }
 
 /** The next URL of a redirect; null when the answer is final. Errors: EgressError `redirected`. */
-function nextOf(
+function nextRequest(
   { status, headers }: EgressStream,
   { url }: Destination,
   { method = 'GET', canLeaveServer = false }: EgressRequest,
@@ -255,7 +255,7 @@ function checkType(type: string, accepts: readonly string[] | undefined): void {
   }
 }
 
-function flat(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+function joinValues(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const named = Object.entries(headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]);
   return Object.fromEntries(named) as Record<string, string>;
 }

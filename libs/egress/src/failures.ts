@@ -14,7 +14,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
 const UNKNOWN_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'EAI_FAIL', 'EAI_NODATA']);
 const IS_ABOUT_TLS = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_(?:TLS|SSL)|^EPROTO$|HOSTNAME_MISMATCH/;
 
-/** Maps an error of a client, a DNS lookup or a connection to an EgressError. Shape: an unknown error is returned as it is. */
+/** Maps an error of a client, a DNS lookup or a connection to an EgressError. An unknown error is returned as it is. */
 export function toEgressError(error: unknown): unknown {
   if (error instanceof EgressError || !(error instanceof Error)) return error;
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -29,15 +29,15 @@ export function isPublicAddress(address: string): boolean {
 export function publicRanges(): readonly { readonly cidr: string; readonly except: readonly string[] }[] {
   const inside = INSIDE.map((address) => `${address}/32`);
   return [
-    { cidr: '0.0.0.0/0', except: [...rangesOf(ipaddr.IPv4.prototype), ...inside] },
-    { cidr: GLOBAL_UNICAST.join('/'), except: rangesOf(ipaddr.IPv6.prototype).filter(isWithinUnicast) },
+    { cidr: '0.0.0.0/0', except: [...parseRanges(ipaddr.IPv4.prototype), ...inside] },
+    { cidr: GLOBAL_UNICAST.join('/'), except: parseRanges(ipaddr.IPv6.prototype).filter(isWithinUnicast) },
   ];
 }
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Special ranges of an address family. The library has no other list of them, and no types for this one. */
-function rangesOf(family: object): string[] {
+function parseRanges(family: object): string[] {
   const { SpecialRanges: kinds } = family as { readonly SpecialRanges: Readonly<Record<string, Range | Range[]>> };
   const ranges = Object.values(kinds).flatMap((kind) => (Array.isArray(kind[0]) ? (kind as Range[]) : [kind as Range]));
   return ranges.map(([address, bits]) => `${address.toString()}/${bits}`);

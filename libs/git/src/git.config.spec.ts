@@ -1,8 +1,8 @@
-import { readSettings, settingsIn } from '@rookery/platform';
-import { gitSettings, storagesOf } from './git.config';
+import { readSettings, pickSettings } from '@rookery/platform';
+import { gitSettings, parseStorages } from './git.config';
 
 const read = (text: string) =>
-  storagesOf(settingsIn(readSettings([gitSettings], { ROOKERY_REPOSITORIES: text }), gitSettings).storages);
+  parseStorages(pickSettings(readSettings([gitSettings], { ROOKERY_REPOSITORIES: text }), gitSettings).storages);
 
 describe('storages', () => {
   it('are one folder, or several with names', () => {

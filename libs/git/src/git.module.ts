@@ -2,7 +2,7 @@ import { Inject, Injectable, Module } from '@nestjs/common';
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import { LOGGER, Readiness } from '@rookery/platform';
 import type { Logger, SettingsOf } from '@rookery/platform';
-import { gitSettings, storagesOf } from './git.config';
+import { gitSettings, parseStorages } from './git.config';
 import { ObjectReaders } from './repository/object-readers';
 import { GitProcesses } from './process/git-processes';
 import { slotLimits } from './process/process-slots';
@@ -12,7 +12,7 @@ import { PushHooks } from './transport/push-hooks';
 
 const READER_IDLE_MS = 60_000;
 
-function processesOf(settings: SettingsOf<typeof gitSettings>): GitProcesses {
+function createProcesses(settings: SettingsOf<typeof gitSettings>): GitProcesses {
   const { memoryBytes, pushBytes, commandsCount, transportsCount } = settings;
   return new GitProcesses({ memoryBytes, pushBytes, slots: slotLimits(commandsCount, transportsCount) });
 }
@@ -32,7 +32,7 @@ class GitLifecycle implements OnModuleInit, OnModuleDestroy {
     await this.hooks.start();
     let problem = await gitProblem(this.processes);
     if (problem !== null) this.logger.error(problem);
-    this.readiness.require('git', async () => {
+    this.readiness.addCheck('git', async () => {
       // A git that was found usable stays so; a missing one may be installed meanwhile.
       if (problem !== null) problem = await gitProblem(this.processes);
       return problem;
@@ -49,7 +49,7 @@ class GitLifecycle implements OnModuleInit, OnModuleDestroy {
 /** Repositories for a service. Needs `gitSettings` among the settings of the process. */
 @Module({
   providers: [
-    { provide: GitProcesses, inject: [gitSettings.token], useFactory: processesOf },
+    { provide: GitProcesses, inject: [gitSettings.token], useFactory: createProcesses },
     {
       provide: ObjectReaders,
       inject: [GitProcesses, gitSettings.token],
@@ -60,7 +60,7 @@ class GitLifecycle implements OnModuleInit, OnModuleDestroy {
       provide: Repositories,
       inject: [GitProcesses, ObjectReaders, gitSettings.token],
       useFactory: (processes: GitProcesses, readers: ObjectReaders, { storages }: SettingsOf<typeof gitSettings>) =>
-        new Repositories(storagesOf(storages), { processes, readers }),
+        new Repositories(parseStorages(storages), { processes, readers }),
     },
     {
       provide: PushHooks,

@@ -7,7 +7,7 @@ export { TRANSPORT_WAIT_MS } from './process/process-slots';
 export { gitProblem } from './process/version';
 export { hashedPath, Repositories } from './repository/repositories';
 export type { Repository, RepositoryAddress } from './repository/repository';
-export { countObjects, countUnmaintained, maintain } from './repository/maintenance';
+export { countObjects, countUnmaintained, packRepository } from './repository/maintenance';
 export type { ObjectCounts, Unmaintained } from './repository/maintenance';
 export { EMPTY_TREE, isObjectId, NO_OBJECT, objectId } from './names/object-id';
 export type { ObjectId } from './names/object-id';
@@ -46,7 +46,7 @@ export {
 export type { DiffQuery, FileHunks, PatchQuery } from './history/diffs';
 export type { Hunk } from './history/parse-hunks';
 export {
-  blame,
+  blameFile,
   countCommits,
   countDifference,
   isAncestor,

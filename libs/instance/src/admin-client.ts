@@ -29,7 +29,7 @@ export class AdminClient {
    * Fetches the instance settings. Units: `waitMs` is how long admin may hold the request while its version is `after`.
    * Errors: a plain Error without a valid answer in time.
    */
-  async instance(after: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
+  async fetchInstance(after: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
     const { statusCode, body } = await this.connection.request({
       method: 'GET',
       path: `${this.path}?after=${after}&wait_ms=${waitMs}`,

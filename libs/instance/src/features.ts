@@ -34,13 +34,13 @@ export interface FeatureContext {
 }
 
 /** Name of an actor in a gate. */
-export function actorOf(kind: ActorKind, id: number): string {
+export function actorKey(kind: ActorKind, id: number): string {
   return `${kind}:${id}`;
 }
 
 /**
- * Whether a feature is on for any of the given actors. Shape: `gates` is undefined when the feature was never set;
- * `chance` from 0 to below 1 decides a percentage of time. An actor stays in or out of a percentage of actors.
+ * Whether a feature is on for any of the given actors. `gates` is undefined when the feature was never set; `chance`
+ * from 0 to below 1 decides a percentage of time. An actor stays in or out of a percentage of actors.
  */
 export function isFeatureOn(
   name: FeatureName,
@@ -53,15 +53,15 @@ export function isFeatureOn(
   const isEnabledFor = (actor: string): boolean =>
     gates.actors.includes(actor) || crc32(name + actor) % 100_000 < gates.percentage_of_actors * 1000;
   return (
-    actorsIn(asked).some(isEnabledFor) || (asked.viewer?.isAdmin === true && gates.groups.includes('administrators'))
+    actorKeys(asked).some(isEnabledFor) || (asked.viewer?.isAdmin === true && gates.groups.includes('administrators'))
   );
 }
 
-function actorsIn({ viewer, projectId, groupId }: FeatureContext): string[] {
+function actorKeys({ viewer, projectId, groupId }: FeatureContext): string[] {
   const ids: readonly (readonly [ActorKind, number | null | undefined])[] = [
     ['User', viewer?.userId],
     ['Project', projectId],
     ['Group', groupId],
   ];
-  return ids.flatMap(([kind, id]) => (typeof id === 'number' ? [actorOf(kind, id)] : []));
+  return ids.flatMap(([kind, id]) => (typeof id === 'number' ? [actorKey(kind, id)] : []));
 }

@@ -1,10 +1,10 @@
 export { APPLICATION_BOUNDS, applicationSettings } from './application.settings';
 export type { ApplicationSettings } from './application.settings';
-export { actorOf, FEATURE_DEFINITIONS, FEATURE_GROUPS, FEATURES, isFeatureOn } from './features';
+export { actorKey, FEATURE_DEFINITIONS, FEATURE_GROUPS, FEATURES, isFeatureOn } from './features';
 export type { ActorKind, FeatureContext, FeatureDefinition, FeatureName } from './features';
 export { InstanceSettings } from './instance';
 export { instanceEntities } from './instance.entities';
 export { instanceMigrations } from './instance.migrations';
 export { InstanceModule } from './instance.module';
-export { PLAN_LIMITS, planLimitIn } from './plan-limits';
+export { PLAN_LIMITS, findPlanLimit } from './plan-limits';
 export type { Plan, PlanLimitName, SetPlanLimits } from './plan-limits';

@@ -13,13 +13,16 @@ describe('the copy of features and settings', () => {
     let askedOften = (): void => undefined;
     const enough = new Promise<void>((resolve) => (askedOften = resolve));
     const admin = {
-      instance: (after: number, waitMs: number) => {
+      fetchInstance: (after: number, waitMs: number) => {
         if (asked.push({ after, waitMs }) === 3) askedOften();
         return Promise.resolve(KEPT);
       },
       close: () => Promise.resolve(),
     } as unknown as AdminClient;
-    const kept = { read: () => Promise.resolve(KEPT), keep: () => Promise.resolve() } as unknown as KeptAnswers;
+    const kept = {
+      readAnswer: () => Promise.resolve(KEPT),
+      keepAnswer: () => Promise.resolve(),
+    } as unknown as KeptAnswers;
     const instance = new InstanceSettings({} as ConstructorParameters<typeof InstanceSettings>[0]);
     const logger = createLogger({ service: 'test', level: 'silent' });
     const readiness = new Readiness();
@@ -32,6 +35,6 @@ describe('the copy of features and settings', () => {
       { after: 4, waitMs: 3000 },
       { after: 4, waitMs: 3000 },
     ]);
-    expect(await readiness.report()).toMatchObject({ ready: true });
+    expect(await readiness.runChecks()).toMatchObject({ ready: true });
   });
 });

@@ -31,7 +31,7 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(Readiness) private readonly readiness: Readiness,
     @Inject(LOGGER) logger: Logger,
   ) {
-    const turn = (signal: AbortSignal) => (admin ? this.turn(admin, signal) : Promise.resolve(false));
+    const turn = (signal: AbortSignal) => (admin ? this.followOnce(admin, signal) : Promise.resolve(false));
     this.follower = new Follower('the copy of features and settings', logger, turn);
   }
 
@@ -39,8 +39,8 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
   async onApplicationBootstrap(): Promise<void> {
     if (!this.admin) return;
     this.instance.forgetAnswer();
-    await this.recall().catch(() => undefined);
-    this.readiness.require('instance', () => this.reasonToWait());
+    await this.recallAnswer().catch(() => undefined);
+    this.readiness.addCheck('instance', () => this.reasonToWait());
     this.follower.start();
   }
 
@@ -56,9 +56,9 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
     return isPatient && !this.hasHeard ? 'admin was not asked for features and settings yet' : null;
   }
 
-  private async recall(): Promise<void> {
-    const kept = await this.kept.read();
-    if (kept) this.instance.take(kept);
+  private async recallAnswer(): Promise<void> {
+    const kept = await this.kept.readAnswer();
+    if (kept) this.instance.applyAnswer(kept);
     this.hasRecalled = true;
   }
 
@@ -66,14 +66,14 @@ export class InstanceCopy implements OnApplicationBootstrap, OnModuleDestroy {
    * Asks admin once for the settings and takes them, also those of a lower version: a restored database of admin has a
    * lower version, which is then the current one.
    */
-  private async turn(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
-    if (!this.hasRecalled) await this.recall();
+  private async followOnce(admin: AdminClient, signal: AbortSignal): Promise<boolean> {
+    if (!this.hasRecalled) await this.recallAnswer();
     const before = this.instance.version;
     // A process is not ready before its first answer, so admin must not hold that request.
-    const answer = await admin.instance(before, this.hasHeard ? WAIT_MS : 0, signal);
-    this.instance.take(answer);
+    const answer = await admin.fetchInstance(before, this.hasHeard ? WAIT_MS : 0, signal);
+    this.instance.applyAnswer(answer);
     this.hasHeard = true;
-    if (this.keptVersion !== answer.version) await this.kept.keep(answer, before);
+    if (this.keptVersion !== answer.version) await this.kept.keepAnswer(answer, before);
     this.keptVersion = answer.version;
     return answer.version !== before;
   }

@@ -30,7 +30,7 @@ export class InstanceModule {
             neighbours: Neighbours,
           ): AdminClient | null =>
             isServing && adminUrl !== null
-              ? new AdminClient(adminUrl, keys.authorization(o.service, 'admin'), o.service, neighbours)
+              ? new AdminClient(adminUrl, keys.signAuthorization(o.service, 'admin'), o.service, neighbours)
               : null,
         },
         InstanceSettings,

@@ -5,7 +5,7 @@ import { applicationSettings } from './application.settings';
 import type { ApplicationSettings } from './application.settings';
 import { isFeatureOn } from './features';
 import type { FeatureContext, FeatureName } from './features';
-import { planLimitIn } from './plan-limits';
+import { findPlanLimit } from './plan-limits';
 import type { Plan, PlanLimitName } from './plan-limits';
 
 /** The answer while no setting is changed; operator's commands use it. */
@@ -33,21 +33,21 @@ export class InstanceSettings {
 
   /** Whether a feature is on for any of the given actors. */
   isOn(name: FeatureName, asked: FeatureContext): boolean {
-    return isFeatureOn(name, this.known.features[name], asked, Math.random());
+    return isFeatureOn(name, this.currentAnswer.features[name], asked, Math.random());
   }
 
   /** The value set by an administrator, else by the environment. Shape: read it on each use and do not store it. */
   setting<N extends keyof ApplicationSettings>(name: N): ApplicationSettings[N] {
-    return (this.known.settings as Partial<ApplicationSettings>)[name] ?? this.environment[name];
+    return (this.currentAnswer.settings as Partial<ApplicationSettings>)[name] ?? this.environment[name];
   }
 
   /** The limit of a plan, as an administrator set it, else the built-in one. */
   planLimit(name: PlanLimitName, plan: Plan): number {
-    return planLimitIn(this.known.plan_limits ?? {}, plan, name);
+    return findPlanLimit(this.currentAnswer.plan_limits ?? {}, plan, name);
   }
 
   /** Replaces the current answer. */
-  take(answer: InstanceAnswer): void {
+  applyAnswer(answer: InstanceAnswer): void {
     this.answer = answer;
   }
 
@@ -56,7 +56,7 @@ export class InstanceSettings {
     this.answer = null;
   }
 
-  private get known(): InstanceAnswer {
+  private get currentAnswer(): InstanceAnswer {
     if (this.answer === null) throw new Unavailable('admin away');
     return this.answer;
   }

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { InstanceAnswer } from '@rookery/contracts';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, prepareStatement } from '@rookery/persistence';
 
-const READ = prepared('instance_answer_read', 'select answer from instance_answers');
+const READ = prepareStatement('instance_answer_read', 'select answer from instance_answers');
 /**
  * $1 and $2 the answer, $3 the version that the reader knew before. A lower version replaces a higher one only when the
  * reader knew the higher one: then admin's database was restored. Otherwise the answer was merely late.
  */
-const KEEP = prepared(
+const KEEP = prepareStatement(
   'instance_answer_keep',
   `insert into instance_answers as kept (id, version, answer) values (1, $1::bigint, $2::jsonb)
    on conflict (id) do update set version = excluded.version, answer = excluded.answer
@@ -20,13 +20,13 @@ export class KeptAnswers {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   /** Null when the service never received an answer from admin. */
-  async read(): Promise<InstanceAnswer | null> {
+  async readAnswer(): Promise<InstanceAnswer | null> {
     const [kept] = await this.database.prepared<{ readonly answer: InstanceAnswer }>(READ, []);
     return kept?.answer ?? null;
   }
 
-  /** Shape: `before` is the version that the reader knew when it asked. */
-  async keep(answer: InstanceAnswer, before: number): Promise<void> {
+  /** `before` is the version that the reader knew when it asked. */
+  async keepAnswer(answer: InstanceAnswer, before: number): Promise<void> {
     await this.database.prepared(KEEP, [answer.version, JSON.stringify(answer), before]);
   }
 }

@@ -48,6 +48,6 @@ export type PlanLimitName = keyof typeof PLAN_LIMITS;
 export type SetPlanLimits = NonNullable<InstanceAnswer['plan_limits']>;
 
 /** Returns the limit of the plan itself, else that of `default`, else the built-in one. */
-export function planLimitIn(set: SetPlanLimits, plan: Plan | 'default', name: PlanLimitName): number {
+export function findPlanLimit(set: SetPlanLimits, plan: Plan | 'default', name: PlanLimitName): number {
   return set[plan]?.[name] ?? set['default']?.[name] ?? PLAN_LIMITS[name].default;
 }

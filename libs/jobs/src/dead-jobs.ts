@@ -24,10 +24,10 @@ export class DeadJobs {
     private readonly handlers: JobHandlers,
   ) {}
 
-  async bury(tx: Tx, job: EndedJob, body: string, error: unknown): Promise<void> {
+  async buryJob(tx: Tx, job: EndedJob, body: string, error: unknown): Promise<void> {
     const key = job.key ?? String(job.id);
     await this.letters.buryJob(tx, { job: job.name, key, jobId: job.id, body, attempts: job.attempts }, error);
-    await this.records.settle(job.id, 'dead', tx);
+    await this.records.settleJob(job.id, 'dead', tx);
   }
 
   /** Buries jobs whose worker died during their last try. Returns their names. */
@@ -39,11 +39,11 @@ export class DeadJobs {
         const body = await takeOutOfQueue(tx, row.id);
         if (body === null) continue;
         if (superseded) {
-          await this.records.settle(row.id, 'cancelled', tx);
+          await this.records.settleJob(row.id, 'cancelled', tx);
           continue;
         }
         const job = { id: row.id, name: row.task_identifier, key: row.key, attempts: row.attempts };
-        await this.bury(tx, job, body, row.last_error ?? 'its worker died');
+        await this.buryJob(tx, job, body, row.last_error ?? 'its worker died');
         names.push(job.name);
       }
       return names;
@@ -51,11 +51,11 @@ export class DeadJobs {
   }
 
   /** Puts jobs that an operator replays back into the queue, with all their tries. */
-  async replay(logger: Logger, isStopping: () => boolean): Promise<void> {
-    await this.letters.replay({
+  async replayLetters(logger: Logger, isStopping: () => boolean): Promise<void> {
+    await this.letters.replayLetters({
       kind: 'job',
       isStopping,
-      use: (tx, letter) => this.revive(tx, letter),
+      use: (tx, letter) => this.reviveJob(tx, letter),
       onOutcome: ({ id, ...outcome }) => {
         if ('failed' in outcome) logger.warn({ deadLetterId: id, err: outcome.failed }, 'a job could not be replayed');
         else logger.info({ deadLetterId: id }, 'a dead job was put back into the queue');
@@ -63,13 +63,13 @@ export class DeadJobs {
     });
   }
 
-  private async revive(tx: Tx, letter: LetterRow): Promise<void> {
-    const { definition } = this.handlers.handlerOf(letter.effect);
+  private async reviveJob(tx: Tx, letter: LetterRow): Promise<void> {
+    const { definition } = this.handlers.requireHandler(letter.effect);
     const queuedId = await putIntoQueue(tx, definition, JSON.parse(letter.body));
-    await this.records.revive(tx, Number(letter.headers['job_id']), queuedId);
+    await this.records.reviveRecord(tx, Number(letter.headers['job_id']), queuedId);
   }
 
   private hasKey(name: string): boolean {
-    return this.handlers.all().get(name)?.definition.isKeyed ?? false;
+    return this.handlers.allHandlers().get(name)?.definition.isKeyed ?? false;
   }
 }

@@ -24,24 +24,24 @@ export class JobHandlers {
   ) {}
 
   /** All handlers by job name. Errors: a plain Error when two methods handle the same job. */
-  all(): ReadonlyMap<string, JobHandler> {
-    return (this.found ??= this.collect());
+  allHandlers(): ReadonlyMap<string, JobHandler> {
+    return (this.found ??= this.collectHandlers());
   }
 
   /** Returns the handler of a job. Errors: a plain Error if no provider of this service handles it. */
-  handlerOf(name: string): JobHandler {
-    const handler = this.all().get(name);
+  requireHandler(name: string): JobHandler {
+    const handler = this.allHandlers().get(name);
     if (!handler) throw new Error(`no provider handles the job ${name}`);
     return handler;
   }
 
-  private collect(): ReadonlyMap<string, JobHandler> {
+  private collectHandlers(): ReadonlyMap<string, JobHandler> {
     const handlers = new Map<string, JobHandler>();
     const instances = new Set(this.providers.getProviders().map(({ instance }) => instance as unknown));
     for (const instance of instances) {
       if (typeof instance !== 'object' || instance === null) continue;
       for (const method of this.methods.getAllMethodNames(Object.getPrototypeOf(instance) as object)) {
-        const handler = this.findHandler(instance as Methods, method);
+        const handler = this.findHandler(instance as MethodsByName, method);
         if (!handler) continue;
         const { name } = handler.definition;
         if (handlers.has(name)) throw new Error(`two methods handle the job ${name}`);
@@ -51,7 +51,7 @@ export class JobHandlers {
     return handlers;
   }
 
-  private findHandler(instance: Methods, method: string): JobHandler | null {
+  private findHandler(instance: MethodsByName, method: string): JobHandler | null {
     const carried = instance[method];
     const mark = typeof carried === 'function' ? (Reflect.getMetadata(JOB, carried) as JobMark | undefined) : undefined;
     if (!mark) return null;
@@ -66,4 +66,4 @@ export class JobHandlers {
   }
 }
 
-type Methods = Record<string, ((run: JobRunWith) => Promise<unknown>) | undefined>;
+type MethodsByName = Record<string, ((run: JobRunWith) => Promise<unknown>) | undefined>;

@@ -10,7 +10,7 @@ import { JobRecords } from './job-records';
 import { isSuperseded } from './queue';
 
 /** One try of a job, as the queue hands it out. */
-export interface Try extends EndedJob {
+export interface JobAttempt extends EndedJob {
   readonly maxAttempts: number;
   readonly dueAt: Date;
   readonly params: unknown;
@@ -34,7 +34,7 @@ const BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3600];
 @Injectable()
 export class JobRunner {
   private readonly running = new Map<number, AbortController>();
-  private readonly brokenOff: Try[] = [];
+  private readonly brokenOff: JobAttempt[] = [];
   private readonly counters;
 
   constructor(
@@ -59,69 +59,69 @@ export class JobRunner {
   }
 
   /** Aborts running jobs: all, or those with these ids. */
-  interrupt(why: Interruption, ids: readonly number[] = this.runningIds): void {
+  interruptJobs(why: Interruption, ids: readonly number[] = this.runningIds): void {
     for (const id of ids) this.running.get(id)?.abort(new Interrupted(why));
   }
 
   /** Tries that the shutdown of the process interrupted; each is returned once. */
-  takeBrokenOff(): Try[] {
+  takeBrokenOff(): JobAttempt[] {
     return this.brokenOff.splice(0);
   }
 
   /** Executes one try. Errors: the error of the job, when it will be tried again. */
-  async carryOut(handler: JobHandler, job: Try): Promise<void> {
-    const record = await this.records.begin(job.id, job.attempts);
-    if (record?.cancelled) return this.records.settle(job.id, 'cancelled');
+  async carryOut(handler: JobHandler, job: JobAttempt): Promise<void> {
+    const record = await this.records.beginJob(job.id, job.attempts);
+    if (record?.cancelled) return this.records.settleJob(job.id, 'cancelled');
     const controller = new AbortController();
     this.running.set(job.id, controller);
     const startedAt = performance.now();
     try {
-      await this.call(handler, job, controller.signal);
-      if (record) await this.records.settle(job.id, 'done');
+      await this.callHandler(handler, job, controller.signal);
+      if (record) await this.records.settleJob(job.id, 'done');
       this.counters.done().inc({ job: job.name });
     } catch (error) {
       const { reason } = controller.signal as { reason: unknown };
-      if (reason instanceof Interrupted) await this.interrupted(job, reason.why, error);
-      else await this.failed(handler, job, error);
+      if (reason instanceof Interrupted) await this.settleInterrupted(job, reason.why, error);
+      else await this.settleFailed(handler, job, error);
     } finally {
       this.running.delete(job.id);
       this.counters.seconds().observe({ job: job.name }, (performance.now() - startedAt) / 1000);
     }
   }
 
-  private async call({ definition, call }: JobHandler, job: Try, signal: AbortSignal): Promise<void> {
+  private async callHandler({ definition, call }: JobHandler, job: JobAttempt, signal: AbortSignal): Promise<void> {
     checkParams(definition, job.params);
     await call({
       params: job.params,
       attempt: job.attempts,
       dueAt: job.dueAt,
       signal,
-      progress: (done, total = null, note = null) => this.records.advance(job.id, done, total, note),
+      progress: (done, total = null, note = null) => this.records.noteProgress(job.id, done, total, note),
     });
   }
 
-  private async interrupted(job: Try, why: Interruption, error: unknown): Promise<void> {
-    if (why === 'cancelled') return this.records.settle(job.id, 'cancelled');
+  private async settleInterrupted(job: JobAttempt, why: Interruption, error: unknown): Promise<void> {
+    if (why === 'cancelled') return this.records.settleJob(job.id, 'cancelled');
     if (why === 'ending') {
       this.brokenOff.push(job);
-      await this.records.settle(job.id, 'waiting');
+      await this.records.settleJob(job.id, 'waiting');
     }
     throw error;
   }
 
-  private async failed({ definition }: JobHandler, job: Try, error: unknown): Promise<void> {
+  private async settleFailed({ definition }: JobHandler, job: JobAttempt, error: unknown): Promise<void> {
     const facts = { job: job.name, jobId: job.id, attempt: job.attempts, err: error };
     this.counters.failed().inc({ job: job.name });
     const outcome = await this.work.run(async (tx) => {
       if (definition.isKeyed && (await isSuperseded(tx, job.id))) {
-        await this.records.settle(job.id, 'cancelled', tx);
+        await this.records.settleJob(job.id, 'cancelled', tx);
         return 'superseded';
       }
       if (job.attempts >= job.maxAttempts) {
-        await this.dead.bury(tx, job, JSON.stringify(job.params), error);
+        await this.dead.buryJob(tx, job, JSON.stringify(job.params), error);
         return 'dead';
       }
-      await this.records.settle(job.id, 'waiting', tx);
+      await this.records.settleJob(job.id, 'waiting', tx);
       return 'again';
     });
     if (outcome === 'superseded')

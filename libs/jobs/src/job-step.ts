@@ -12,7 +12,7 @@ export function withJobs(step: WorkerStep): WorkerStep {
     async start(app, context) {
       await step.start(app, context);
       const worker = app.get(JobWorker);
-      context.shutdown.on('drain', 'jobs', () => worker.stop(context.settings(platformSettings).shutdownGraceMs));
+      context.shutdown.addStep('drain', 'jobs', () => worker.stop(context.settings(platformSettings).shutdownGraceMs));
       worker.start();
     },
   };

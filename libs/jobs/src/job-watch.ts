@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Database, Work } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
 import type { DeadJobs } from './dead-jobs';
@@ -14,7 +14,7 @@ const TIDY_EVERY_MS = 3_600_000;
 const CALM_ROUNDS = 5;
 
 /** Everything that one round reads, in one round trip. $1 worker, $2 milliseconds, $3 queue ids of the jobs running here. */
-const look = prepared(
+const look = prepareStatement(
   'jobs_watch',
   `with alive as (
      insert into background_workers (id, seen_at) values ($1, now())
@@ -25,13 +25,13 @@ const look = prepared(
      array(select queued_id from background_jobs
        where queued_id = any($3::bigint[]) and state = 'running' and cancel_asked_at is not null) as cancelled`,
 );
-const dropLost = prepared(
+const dropLost = prepareStatement(
   'jobs_watch_drop_lost',
   `delete from background_workers where seen_at < now() - $1::int * interval '1 millisecond' returning id`,
 );
-const leave = prepared('jobs_watch_leave', `delete from background_workers where id = $1`);
+const leave = prepareStatement('jobs_watch_leave', `delete from background_workers where id = $1`);
 
-interface Seen {
+interface WatchRow {
   readonly is_new: boolean;
   readonly has_lost: boolean;
   readonly has_replays: boolean;
@@ -50,9 +50,9 @@ export interface WatchParts {
 
 /**
  * Records that this worker is alive, and does what the queue does not do alone: frees jobs of lost workers, interrupts
- * cancelled jobs, and replays dead ones.
- * Shape: a worker is lost when it has sent no heartbeat for `lostAfterMs`. Only a worker that itself has sent heartbeats
- * for that long may decide this: after an outage of the database no worker has a recent heartbeat. Source: ADR 0160.
+ * cancelled jobs, and replays dead ones. A worker is lost when it has sent no heartbeat for `lostAfterMs`. Only a
+ * worker that itself has sent heartbeats for that long may decide this: after an outage of the database no worker has a
+ * recent heartbeat. Source: ADR 0160.
  */
 export class JobWatch {
   private readonly stopping = new AbortController();
@@ -65,16 +65,16 @@ export class JobWatch {
   constructor(private readonly parts: WatchParts) {}
 
   /** Records the worker before it takes its first job. */
-  async enter(workerId: string): Promise<void> {
+  async registerWorker(workerId: string): Promise<void> {
     if (this.workerId === workerId) return;
     this.workerId = workerId;
     this.heardSince = null;
-    await this.look(workerId);
+    await this.queryWatch(workerId);
     this.running ??= this.loop();
   }
 
   /** Gives back the jobs that this worker still holds. */
-  async leave(): Promise<void> {
+  async removeWorker(): Promise<void> {
     const { workerId } = this;
     this.workerId = null;
     if (workerId === null) return;
@@ -93,16 +93,16 @@ export class JobWatch {
     const { settings, logger } = this.parts;
     while (!this.stopping.signal.aborted) {
       try {
-        if (this.workerId !== null) await this.round(this.workerId);
+        if (this.workerId !== null) await this.runRound(this.workerId);
       } catch (error) {
         logger.warn({ err: error }, 'jobs could not be watched');
       }
-      await this.rest(settings);
+      await this.waitForNextRound(settings);
     }
   }
 
   /** Rests longer while no job runs here that could be cancelled; a job that begins ends the longer rest. */
-  private async rest({ watchMs, lostAfterMs }: JobSettings): Promise<void> {
+  private async waitForNextRound({ watchMs, lostAfterMs }: JobSettings): Promise<void> {
     const { runner } = this.parts;
     const most = Math.min(watchMs * CALM_ROUNDS, lostAfterMs / 3);
     let rested = 0;
@@ -112,28 +112,28 @@ export class JobWatch {
     } while (!this.stopping.signal.aborted && runner.runningIds.length === 0 && rested + watchMs <= most);
   }
 
-  private async round(workerId: string): Promise<void> {
+  private async runRound(workerId: string): Promise<void> {
     const { runner, dead, logger, settings } = this.parts;
-    const seen = await this.look(workerId);
+    const seen = await this.queryWatch(workerId);
     if (seen.is_new && this.heardSince !== null) {
       // Other workers declared this worker lost, so its jobs may already run there.
       this.heardSince = null;
       logger.error({ workerId }, 'this worker was declared lost: its jobs are interrupted');
-      runner.interrupt('lost');
+      runner.interruptJobs('lost');
     }
     const now = Date.now();
     if (now - this.heardAt > settings.lostAfterMs / 2) this.heardSince = null;
     this.heardSince ??= now;
     this.heardAt = now;
-    runner.interrupt('cancelled', seen.cancelled);
-    if (seen.has_replays) await dead.replay(logger, () => this.stopping.signal.aborted);
+    runner.interruptJobs('cancelled', seen.cancelled);
+    if (seen.has_replays) await dead.replayLetters(logger, () => this.stopping.signal.aborted);
     if (seen.has_lost && now - this.heardSince >= settings.lostAfterMs) await this.takeOver();
-    if (now >= this.tidyAt) await this.tidy();
+    if (now >= this.tidyAt) await this.removeOld();
   }
 
-  private async look(workerId: string): Promise<Seen> {
+  private async queryWatch(workerId: string): Promise<WatchRow> {
     const { database, runner, settings } = this.parts;
-    const [seen] = await database.prepared<Seen>(look, [workerId, settings.lostAfterMs, runner.runningIds]);
+    const [seen] = await database.prepared<WatchRow>(look, [workerId, settings.lostAfterMs, runner.runningIds]);
     return seen!;
   }
 
@@ -149,9 +149,9 @@ export class JobWatch {
     await this.buryUsedUp();
   }
 
-  private async tidy(): Promise<void> {
+  private async removeOld(): Promise<void> {
     await this.buryUsedUp();
-    await this.parts.records.forget(this.parts.settings.retentionDays);
+    await this.parts.records.forgetOld(this.parts.settings.retentionDays);
     this.tidyAt = Date.now() + TIDY_EVERY_MS;
   }
 

@@ -36,7 +36,7 @@ export class JobWorker {
   }
 
   start(): void {
-    const handlers = [...this.parts.handlers.all().values()];
+    const handlers = [...this.parts.handlers.allHandlers().values()];
     if (handlers.length === 0 || this.running) return;
     this.countAtScrapes();
     this.running = this.keepRunning(handlers);
@@ -48,12 +48,12 @@ export class JobWorker {
     const { database, runner } = this.parts;
     this.stopping.abort();
     const ended = Promise.all([this.queue?.stop().catch(() => undefined), this.running]);
-    if (!(await within(ended, graceMs * SHARES.unaided))) {
-      runner.interrupt('ending');
-      await within(ended, graceMs * SHARES.interrupted);
+    if (!(await endsWithin(ended, graceMs * SHARES.unaided))) {
+      runner.interruptJobs('ending');
+      await endsWithin(ended, graceMs * SHARES.interrupted);
     }
     await this.watch.stop();
-    await this.watch.leave();
+    await this.watch.removeWorker();
     for (const { id, attempts } of runner.takeBrokenOff()) await giveBackToQueue(database, id, attempts - 1);
   }
 
@@ -67,21 +67,21 @@ export class JobWorker {
       try {
         this.queue = await openQueue({
           ...{ pool, settings, logger, handlers },
-          enter: (workerId) => this.watch.enter(workerId),
+          enter: (workerId) => this.watch.registerWorker(workerId),
           carryOut: (handler, job) => this.parts.runner.carryOut(handler, job),
         });
         failures = 0;
         if (this.stopping.signal.aborted) await this.queue.stop();
         await this.queue.promise;
         if (this.stopping.signal.aborted) break;
-        await this.watch.leave();
+        await this.watch.removeWorker();
       } catch (error) {
         logger.warn({ err: error }, 'the job queue failed and is opened again');
       }
       const ms = backoffMs(failures + 1, RESTART_MS);
       await pause(ms, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
-    await within(pool.end(), POOL_END_MS);
+    await endsWithin(pool.end(), POOL_END_MS);
   }
 
   private countAtScrapes(): void {
@@ -95,7 +95,7 @@ export class JobWorker {
 }
 
 /** Whether a promise settles within the time. */
-async function within(ended: Promise<unknown>, ms: number): Promise<boolean> {
+async function endsWithin(ended: Promise<unknown>, ms: number): Promise<boolean> {
   const late = new AbortController();
   const limit = pause(ms, false, { signal: late.signal }).catch(() => false);
   const inTime = await Promise.race([ended.then(() => true), limit]);

@@ -115,7 +115,7 @@ export interface JobMark {
 }
 export const JOB: unique symbol = Symbol('Job');
 
-type Carries<P> = <T extends (run: JobRunWith<P>) => Promise<unknown>>(
+type HandlerDecorator<P> = <T extends (run: JobRunWith<P>) => Promise<unknown>>(
   target: object,
   key: string | symbol,
   descriptor: TypedPropertyDescriptor<T>,
@@ -130,8 +130,8 @@ type Carries<P> = <T extends (run: JobRunWith<P>) => Promise<unknown>>(
  * no worker was running is made up for within a day.
  * Source: ADR 0160.
  */
-export function Job(name: string, o: { readonly cron: CronLine }): Carries<unknown>;
-export function Job<P>(job: JobDefinition<P>, o?: { readonly cron?: CronLine }): Carries<P>;
+export function Job(name: string, o: { readonly cron: CronLine }): HandlerDecorator<unknown>;
+export function Job<P>(job: JobDefinition<P>, o?: { readonly cron?: CronLine }): HandlerDecorator<P>;
 export function Job(job: JobDefinition | string, o: { readonly cron?: CronLine } = {}): MethodDecorator {
   const definition = typeof job === 'string' ? timedJob(job) : job;
   const mark: JobMark = { definition, cron: o.cron ?? null };

@@ -14,11 +14,11 @@ import { Jobs } from './jobs';
 import { jobSettings } from './jobs.config';
 import type { JobSettings } from './jobs.config';
 
-type Made = [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, JobSettings, Logger, Metrics];
+type RunnerParts = [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, JobSettings, Logger, Metrics];
 
 /**
  * Deferred jobs of a service. Global; needs `PlatformModule` and `PersistenceModule`, and `jobMigrations` in the
- * database. Shape: `Jobs` enqueues in any role; `JobWorker` executes jobs once `withJobs` starts it.
+ * database. `Jobs` enqueues in any role; `JobWorker` executes jobs once `withJobs` starts it.
  */
 @Module({})
 export class JobsModule {
@@ -33,7 +33,7 @@ export class JobsModule {
         {
           provide: JobWorker,
           inject: [Database, Work, JobRecords, JobHandlers, JobRunner, DeadJobs, jobSettings.token, LOGGER, Metrics],
-          useFactory: (...[database, work, records, handlers, runner, dead, settings, logger, metrics]: Made) =>
+          useFactory: (...[database, work, records, handlers, runner, dead, settings, logger, metrics]: RunnerParts) =>
             new JobWorker({ name, database, work, records, handlers, runner, dead, settings, logger, metrics }),
         },
       ],

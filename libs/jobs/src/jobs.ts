@@ -21,25 +21,25 @@ export class Jobs {
    * Errors: a plain Error for a job without a handler, and for invalid parameters.
    */
   async enqueue<P>(tx: Tx, job: JobDefinition<P>, params: NoInfer<P>, o: { readonly at?: Date } = {}): Promise<number> {
-    this.handlers.handlerOf(job.name);
-    return this.records.open(tx, await putIntoQueue(tx, job, params, o.at), job.name);
+    this.handlers.requireHandler(job.name);
+    return this.records.openRecord(tx, await putIntoQueue(tx, job, params, o.at), job.name);
   }
 
   /** The record of a job; null for an unknown id, or when the record has been deleted after its retention. */
-  async show(id: number): Promise<JobStatus | null> {
-    return this.records.find(id);
+  async findStatus(id: number): Promise<JobStatus | null> {
+    return this.records.findStatus(id);
   }
 
   /**
    * Cancels a waiting job, and interrupts a running one: its signal is aborted within moments, in whichever process it
    * runs. Returns false when the job had already ended.
    */
-  async cancel(tx: Tx, id: number): Promise<boolean> {
-    const queuedId = await this.records.queuedIdOf(tx, id);
+  async cancelJob(tx: Tx, id: number): Promise<boolean> {
+    const queuedId = await this.records.findQueuedId(tx, id);
     if (queuedId === null) return false;
     // The queue's row is locked first, as in every transaction that writes both rows.
     if ((await takeOutOfQueue(tx, queuedId)) === null) return this.records.askToCancel(tx, id);
-    await this.records.settle(queuedId, 'cancelled', tx);
+    await this.records.settleJob(queuedId, 'cancelled', tx);
     return true;
   }
 }

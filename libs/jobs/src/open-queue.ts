@@ -2,7 +2,7 @@ import type { Logger } from '@rookery/platform';
 import type { Job, Runner, TaskList } from 'graphile-worker';
 import type { Pool } from 'pg';
 import type { JobHandler } from './job-handlers';
-import type { Try } from './job-runner';
+import type { JobAttempt } from './job-runner';
 import type { JobSettings } from './jobs.config';
 import { QUEUE_SCHEMA } from './queue';
 
@@ -18,7 +18,7 @@ export interface QueueParts {
   readonly handlers: readonly JobHandler[];
   /** Called before the first job is taken, with the id under which this worker locks jobs. */
   readonly enter: (workerId: string) => Promise<void>;
-  readonly carryOut: (handler: JobHandler, job: Try) => Promise<void>;
+  readonly carryOut: (handler: JobHandler, job: JobAttempt) => Promise<void>;
 }
 
 /**
@@ -37,21 +37,21 @@ export async function openQueue(parts: QueueParts): Promise<Runner> {
       pollInterval: settings.pollMs,
       noHandleSignals: true,
       gracefulShutdownAbortTimeout: NEVER_MS,
-      logger: new QueueLogger(() => logTo(parts.logger)),
+      logger: new QueueLogger(() => queueLogger(parts.logger)),
       preset: { plugins: [hooksPlugin(parts)], worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     },
-    tasksOf(parts),
-    parseCronItems(handlers.filter((handler) => handler.cron !== null).map(cronItemOf)),
+    createTasks(parts),
+    parseCronItems(handlers.filter((handler) => handler.cron !== null).map(toCronItem)),
   );
 }
 
-function tasksOf({ handlers, carryOut }: QueueParts): TaskList {
+function createTasks({ handlers, carryOut }: QueueParts): TaskList {
   const taskOf = (handler: JobHandler) => (_payload: unknown, helpers: { readonly job: Job }) =>
-    carryOut(handler, tryOf(helpers.job));
+    carryOut(handler, toTry(helpers.job));
   return Object.fromEntries(handlers.map((handler) => [handler.definition.name, taskOf(handler)]));
 }
 
-function tryOf(job: Job): Try {
+function toTry(job: Job): JobAttempt {
   const { key, attempts, payload } = job;
   return {
     id: Number(job.id),
@@ -64,7 +64,7 @@ function tryOf(job: Job): Try {
   };
 }
 
-function cronItemOf({ definition, cron }: JobHandler) {
+function toCronItem({ definition, cron }: JobHandler) {
   const { name, queue, tries } = definition;
   const key = definition.keyOf({});
   return {
@@ -103,7 +103,7 @@ function hooksPlugin({ enter }: QueueParts): GraphileConfig.Plugin {
 }
 
 /** Errors of jobs are logged by the runner; other messages of the queue are logged as warnings or for debugging. */
-function logTo(logger: Logger) {
+function queueLogger(logger: Logger) {
   return (level: string, message: string, meta?: { readonly failure?: unknown; readonly error?: unknown }): void => {
     const isLoud = (level === 'error' || level === 'warning') && meta?.failure !== true;
     if (isLoud) logger.warn({ err: meta?.error }, `queue of jobs: ${message}`);

@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { JobDefinition } from './job';
 import { writtenParams } from './job';
@@ -8,28 +8,28 @@ export const QUEUE_SCHEMA = 'graphile_worker';
 /** Tries to enqueue: a waiting job with the same key may be taken by a worker at the same moment. */
 const ENQUEUE_TRIES = 5;
 
-const add = prepared(
+const add = prepareStatement(
   'jobs_add',
   `select id from ${QUEUE_SCHEMA}.add_job(identifier => $1::text, payload => $2::json, queue_name => $3::text,
      run_at => $4::timestamptz, max_attempts => $5::int, job_key => $6::text, job_key_mode => $7::text)`,
 );
-const takeOut = prepared(
+const takeOut = prepareStatement(
   'jobs_take_out',
   `select payload::text as body from ${QUEUE_SCHEMA}.complete_jobs(array[$1::bigint])`,
 );
-const keyed = prepared('jobs_keyed', `select key from ${QUEUE_SCHEMA}.jobs where id = $1::bigint`);
-const unlock = prepared('jobs_unlock', `select ${QUEUE_SCHEMA}.force_unlock_workers($1::text[])`);
-const giveBack = prepared(
+const keyed = prepareStatement('jobs_keyed', `select key from ${QUEUE_SCHEMA}.jobs where id = $1::bigint`);
+const unlock = prepareStatement('jobs_unlock', `select ${QUEUE_SCHEMA}.force_unlock_workers($1::text[])`);
+const giveBack = prepareStatement(
   'jobs_give_back',
   `select ${QUEUE_SCHEMA}.reschedule_jobs(array[$1::bigint], run_at => now(), attempts => $2::int)`,
 );
-const usedUp = prepared(
+const usedUp = prepareStatement(
   'jobs_used_up',
   `select id, task_identifier, key, attempts, last_error from ${QUEUE_SCHEMA}.jobs
    where attempts >= max_attempts and locked_at is null order by id limit 100`,
 );
 
-const states = prepared(
+const states = prepareStatement(
   'jobs_states',
   `select name, state, count(*)::int as count from (
      select task_identifier as name, case when locked_at is not null then 'running' when run_at > now() then 'later'
@@ -48,11 +48,11 @@ export interface UsedUp {
   readonly last_error: string | null;
 }
 
-type Runs = Pick<Tx, 'prepared'>;
+type StatementRunner = Pick<Tx, 'prepared'>;
 
 /** Puts a job into the queue; the commit wakes a worker. Returns the queue's own id. Errors: as `writtenParams`. */
 export async function putIntoQueue(
-  tx: Runs,
+  tx: StatementRunner,
   job: JobDefinition,
   params: unknown,
   at: Date | null = null,
@@ -69,34 +69,34 @@ export async function putIntoQueue(
 }
 
 /** Removes a job from the queue unless it runs. Returns its parameters as JSON; null when no job was removed. */
-export async function takeOutOfQueue(tx: Runs, queuedId: number): Promise<string | null> {
+export async function takeOutOfQueue(tx: StatementRunner, queuedId: number): Promise<string | null> {
   const [row] = await tx.prepared<{ body: string }>(takeOut, [queuedId]);
   return row?.body ?? null;
 }
 
 /** Whether a newer job took over the key while this job ran. The newer job then does the work of both. */
-export async function isSuperseded(on: Runs, queuedId: number): Promise<boolean> {
+export async function isSuperseded(on: StatementRunner, queuedId: number): Promise<boolean> {
   const [row] = await on.prepared<{ key: string | null }>(keyed, [queuedId]);
   return row !== undefined && row.key === null;
 }
 
 /** Releases all jobs that these workers hold; their tries stay counted. */
-export async function unlockWorkers(on: Runs, workerIds: readonly string[]): Promise<void> {
+export async function unlockWorkers(on: StatementRunner, workerIds: readonly string[]): Promise<void> {
   await on.prepared(unlock, [workerIds]);
 }
 
 /** Returns a try that was interrupted by a shutdown: it is not counted, and the job is due at once. */
-export async function giveBackToQueue(on: Runs, queuedId: number, attempts: number): Promise<void> {
+export async function giveBackToQueue(on: StatementRunner, queuedId: number, attempts: number): Promise<void> {
   await on.prepared(giveBack, [queuedId, attempts]);
 }
 
-export async function usedUpJobs(on: Runs): Promise<UsedUp[]> {
+export async function usedUpJobs(on: StatementRunner): Promise<UsedUp[]> {
   return on.prepared<UsedUp>(usedUp, []);
 }
 
 /** Counts of jobs for metrics: waiting, scheduled for later, running, dead. Bounded, because a queue may be long. */
 export async function stateOfQueue(
-  on: Runs,
+  on: StatementRunner,
 ): Promise<{ readonly name: string; readonly state: string; readonly count: number }[]> {
   return on.prepared(states, []);
 }

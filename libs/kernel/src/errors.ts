@@ -30,7 +30,7 @@ export class NotFound extends RookeryError {
   }
 }
 
-/** The resource has another address now. Shape: `location` is an absolute URL. Source: reference identity-and-import 1.2. */
+/** The resource has another address now. `location` is an absolute URL. Source: reference identity-and-import 1.2. */
 export class Moved extends RookeryError {
   readonly code = 'moved';
   constructor(readonly location: string) {
@@ -169,8 +169,8 @@ export class PreconditionFailed extends RookeryError {
 }
 
 /**
- * The request cannot be processed. Shape: `detail` is the value of `message` in the body: a text, sentences, or
- * `{ error: ["..."] }`.
+ * The request cannot be processed. `detail` is the value of `message` in the body: a text, sentences, or `{ error:
+ * ["..."] }`.
  */
 export class Unprocessable extends RookeryError {
   readonly code = 'unprocessable';
@@ -220,7 +220,7 @@ export class TooLarge extends RookeryError {
   }
 }
 
-/** A limit per caller and period. Shape: `setting` is the environment variable that sets it; null when it is fixed. */
+/** A limit per caller and period. `setting` is the environment variable that sets it; null when it is fixed. */
 export interface RateLimit {
   readonly name: string;
   readonly most: number;
@@ -236,7 +236,7 @@ export function describeLimit({ name, most, each, setting }: RateLimit): string 
 
 export class TooManyRequests extends RookeryError {
   readonly code = 'too_many_requests';
-  /** Shape: `text` is the documented text of an endpoint that has its own. */
+  /** `text` is the documented text of an endpoint that has its own. */
   constructor(
     readonly retryAfterSeconds: number,
     readonly limit: RateLimit,

@@ -15,23 +15,23 @@ const LONGEST_INSTANT = 64;
  * texts. Source: reference identity-and-import 1.2.
  */
 export function readDay(text: string): string | null {
-  const parts = partsOf(text);
+  const parts = splitInstant(text);
   if (!parts || (parts.time !== null && readIso(`${parts.day}T${parts.time}`) === null)) return null;
   return readIso(parts.day)?.toISODate() ?? null;
 }
 
 /**
- * Reads an instant of ISO 8601, or as SQL and Ruby write it. Without an offset it is UTC; a day is its begin. Shape: null
- * for other texts. Source: reference identity-and-import 1.2.
+ * Reads an instant of ISO 8601, or as SQL and Ruby write it. Without an offset it is UTC; a day is its begin. Returns
+ * null for other texts. Source: reference identity-and-import 1.2.
  */
 export function readInstant(text: string): Date | null {
-  const parts = partsOf(text);
+  const parts = splitInstant(text);
   if (!parts) return null;
   return readIso(parts.time === null ? parts.day : `${parts.day}T${parts.time}`)?.toJSDate() ?? null;
 }
 
 /** Splits a text into day and time, both in the spelling of ISO 8601; null for a text that has no such form. */
-function partsOf(text: string): { readonly day: string; readonly time: string | null } | null {
+function splitInstant(text: string): { readonly day: string; readonly time: string | null } | null {
   if (text.length > LONGEST_INSTANT) return null;
   const [day = '', ...rest] = text.toUpperCase().split(/[T ]/, 3);
   if (!DAY.test(day)) return null;

@@ -52,8 +52,8 @@ export function offsetOf(request: PageRequest): number {
 }
 
 /**
- * Builds a page from rows read with a limit of `perPage + 1` and a count that stopped at COUNT_LIMIT + 1.
- * Shape: `counted` is the number of rows found by a count limited to COUNT_LIMIT + 1.
+ * Builds a page from rows read with a limit of `perPage + 1` and a count that stopped at COUNT_LIMIT + 1. `counted` is
+ * the number of rows found by a count limited to COUNT_LIMIT + 1.
  */
 export function pageOf<T>(request: PageRequest, rowsAndOneMore: readonly T[], counted: number): Page<T> {
   return {

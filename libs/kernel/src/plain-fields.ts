@@ -173,8 +173,8 @@ export function plainChange<T extends PlainTable, S extends PlainInput<T, WhenSe
   const parts = { columns: {} as Record<string, unknown>, settings: {} as Record<string, unknown> };
   for (const [name, row] of Object.entries(table)) {
     const field = row.kind === 'switch' ? row.of : name;
-    const value = row.kind === 'switch' ? switched(row, values[name]) : values[name];
-    const { column, by } = optionsOf(table, field);
+    const value = row.kind === 'switch' ? switchValue(row, values[name]) : values[name];
+    const { column, by } = fieldOptions(table, field);
     const isIgnored = (by === 'administrators' && !viewer.isAdmin) || (field !== name && values[field] !== undefined);
     if (value !== undefined && !isIgnored) parts[column ? 'columns' : 'settings'][field] = value;
   }
@@ -188,18 +188,18 @@ export function plainProblems<T extends PlainTable>(
 ): Record<string, string[]> {
   const values: Readonly<Record<string, unknown>> = sent;
   const tooLong = (name: string): string[] => {
-    const { longest } = optionsOf(table, name);
+    const { longest } = fieldOptions(table, name);
     const text = values[name];
     return longest === undefined || typeof text !== 'string' ? [] : lengthProblems(text, longest);
   };
   return problemsByField(Object.fromEntries(Object.keys(table).map((name) => [name, tooLong(name)])));
 }
 
-function switched({ on, off }: PlainSwitch, sent: unknown): unknown {
+function switchValue({ on, off }: PlainSwitch, sent: unknown): unknown {
   return sent === undefined ? undefined : sent === true ? on : off;
 }
 
-function optionsOf(table: PlainTable, name: string): PlainOptions {
+function fieldOptions(table: PlainTable, name: string): PlainOptions {
   const row = table[name];
   return row === undefined || row.kind === 'switch' ? {} : row.options;
 }

@@ -29,18 +29,18 @@ export const eventWorker: WorkerStep = {
   async start(app, context) {
     const strategy = app.get(JetStreamStrategy);
     const [broker, relay, replayer] = [app.get(Broker), app.get(Relay), app.get(Replayer)];
-    context.shutdown.on('drain', 'events', async () => {
+    context.shutdown.addStep('drain', 'events', async () => {
       await Promise.all([strategy.close(), replayer.stop(), relay.stop()]);
       await broker.stop();
     });
     broker.start();
-    await listen(app);
+    await startListening(app);
     relay.start(strategy.handled);
     replayer.start(strategy.handled);
   },
 };
 
-async function listen(app: INestApplicationContext): Promise<void> {
+async function startListening(app: INestApplicationContext): Promise<void> {
   if ('startAllMicroservices' in app) await (app as INestApplication).startAllMicroservices();
   else await (app as INestMicroservice).listen();
 }

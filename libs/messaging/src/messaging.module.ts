@@ -28,20 +28,20 @@ export class MessagingModule {
     return {
       module: MessagingModule,
       global: true,
-      providers: [Effects, FaultPoints, ...providersOf(o.service)],
+      providers: [Effects, FaultPoints, ...createProviders(o.service)],
       exports: [Broker, FaultPoints, JetStreamStrategy, Relay, Replayer],
     };
   }
 }
 
-function providersOf(service: ServiceName): Provider[] {
+function createProviders(service: ServiceName): Provider[] {
   const settings = messagingSettings.token;
   return [
     {
       provide: Broker,
       inject: [settings, LOGGER],
       useFactory: (values: MessagingSettings, logger: Logger) =>
-        new Broker(connectionOptions(values.natsUrl, filesOf(values)), service, logger),
+        new Broker(connectionOptions(values.natsUrl, busFiles(values)), service, logger),
     },
     {
       provide: Streams,
@@ -112,6 +112,6 @@ function providersOf(service: ServiceName): Provider[] {
   ];
 }
 
-function filesOf({ natsCaFile, natsCertFile, natsKeyFile }: MessagingSettings): BusFiles {
+function busFiles({ natsCaFile, natsCertFile, natsKeyFile }: MessagingSettings): BusFiles {
   return { caFile: natsCaFile, certFile: natsCertFile, keyFile: natsKeyFile };
 }

@@ -60,7 +60,7 @@ export class PersistenceModule {
             const database = new Database(dataSource, o.settings.url);
             showLanes(database, metrics);
             showDeadLetters(database, metrics);
-            readiness.require('database', readinessOf(database, o.migrations));
+            readiness.addCheck('database', createReadinessCheck(database, o.migrations));
             return database;
           },
         },
@@ -96,7 +96,10 @@ const ANSWERED_MS = 10_000;
 const CHECKED_LANES = LANES.filter((lane) => lane !== 'apart');
 
 /** Checks each lane with `select 1`. Until the schema was current once, checks for pending migrations instead. */
-function readinessOf(database: Database, migrations?: readonly MigrationClass[]): () => Promise<string | null> {
+function createReadinessCheck(
+  database: Database,
+  migrations?: readonly MigrationClass[],
+): () => Promise<string | null> {
   let isCurrent = migrations === undefined;
   return async () => {
     if (isCurrent) {

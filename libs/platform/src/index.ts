@@ -1,6 +1,6 @@
 export { setting } from './settings/setting';
 export type { SettingField } from './settings/setting';
-export { ConfigurationError, defineSettings, readSettings, settingsIn } from './settings/settings';
+export { ConfigurationError, defineSettings, readSettings, pickSettings } from './settings/settings';
 export type { SettingsDefinition, SettingsOf, SettingsValues } from './settings/settings';
 export { describeSettings } from './settings/describe-settings';
 export type { SettingDescription } from './settings/describe-settings';

@@ -11,7 +11,7 @@ import { Metrics } from './observability/metrics';
 import { Outages } from './observability/outages';
 import { platformSettings } from './boot/platform.settings';
 import { Readiness } from './boot/readiness';
-import { settingsIn } from './settings/settings';
+import { pickSettings } from './settings/settings';
 import type { SettingsValues } from './settings/settings';
 import { ShutdownOrder } from './boot/shutdown';
 import { parseContextKeys, ContextSigningKeys } from './signing/signed-context';
@@ -32,7 +32,7 @@ export const IS_SERVING: unique symbol = Symbol('IsServing');
 export class PlatformModule {
   /** Shape: `values` as from `readSettings`; further entries from `boot` or a test are used instead of new objects. */
   static forRoot(o: { readonly service: string; readonly values: SettingsValues }): DynamicModule {
-    const settings = settingsIn(o.values, platformSettings);
+    const settings = pickSettings(o.values, platformSettings);
     const made: SettingsValues = new Map(o.values);
     const provide = (token: Parameters<SettingsValues['get']>[0], make: () => unknown): void => {
       if (!made.has(token)) made.set(token, make());

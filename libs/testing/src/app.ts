@@ -143,7 +143,7 @@ interface Answered {
  * differs, or when the answer is not as documented: another type of body, absent or additional fields, another header.
  */
 function checkAnswer(routes: EndpointRoutes, { method, url, response, isUncounted, logs }: Answered): void {
-  const endpoint = routes.endpointAt(method, url);
+  const endpoint = routes.findEndpoint(method, url);
   if (endpoint === null) return;
   // The whole path: an endpoint may pass a part of it to its controller.
   if (!isUncounted) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });

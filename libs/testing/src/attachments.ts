@@ -13,8 +13,8 @@ interface Node {
 
 /**
  * Checks the attachments of a service against its migrated schema. Each bigint column whose name ends in `_id` or
- * `_ids` is a foreign key or in an attachment of its table. Each generated statement is served by an index.
- * Shape: `entities` are those of the service; `unindexed` are names of statements that read their whole table.
+ * `_ids` is a foreign key or in an attachment of its table. Each generated statement is served by an index. `entities`
+ * are those of the service; `unindexed` are names of statements that read their whole table.
  */
 export async function expectAttachmentsToCoverSchema(
   pool: Pool,
@@ -26,7 +26,7 @@ export async function expectAttachmentsToCoverSchema(
   try {
     await client.query('begin; set local enable_seqscan = off; set local plan_cache_mode = force_generic_plan');
     const unindexed: string[] = [];
-    for (const { name, text } of attachments.flatMap((one) => one.statements())) {
+    for (const { name, text } of attachments.flatMap((one) => one.allStatements())) {
       if (!(await isIndexed(client, text))) unindexed.push(name);
     }
     expect(unindexed).toEqual(o.unindexed ?? []);

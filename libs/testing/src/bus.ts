@@ -5,7 +5,7 @@ import type { Database } from '@rookery/persistence';
 import { headers } from 'nats';
 import type { NatsConnection } from 'nats';
 
-/** Shape: `traceparent` is the W3C header of the span of the request. */
+/** `traceparent` is the W3C header of the span of the request. */
 interface EventOptions {
   readonly id?: string;
   readonly at?: Date;

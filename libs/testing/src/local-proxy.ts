@@ -22,7 +22,7 @@ export interface LocalProxyTarget {
  */
 export function localProxy(behind: LocalProxyTarget): Server {
   const local = new LocalServer(
-    (request) => behind.routes.local.find(request),
+    (request) => behind.routes.local.findRoute(request),
     (error) => {
       throw error;
     },

@@ -2,7 +2,7 @@ import { AtLeastOneOf, Flag, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import { APPLICATION_BOUNDS } from '@rookery/instance';
 import type { ApplicationSettings } from '@rookery/instance';
 import type { ExactInput } from '@rookery/kernel';
-import type { ShownSettings } from './application-settings.service';
+import type { ApplicationSettingsView } from './application-settings.service';
 
 const OPTIONAL = { optional: true } as const;
 
@@ -20,7 +20,10 @@ const OPTIONAL = { optional: true } as const;
   'require_personal_access_token_expiry',
   'service_access_tokens_expiration_enforced',
 )
-export class UpdateApplicationSettings implements ExactInput<Partial<ShownSettings>, UpdateApplicationSettings> {
+export class UpdateApplicationSettings implements ExactInput<
+  Partial<ApplicationSettingsView>,
+  UpdateApplicationSettings
+> {
   @Flag(OPTIONAL) allow_top_level_group_owners_to_create_service_accounts?: boolean;
   @OneOf(APPLICATION_BOUNDS.default_group_visibility, OPTIONAL)
   default_group_visibility?: ApplicationSettings['default_group_visibility'];

@@ -1,9 +1,9 @@
 import { bool, choice, int, list, presenter, text } from '@rookery/api-v4';
 import { APPLICATION_BOUNDS } from '@rookery/instance';
-import type { ShownSettings } from './application-settings.service';
+import type { ApplicationSettingsView } from './application-settings.service';
 
 /** Source: reference packages-and-admin 10.3. */
-export const applicationSettingsPresenter = presenter<ShownSettings>('ApplicationSettings').fields({
+export const applicationSettingsPresenter = presenter<ApplicationSettingsView>('ApplicationSettings').fields({
   allow_top_level_group_owners_to_create_service_accounts: [
     bool,
     (settings) => settings.allow_top_level_group_owners_to_create_service_accounts,

@@ -9,7 +9,7 @@ import { ApplicationSetting } from './application-setting.entity';
 import { NoteLimitAllowlist } from './note-limit-allowlist';
 
 /** Application settings as the API shows them: users by username instead of id. */
-export interface ShownSettings extends Omit<ApplicationSettings, 'notes_create_limit_allowlist'> {
+export interface ApplicationSettingsView extends Omit<ApplicationSettings, 'notes_create_limit_allowlist'> {
   readonly notes_create_limit_allowlist: readonly string[];
 }
 
@@ -27,32 +27,32 @@ export class ApplicationSettingsService {
   ) {}
 
   /** Returns all settings, with defaults from the environment. */
-  show(): Promise<ShownSettings> {
-    return this.work.run((tx) => this.all(tx));
+  show(): Promise<ApplicationSettingsView> {
+    return this.work.run((tx) => this.readSettings(tx));
   }
 
   /** Changes the sent settings. Errors: Invalid for unknown usernames. */
   async change(
-    { notes_create_limit_allowlist: names, ...sent }: Partial<ShownSettings>,
+    { notes_create_limit_allowlist: names, ...sent }: Partial<ApplicationSettingsView>,
     by: Viewer,
-  ): Promise<ShownSettings> {
-    const ids = names && (await this.allowlist.idsOf(names, by));
+  ): Promise<ApplicationSettingsView> {
+    const ids = names && (await this.allowlist.findUserIds(names, by));
     const kept: Partial<ApplicationSettings> = { ...sent, ...(ids ? { notes_create_limit_allowlist: ids } : {}) };
     return this.work.run(async (tx) => {
       await this.instance.change(tx);
       const rows = Object.entries(kept).map(([name, value]) => tx.manager.create(ApplicationSetting, { name, value }));
       await tx.manager.save(rows);
-      return this.all(tx);
+      return this.readSettings(tx);
     });
   }
 
-  private async all(tx: Tx): Promise<ShownSettings> {
+  private async readSettings(tx: Tx): Promise<ApplicationSettingsView> {
     const changed = await tx.manager.find(ApplicationSetting);
     const settings: ApplicationSettings = {
       ...this.environment,
       ...Object.fromEntries(changed.map(({ name, value }) => [name, value])),
     };
-    const names = await this.allowlist.namesOf(settings.notes_create_limit_allowlist, tx);
+    const names = await this.allowlist.findUsernames(settings.notes_create_limit_allowlist, tx);
     return { ...settings, notes_create_limit_allowlist: names };
   }
 }

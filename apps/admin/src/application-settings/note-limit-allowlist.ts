@@ -22,11 +22,11 @@ export class NoteLimitAllowlist {
   ) {}
 
   /** Converts usernames to ids. Errors: Invalid for unknown usernames; Unavailable. */
-  async idsOf(names: readonly string[], viewer: Viewer): Promise<readonly number[]> {
+  async findUserIds(names: readonly string[], viewer: Viewer): Promise<readonly number[]> {
     if (names.some((name) => name.length > LONGEST)) {
       throw new Invalid({ [FIELD]: [`has an item that is too long (maximum is ${LONGEST} characters)`] });
     }
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const people = await this.directory.usersByUsername(names);
     const unknown = names.filter((name) => !people.has(name.toLowerCase()));
     if (unknown.length > 0) throw new Invalid({ [FIELD]: [`names nobody: ${unknown.join(', ')}`] });
@@ -34,8 +34,11 @@ export class NoteLimitAllowlist {
   }
 
   /** Returns the current usernames in the order of the ids. Deleted users are left out. */
-  async namesOf(ids: readonly number[], through: Pick<Tx, 'prepared'> = this.database): Promise<readonly string[]> {
-    const people = await this.directory.users(ids, through);
+  async findUsernames(
+    ids: readonly number[],
+    through: Pick<Tx, 'prepared'> = this.database,
+  ): Promise<readonly string[]> {
+    const people = await this.directory.findUsers(ids, through);
     return ids.flatMap((id) => people.get(id)?.username ?? []);
   }
 }

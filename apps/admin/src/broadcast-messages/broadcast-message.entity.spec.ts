@@ -6,7 +6,7 @@ const at = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
 
 describe('BroadcastMessage', () => {
   it('is by default a banner for all users, active from now for one hour', () => {
-    const message = BroadcastMessage.write({ message: 'Tea at four' }, now);
+    const message = BroadcastMessage.create({ message: 'Tea at four' }, now);
     expect(message).toMatchObject({
       message: 'Tea at four',
       startsAt: now,
@@ -27,12 +27,12 @@ describe('BroadcastMessage', () => {
   });
 
   it('is never active when it ends before it starts', () => {
-    const message = BroadcastMessage.write({ message: 'x', starts_at: at(10), ends_at: at(5) }, now);
+    const message = BroadcastMessage.create({ message: 'x', starts_at: at(10), ends_at: at(5) }, now);
     expect([0, 6, 9, 11].some((minutes) => message.isActive(at(minutes)))).toBe(false);
   });
 
   it('keeps omitted fields and can clear the font colour', () => {
-    const message = BroadcastMessage.write({ message: 'x', theme: 'red', target_path: '/a/*' }, now);
+    const message = BroadcastMessage.create({ message: 'x', theme: 'red', target_path: '/a/*' }, now);
     message.change({ font: '' }, at(1));
     expect(message).toMatchObject({ message: 'x', theme: 'red', targetPath: '/a/*', font: null, updatedAt: at(1) });
   });
@@ -44,7 +44,7 @@ describe('BroadcastMessage', () => {
   ])('refuses %j', (input, fields) => {
     let refusal: unknown;
     try {
-      BroadcastMessage.write(input, now);
+      BroadcastMessage.create(input, now);
     } catch (error) {
       refusal = error;
     }

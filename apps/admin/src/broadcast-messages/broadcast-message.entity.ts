@@ -63,7 +63,7 @@ export class BroadcastMessage {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Creates a message. Defaults: a banner for all users, active from now for one hour. */
-  static write(input: BroadcastMessageInput, now: Date): BroadcastMessage {
+  static create(input: BroadcastMessageInput, now: Date): BroadcastMessage {
     const message = new BroadcastMessage();
     message.startsAt = now;
     message.endsAt = new Date(now.getTime() + HOUR_MS);

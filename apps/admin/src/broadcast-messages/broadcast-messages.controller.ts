@@ -12,7 +12,7 @@ import { broadcastMessages } from './broadcast-messages';
 import {
   CreateBroadcastMessage,
   ListDisplayedBroadcastMessages,
-  OneBroadcastMessage,
+  IdentifyBroadcastMessage,
   UpdateBroadcastMessage,
 } from './broadcast-messages.dto';
 import { DisplayedMessagesService } from './displayed-messages.service';
@@ -61,11 +61,11 @@ export class BroadcastMessagesController {
     about: 'Fetches one broadcast message.',
     source: SOURCE,
     may: anyone(),
-    params: OneBroadcastMessage,
+    params: IdentifyBroadcastMessage,
     answers: one(broadcastMessagePresenter),
     fails: [404],
   })
-  show(call: Call<OneBroadcastMessage>): Promise<BroadcastMessage> {
+  show(call: Call<IdentifyBroadcastMessage>): Promise<BroadcastMessage> {
     return this.messages.find(call.params.id);
   }
 
@@ -77,7 +77,7 @@ export class BroadcastMessagesController {
     answers: created(broadcastMessagePresenter),
   })
   create(call: Call<CreateBroadcastMessage>): Promise<BroadcastMessage> {
-    const message = BroadcastMessage.write(input(call.params), this.clock.now());
+    const message = BroadcastMessage.create(input(call.params), this.clock.now());
     return this.messages.create(message, actorAndParent(call));
   }
 
@@ -98,11 +98,11 @@ export class BroadcastMessagesController {
     about: 'Deletes a broadcast message.',
     source: 'requirements 3 §4 Broadcast messages; reference packages-and-admin 7',
     may: administrator(),
-    params: OneBroadcastMessage,
+    params: IdentifyBroadcastMessage,
     answers: none(),
     fails: [404],
   })
-  async remove(call: Call<OneBroadcastMessage>): Promise<void> {
+  async remove(call: Call<IdentifyBroadcastMessage>): Promise<void> {
     await this.messages.remove(call.params.id, actorAndParent(call));
   }
 }

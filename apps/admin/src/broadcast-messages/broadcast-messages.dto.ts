@@ -6,7 +6,7 @@ import type { PageContext } from './displayed-messages.service';
 
 const LEVELS = { oneOf: TARGET_ACCESS_LEVELS.map(String) };
 
-export class OneBroadcastMessage {
+export class IdentifyBroadcastMessage {
   @Int() id: number;
 }
 

@@ -37,7 +37,7 @@ export class DisplayedMessagesService {
 
   /** Errors: NotFound for a project or group that the viewer cannot see. */
   async list(where: PageContext, viewer: Viewer, page: PageRequest): Promise<Page<BroadcastMessage>> {
-    const [now, level] = [this.clock.now(), await this.accessLevelIn(where, viewer)];
+    const [now, level] = [this.clock.now(), await this.findAccessLevel(where, viewer)];
     const narrow = (list: ListQuery<unknown>): void => {
       const at = list.bind(now);
       list.where(`row.starts_at <= ${at} and row.ends_at > ${at}`);
@@ -51,20 +51,20 @@ export class DisplayedMessagesService {
    * Returns the viewer's access level in the project or group. Shape: null without a project or group, and while the
    * feature `role_targeted_broadcast_messages` is off for the viewer.
    */
-  private async accessLevelIn({ project_id, group_id }: PageContext, viewer: Viewer): Promise<number | null> {
+  private async findAccessLevel({ project_id, group_id }: PageContext, viewer: Viewer): Promise<number | null> {
     if (project_id === undefined && group_id === undefined) return null;
     const place =
       project_id === undefined
-        ? await this.directory.group(group_id!, viewer)
-        : await this.directory.project(project_id, viewer);
+        ? await this.directory.findGroup(group_id!, viewer)
+        : await this.directory.findProject(project_id, viewer);
     if (!place) throw new NotFound(project_id === undefined ? 'Group' : 'Project');
     return (await this.features.isOn('role_targeted_broadcast_messages', { viewer })) ? place.level : null;
   }
 }
 
 /**
- * SQL condition: the message targets this path. Messages without a target path match every page. Shape: a missing
- * leading `/` is added; a blank path counts as none.
+ * SQL condition: the message targets this path. Messages without a target path match every page. A missing leading `/`
+ * is added; a blank path counts as none.
  */
 function matchesPathSql(path: string, list: ListQuery<unknown>): string {
   const everywhere = String.raw`(row.target_path is null or row.target_path !~ '\S')`;

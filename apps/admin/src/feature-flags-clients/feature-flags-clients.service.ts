@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { Unauthorized } from '@rookery/kernel';
-import { Database, prepared, Work } from '@rookery/persistence';
+import { Database, prepareStatement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { FeatureFlagsClient } from './feature-flags-client.entity';
 import { hasFlagsSql } from './feature-flags.policy';
@@ -21,7 +21,7 @@ const TOUCH = `insert into feature_flags_clients as c (project_id, token) values
  * Excludes projects that are deleted in the directory but not yet cleaned up here, and projects whose flags are
  * disabled.
  */
-const CLIENT = prepared(
+const CLIENT = prepareStatement(
   'feature_flags_client',
   `select c.token, c.revision from feature_flags_clients c
    where c.project_id = $1 and exists (select 1 from directory_projects p where p.id = c.project_id and ${hasFlagsSql('p')})`,
@@ -38,28 +38,28 @@ export class FeatureFlagsClientsService {
 
   /** Returns the token of a project. The first call creates it. */
   show(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => tokenOf(tx, TOKEN, projectId));
+    return this.work.run((tx) => readToken(tx, TOKEN, projectId));
   }
 
   /** Replaces the token. The previous token becomes invalid. */
   reset(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => tokenOf(tx, RESET, projectId));
+    return this.work.run((tx) => readToken(tx, RESET, projectId));
   }
 
   /**
    * Returns the revision of a project's flags if the token is right and the flags are enabled. Errors: Unauthorized,
    * Unavailable.
    */
-  async revisionFor(viewer: Viewer, projectId: number | undefined, token: string | undefined): Promise<number> {
+  async findRevision(viewer: Viewer, projectId: number | undefined, token: string | undefined): Promise<number> {
     if (projectId === undefined || token === undefined) throw new Unauthorized();
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const [client] = await this.database.prepared<ClientRow>(CLIENT, [projectId]);
     if (!client || !timingSafeEqual(digest(client.token), digest(token))) throw new Unauthorized();
     return client.revision;
   }
 }
 
-async function tokenOf(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
+async function readToken(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
   const [client] = await tx.query<{ token: string }>(sql, [projectId, newClientToken()]);
   return client!;
 }

@@ -30,7 +30,7 @@ export class UserList {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  static write(input: Required<UserListInput>, now: Date): UserList {
+  static create(input: Required<UserListInput>, now: Date): UserList {
     const list = new UserList();
     list.createdAt = now;
     list.updatedAt = now;

@@ -7,8 +7,8 @@ import type { Page, SignedInViewer } from '@rookery/kernel';
 import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import type { UserList } from './user-list.entity';
 import { userListPresenter } from './user-list.presenter';
-import type { ShownUserList } from './user-list.presenter';
-import { CreateUserList, ListUserLists, OneUserList, UpdateUserList } from './user-lists.dto';
+import type { UserListView } from './user-list.presenter';
+import { CreateUserList, ListUserLists, IdentifyUserList, UpdateUserList } from './user-lists.dto';
 import { UserListsService } from './user-lists.service';
 
 /** Checks permission before parameters. Parameter errors are answered under `message`. */
@@ -24,7 +24,7 @@ const SHARED = {
 } as const;
 const BASE = '/projects/:id/feature_flags_user_lists';
 
-type Of<P> = Call<P, ProjectScope, SignedInViewer>;
+type ProjectCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
 @Controller()
 export class UserListsController {
@@ -36,7 +36,7 @@ export class UserListsController {
     params: ListUserLists,
     answers: page(userListPresenter),
   })
-  async list({ within, params, page }: Of<ListUserLists>): Promise<Page<ShownUserList>> {
+  async list({ within, params, page }: ProjectCall<ListUserLists>): Promise<Page<UserListView>> {
     const found = await this.lists.list(within.id, params, page);
     return { ...found, rows: found.rows.map((list) => ({ list, project: within })) };
   }
@@ -47,19 +47,19 @@ export class UserListsController {
     params: CreateUserList,
     answers: created(userListPresenter),
   })
-  create({ within, params, viewer }: Of<CreateUserList>): Promise<ShownUserList> {
-    return shown(within, this.lists.create(within.id, params, viewer.userId));
+  create({ within, params, viewer }: ProjectCall<CreateUserList>): Promise<UserListView> {
+    return withProject(within, this.lists.create(within.id, params, viewer.userId));
   }
 
   @Endpoint('GET', `${BASE}/:iid`, {
     ...SHARED,
     about: 'Returns a user list.',
-    params: OneUserList,
+    params: IdentifyUserList,
     answers: one(userListPresenter),
     fails: [404],
   })
-  show({ within, params }: Of<OneUserList>): Promise<ShownUserList> {
-    return shown(within, this.lists.show(within.id, iidOf(params)));
+  show({ within, params }: ProjectCall<IdentifyUserList>): Promise<UserListView> {
+    return withProject(within, this.lists.show(within.id, iidOf(params)));
   }
 
   @Endpoint('PUT', `${BASE}/:iid`, {
@@ -69,29 +69,29 @@ export class UserListsController {
     answers: one(userListPresenter),
     fails: [404],
   })
-  update({ within, params: { iid, ...change }, viewer }: Of<UpdateUserList>): Promise<ShownUserList> {
-    return shown(within, this.lists.update(within.id, iidOf({ iid }), change, viewer.userId));
+  update({ within, params: { iid, ...change }, viewer }: ProjectCall<UpdateUserList>): Promise<UserListView> {
+    return withProject(within, this.lists.update(within.id, iidOf({ iid }), change, viewer.userId));
   }
 
   @Endpoint('DELETE', `${BASE}/:iid`, {
     ...SHARED,
     about: 'Deletes a user list that no strategy uses.',
-    params: OneUserList,
+    params: IdentifyUserList,
     answers: none(),
     fails: [404, 409],
   })
-  remove({ within, params, viewer }: Of<OneUserList>): Promise<void> {
+  remove({ within, params, viewer }: ProjectCall<IdentifyUserList>): Promise<void> {
     return this.lists.remove(within.id, iidOf(params), viewer.userId);
   }
 }
 
 /** Errors: NotFound for a text that is not a number. */
-function iidOf({ iid }: OneUserList): number {
+function iidOf({ iid }: IdentifyUserList): number {
   const number = /^\d{1,15}$/.test(iid) ? Number(iid) : 0;
   if (number === 0) throw new NotFound();
   return number;
 }
 
-async function shown(project: ProjectScope, list: Promise<UserList>): Promise<ShownUserList> {
+async function withProject(project: ProjectScope, list: Promise<UserList>): Promise<UserListView> {
   return { list: await list, project };
 }

@@ -19,11 +19,11 @@ export class CreateUserList implements ExactInput<UserListInput, CreateUserList>
   @Text(IDS) user_xids: string;
 }
 
-export class OneUserList {
+export class IdentifyUserList {
   @Text({ in: 'path' }) iid: string;
 }
 
-export class UpdateUserList extends OneUserList implements ExactInput<UserListInput, UpdateUserList, 'iid'> {
+export class UpdateUserList extends IdentifyUserList implements ExactInput<UserListInput, UpdateUserList, 'iid'> {
   @Text({ optional: true }) name?: string;
   @Text({ ...IDS, optional: true }) user_xids?: string;
 }

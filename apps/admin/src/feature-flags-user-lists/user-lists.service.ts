@@ -92,22 +92,24 @@ export class UserListsService {
    * Errors: InvalidSentences, also for a name that another list of the project has, and when the lists become too large.
    */
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
-    return this.lists.create(UserList.write(input, this.clock.now()), touching(projectId, actorId), (_, tx) =>
+    return this.lists.create(UserList.create(input, this.clock.now()), writeContext(projectId, actorId), (_, tx) =>
       checkTotalXids(tx, projectId),
     );
   }
 
   update(projectId: number, iid: number, input: UserListInput, actorId: number): Promise<UserList> {
     const change = (list: UserList) => list.change(input, this.clock.now());
-    return this.lists.change({ iid }, change, touching(projectId, actorId), (_, tx) => checkTotalXids(tx, projectId));
+    return this.lists.change({ iid }, change, writeContext(projectId, actorId), (_, tx) =>
+      checkTotalXids(tx, projectId),
+    );
   }
 
   /** Errors: Conflict while a strategy uses the list. */
   async remove(projectId: number, iid: number, actorId: number): Promise<void> {
-    await this.lists.remove({ iid }, touching(projectId, actorId));
+    await this.lists.remove({ iid }, writeContext(projectId, actorId));
   }
 }
 
-function touching(projectId: number, actorId: number): WriteContext {
+function writeContext(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }

@@ -19,7 +19,7 @@ export class FeatureFlagStrategy {
   @Column({ type: 'bigint', nullable: true })
   userListId: number | null;
 
-  /** Changes the given fields. Shape: an omitted list is kept, unless the strategy changes to one without a list. */
+  /** Changes the given fields. An omitted list is kept, unless the strategy changes to one without a list. */
   change(sent: { name?: string; parameters?: Record<string, unknown>; userListId?: number | null }): void {
     this.name = sent.name ?? this.name;
     this.parameters = sent.parameters ?? this.parameters;

@@ -33,7 +33,7 @@ export class FeatureFlag {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  static write(input: FeatureFlagFields, now: Date): FeatureFlag {
+  static create(input: FeatureFlagFields, now: Date): FeatureFlag {
     const flag = new FeatureFlag();
     flag.description = null;
     flag.active = true;

@@ -1,5 +1,5 @@
 import { bool, instant, int, list, alwaysEmptyList, nullable, object, presenter, text } from '@rookery/api-v4';
-import type { ShownFlag } from './feature-flags.service';
+import type { FeatureFlagView } from './feature-flags.service';
 import type { StrategyRow } from './feature-flags.queries';
 
 const scope = object<{ id: number; environment_scope: string }>({ id: int, environment_scope: text });
@@ -21,7 +21,7 @@ const strategy = presenter<StrategyRow>('FeatureFlagStrategy').fields({
 });
 
 /** Source: reference packages-and-admin 9.2. */
-export const featureFlagPresenter = presenter<ShownFlag>('FeatureFlag').fields({
+export const featureFlagPresenter = presenter<FeatureFlagView>('FeatureFlag').fields({
   name: [text, ({ flag }) => flag.name],
   description: [nullable(text), ({ flag }) => flag.description],
   active: [bool, ({ flag }) => flag.active],

@@ -5,9 +5,9 @@ import { Refused } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { whileFlagsAreOn } from '../feature-flags-clients/while-flags-are-on.permission';
 import { featureFlagPresenter } from './feature-flag.presenter';
-import { CreateFeatureFlag, ListFeatureFlags, OneFeatureFlag, UpdateFeatureFlag } from './feature-flags.dto';
+import { CreateFeatureFlag, ListFeatureFlags, IdentifyFeatureFlag, UpdateFeatureFlag } from './feature-flags.dto';
 import { FeatureFlagsService } from './feature-flags.service';
-import type { ShownFlag } from './feature-flags.service';
+import type { FeatureFlagView } from './feature-flags.service';
 
 const SHARED = {
   source: 'reference packages-and-admin 9.2',
@@ -16,7 +16,7 @@ const SHARED = {
 } as const;
 const BASE = '/projects/:id/feature_flags';
 
-type Of<P> = Call<P, ProjectScope, SignedInViewer>;
+type ProjectCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
 @Controller()
 export class FeatureFlagsController {
@@ -28,7 +28,7 @@ export class FeatureFlagsController {
     params: ListFeatureFlags,
     answers: page(featureFlagPresenter),
   })
-  list({ within, params, page }: Of<ListFeatureFlags>): Promise<Page<ShownFlag>> {
+  list({ within, params, page }: ProjectCall<ListFeatureFlags>): Promise<Page<FeatureFlagView>> {
     return this.flags.list(within.id, params, page);
   }
 
@@ -39,7 +39,7 @@ export class FeatureFlagsController {
     answers: created(featureFlagPresenter),
     fails: [404],
   })
-  create({ within, params: { version, ...input }, viewer }: Of<CreateFeatureFlag>): Promise<ShownFlag> {
+  create({ within, params: { version, ...input }, viewer }: ProjectCall<CreateFeatureFlag>): Promise<FeatureFlagView> {
     if (version !== undefined && version !== 'new_version_flag') {
       throw new Refused('Version is invalid', { verbatim: true });
     }
@@ -49,11 +49,11 @@ export class FeatureFlagsController {
   @Endpoint('GET', `${BASE}/:feature_flag_name`, {
     ...SHARED,
     about: 'Returns a feature flag.',
-    params: OneFeatureFlag,
+    params: IdentifyFeatureFlag,
     answers: one(featureFlagPresenter),
     fails: [404],
   })
-  show({ within, params }: Of<OneFeatureFlag>): Promise<ShownFlag> {
+  show({ within, params }: ProjectCall<IdentifyFeatureFlag>): Promise<FeatureFlagView> {
     return this.flags.show(within.id, params.feature_flag_name);
   }
 
@@ -65,7 +65,7 @@ export class FeatureFlagsController {
     answers: one(featureFlagPresenter),
     fails: [404],
   })
-  update({ within, params, viewer }: Of<UpdateFeatureFlag>): Promise<ShownFlag> {
+  update({ within, params, viewer }: ProjectCall<UpdateFeatureFlag>): Promise<FeatureFlagView> {
     const { feature_flag_name: name, ...input } = params;
     return this.flags.update(within.id, name, input, viewer.userId);
   }
@@ -73,11 +73,11 @@ export class FeatureFlagsController {
   @Endpoint('DELETE', `${BASE}/:feature_flag_name`, {
     ...SHARED,
     about: 'Deletes a feature flag and returns its last state.',
-    params: OneFeatureFlag,
+    params: IdentifyFeatureFlag,
     answers: one(featureFlagPresenter),
     fails: [404],
   })
-  remove({ within, params, viewer }: Of<OneFeatureFlag>): Promise<ShownFlag> {
+  remove({ within, params, viewer }: ProjectCall<IdentifyFeatureFlag>): Promise<FeatureFlagView> {
     return this.flags.remove(within.id, params.feature_flag_name, viewer.userId);
   }
 }

@@ -43,12 +43,12 @@ export class CreateFeatureFlag implements ExactInput<FeatureFlagInput, CreateFea
   @ListOfHashes(() => NewStrategy, { optional: true, max: MOST }) strategies?: readonly NewStrategy[];
 }
 
-export class OneFeatureFlag {
+export class IdentifyFeatureFlag {
   @Text({ in: 'path' }) feature_flag_name: string;
 }
 
 export class UpdateFeatureFlag
-  extends OneFeatureFlag
+  extends IdentifyFeatureFlag
   implements ExactInput<FeatureFlagInput, UpdateFeatureFlag, 'feature_flag_name'>
 {
   @Text({ optional: true, about: 'The new name.' }) name?: string;

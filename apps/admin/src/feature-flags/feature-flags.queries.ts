@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
 
 /** A strategy as the API shows it. */
@@ -16,7 +16,7 @@ export interface StrategyRow {
   } | null;
 }
 
-const STRATEGIES = prepared(
+const STRATEGIES = prepareStatement(
   'feature_flag_strategies_shown',
   `select s.id, s.feature_flag_id, s.name, s.parameters,
      (select coalesce(json_agg(json_build_object('id', c.id, 'environment_scope', c.environment_scope) order by c.id), '[]')
@@ -49,7 +49,7 @@ export interface ClientStrategyRow {
   readonly scopes: readonly string[];
 }
 
-const FOR_CLIENTS = prepared(
+const FOR_CLIENTS = prepareStatement(
   'feature_flag_strategies_for_clients',
   `select f.name as flag, f.description, f.active, s.name, s.parameters, l.user_xids,
      array(select c.environment_scope from feature_flag_scopes c where c.strategy_id = s.id) as scopes

@@ -23,7 +23,7 @@ export interface FeatureFlagInput extends FeatureFlagFields {
 }
 
 /** A flag with its strategies. */
-export interface ShownFlag {
+export interface FeatureFlagView {
   readonly flag: FeatureFlag;
   readonly strategies: readonly StrategyRow[];
 }
@@ -69,7 +69,7 @@ export class FeatureFlagsService {
     this.flags = featureFlags.on(work);
   }
 
-  async list(projectId: number, filters: FeatureFlagFilters, page: PageRequest): Promise<Page<ShownFlag>> {
+  async list(projectId: number, filters: FeatureFlagFilters, page: PageRequest): Promise<Page<FeatureFlagView>> {
     const found = await this.flags.list({ within: projectId, filters, page });
     const strategies = await findStrategies(
       this.database,
@@ -79,27 +79,27 @@ export class FeatureFlagsService {
   }
 
   /** Errors: NotFound, as in all methods with a name. */
-  async show(projectId: number, name: string): Promise<ShownFlag> {
-    return this.shown(await this.flags.find({ name }, projectId));
+  async show(projectId: number, name: string): Promise<FeatureFlagView> {
+    return this.withStrategies(await this.flags.find({ name }, projectId));
   }
 
   /**
    * Errors: InvalidSentences, also for a taken name and when the project exceeds a limit; NotFound for a user list of
    * another project.
    */
-  async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
+  async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<FeatureFlagView> {
     const { strategies = [], ...fields } = input;
-    const made = FeatureFlag.write(fields, this.clock.now());
-    const flag = await this.flags.create(made, touching(projectId, actorId), async (row, tx) => {
+    const made = FeatureFlag.create(fields, this.clock.now());
+    const flag = await this.flags.create(made, writeContext(projectId, actorId), async (row, tx) => {
       await changeStrategies(tx, row, strategies);
       await checkNumbers(tx, projectId, { flags: await planLimitOfProject(tx, projectId, 'project_feature_flags') });
       await checkTotalXids(tx, projectId);
     });
-    return this.shown(flag);
+    return this.withStrategies(flag);
   }
 
   /** Changes the sent fields. An empty input changes nothing. Errors: as in `create`. */
-  async update(projectId: number, name: string, input: FeatureFlagInput, actorId: number): Promise<ShownFlag> {
+  async update(projectId: number, name: string, input: FeatureFlagInput, actorId: number): Promise<FeatureFlagView> {
     const { strategies = [], ...fields } = input;
     if (strategies.length === 0 && Object.values(fields).every((value) => value === undefined)) {
       return this.show(projectId, name);
@@ -110,30 +110,30 @@ export class FeatureFlagsService {
       await checkNumbers(tx, projectId);
       await checkTotalXids(tx, projectId);
     };
-    return this.shown(await this.flags.change({ name }, change, touching(projectId, actorId)));
+    return this.withStrategies(await this.flags.change({ name }, change, writeContext(projectId, actorId)));
   }
 
   /** Deletes the flag and returns its last state. */
-  async remove(projectId: number, name: string, actorId: number): Promise<ShownFlag> {
+  async remove(projectId: number, name: string, actorId: number): Promise<FeatureFlagView> {
     let strategies: readonly StrategyRow[] = [];
-    const flag = await this.flags.remove({ name }, touching(projectId, actorId), async (row, tx) => {
+    const flag = await this.flags.remove({ name }, writeContext(projectId, actorId), async (row, tx) => {
       strategies = (await findStrategies(tx, [row.id])).get(row.id)!;
     });
     return { flag, strategies };
   }
 
-  private async shown(flag: FeatureFlag): Promise<ShownFlag> {
+  private async withStrategies(flag: FeatureFlag): Promise<FeatureFlagView> {
     return { flag, strategies: (await findStrategies(this.database, [flag.id])).get(flag.id)! };
   }
 }
 
-function touching(projectId: number, actorId: number): WriteContext {
+function writeContext(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }
 
 /**
- * Checks the limits of a project. Concurrent changes of a project are serialized by `touchFeatureFlags`. Shape: `flags`
- * is given only when a flag is added, so that a project above a lowered limit can still be changed.
+ * Checks the limits of a project. Concurrent changes of a project are serialized by `touchFeatureFlags`. `flags` is
+ * given only when a flag is added, so that a project above a lowered limit can still be changed.
  */
 async function checkNumbers(tx: Tx, projectId: number, more: { readonly flags?: number } = {}): Promise<void> {
   const [held] = await tx.query<Record<keyof typeof MOST | 'flags', number>>(NUMBERS, [projectId]);

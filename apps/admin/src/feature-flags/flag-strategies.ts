@@ -1,5 +1,5 @@
 import { InvalidSentences, NotFound } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { FeatureFlagScope, FeatureFlagStrategy } from './feature-flag-strategy.entity';
 import { problemsOfNumbers, problemsOfScopes, problemsOfStrategy } from './strategy-rules';
@@ -31,7 +31,7 @@ interface StrategyState {
   isReadable: boolean;
 }
 
-const LIST = prepared(
+const LIST = prepareStatement(
   'feature_flag_strategies_list',
   'select 1 from feature_flags_user_lists where id = $1 and project_id = $2 for key share',
 );
@@ -55,13 +55,13 @@ export async function changeStrategies(
       if (input.id !== undefined) gone.push(input.id);
       continue;
     }
-    await change(tx, one, input, flag.projectId);
+    await changeStrategy(tx, one, input, flag.projectId);
     if (!changed.includes(one)) changed.push(one);
   }
   for (const id of gone) held.delete(id);
-  check([...new Set([...held.values(), ...changed])].filter(({ strategy }) => !gone.includes(strategy.id)));
+  checkStrategies([...new Set([...held.values(), ...changed])].filter(({ strategy }) => !gone.includes(strategy.id)));
   if (gone.length > 0) await tx.manager.delete(FeatureFlagStrategy, gone);
-  await write(
+  await writeStrategies(
     tx,
     changed.filter(({ strategy }) => !gone.includes(strategy.id)),
   );
@@ -90,7 +90,7 @@ function newStrategy(flagId: number): StrategyState {
   return { strategy, scopes: [], isReadable: true };
 }
 
-async function change(tx: Tx, held: StrategyState, input: StrategyInput, projectId: number): Promise<void> {
+async function changeStrategy(tx: Tx, held: StrategyState, input: StrategyInput, projectId: number): Promise<void> {
   const { user_list_id: listId } = input;
   if (typeof listId === 'number' && (await tx.prepared(LIST, [listId, projectId])).length === 0) {
     throw new NotFound('Not Found', { verbatim: true });
@@ -117,7 +117,7 @@ function changeScope(held: StrategyState, input: ScopeInput): void {
   if (!known) held.scopes.push(scope);
 }
 
-/** Shape: null for a value that is not a hash. */
+/** Returns null for a value that is not a hash. */
 function hashOf(value: unknown): Record<string, unknown> | null {
   if (typeof value === 'string') {
     try {
@@ -129,7 +129,7 @@ function hashOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
-function check(strategies: readonly StrategyState[]): void {
+function checkStrategies(strategies: readonly StrategyState[]): void {
   const problems = strategies.flatMap(({ strategy: { name, parameters, userListId }, scopes, isReadable }) => [
     ...problemsOfStrategy({ name, parameters: isReadable ? parameters : null, hasList: userListId !== null }),
     ...problemsOfScopes(scopes.map((scope) => scope.environmentScope)),
@@ -139,7 +139,7 @@ function check(strategies: readonly StrategyState[]): void {
   if (all.length > 0) throw new InvalidSentences(all);
 }
 
-async function write(tx: Tx, changed: readonly StrategyState[]): Promise<void> {
+async function writeStrategies(tx: Tx, changed: readonly StrategyState[]): Promise<void> {
   const { manager } = tx;
   const made = changed.filter(({ strategy }) => strategy.id === undefined).map(({ strategy }) => strategy);
   if (made.length > 0) await manager.insert(FeatureFlagStrategy, made as object[]);

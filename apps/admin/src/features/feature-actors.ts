@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import { actorOf } from '@rookery/instance';
+import { actorKey } from '@rookery/instance';
 import type { ActorKind } from '@rookery/instance';
 import type { Viewer } from '@rookery/kernel';
 import { Refused } from '@rookery/kernel';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, prepareStatement } from '@rookery/persistence';
 
 /** Names of the actors that a feature is set for. Shape: usernames and full paths, compared case-insensitively. */
 export interface ActorNames {
@@ -15,18 +15,18 @@ export interface ActorNames {
   readonly repository?: readonly string[];
 }
 
-interface Place {
+interface NamedActor {
   readonly id: number;
   readonly kind: 'group' | 'user';
   readonly path: string;
 }
 
-const NAMESPACES = prepared(
+const NAMESPACES = prepareStatement(
   'feature_namespaces',
   `select n.id, n.kind, lower(n.full_path) as path from directory_namespaces n
    where lower(n.full_path) = any($1::text[])`,
 );
-const PROJECTS = prepared(
+const PROJECTS = prepareStatement(
   'feature_projects',
   `select p.id, 'project' as kind, lower(n.full_path || '/' || p.path) as path
    from unnest($1::text[]) asked
@@ -47,34 +47,38 @@ export class FeatureActors {
    * Converts names to actors. Shape: `Group:7`, as in gates. Errors: Refused for the first unknown name; Unavailable.
    */
   async resolve(names: ActorNames, viewer: Viewer): Promise<string[]> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { user = [], group = [], namespace = [], project = [], repository = [] } = names;
     const repositories = repository.map((path) => path.replace(/\.git$/, ''));
     const [people, places, projects] = [
       await this.directory.usersByUsername(user),
-      await this.places(NAMESPACES, [...group, ...namespace]),
-      await this.places(PROJECTS, [...project, ...repositories]),
+      await this.findNamespaces(NAMESPACES, [...group, ...namespace]),
+      await this.findNamespaces(PROJECTS, [...project, ...repositories]),
     ];
-    const isGroup = (place: Place | undefined): Place | undefined => (place?.kind === 'group' ? place : undefined);
+    const isGroup = (place: NamedActor | undefined): NamedActor | undefined =>
+      place?.kind === 'group' ? place : undefined;
     return [
-      ...user.map((name) => found(name, 'User', people.get(name.toLowerCase()))),
-      ...group.map((name) => found(name, 'Group', isGroup(places.get(name.toLowerCase())))),
+      ...user.map((name) => requireActor(name, 'User', people.get(name.toLowerCase()))),
+      ...group.map((name) => requireActor(name, 'Group', isGroup(places.get(name.toLowerCase())))),
       ...namespace.map((name) => {
         const place = places.get(name.toLowerCase());
-        return found(name, place?.kind === 'user' ? 'Namespaces::UserNamespace' : 'Group', place);
+        return requireActor(name, place?.kind === 'user' ? 'Namespaces::UserNamespace' : 'Group', place);
       }),
-      ...[...project, ...repositories].map((name) => found(name, 'Project', projects.get(name.toLowerCase()))),
+      ...[...project, ...repositories].map((name) => requireActor(name, 'Project', projects.get(name.toLowerCase()))),
     ];
   }
 
-  private async places(statement: typeof NAMESPACES, paths: readonly string[]): Promise<ReadonlyMap<string, Place>> {
+  private async findNamespaces(
+    statement: typeof NAMESPACES,
+    paths: readonly string[],
+  ): Promise<ReadonlyMap<string, NamedActor>> {
     const wanted = paths.map((path) => path.toLowerCase());
-    const rows = wanted.length === 0 ? [] : await this.database.prepared<Place>(statement, [wanted]);
+    const rows = wanted.length === 0 ? [] : await this.database.prepared<NamedActor>(statement, [wanted]);
     return new Map(rows.map((place) => [place.path, place]));
   }
 }
 
-function found(name: string, kind: ActorKind, one: { readonly id: number } | undefined): string {
+function requireActor(name: string, kind: ActorKind, one: { readonly id: number } | undefined): string {
   if (!one) throw new Refused(`${name} is not found!`);
-  return actorOf(kind, one.id);
+  return actorKey(kind, one.id);
 }

@@ -27,7 +27,7 @@ export class Feature {
   @Column({ type: 'text', array: true, default: () => `'{}'` }) groups: string[];
 
   /** Creates a feature that is off for all. */
-  static write(name: string): Feature {
+  static create(name: string): Feature {
     const feature = new Feature();
     feature.name = name;
     feature.clear();
@@ -35,10 +35,10 @@ export class Feature {
   }
 
   /** Errors: Refused for a percentage while the feature is on for all, and for more than 1000 targets. */
-  set(value: FeatureValue, key: PercentageOf, targets: FeatureTargets): void {
+  setGate(value: FeatureValue, key: PercentageOf, targets: FeatureTargets): void {
     const { actors, groups } = targets;
     if (typeof value === 'number') this.setPercentage(value, key);
-    else if (actors.length + groups.length > 0) this.setFor(value, targets);
+    else if (actors.length + groups.length > 0) this.setForActors(value, targets);
     else this.clear(value);
   }
 
@@ -76,7 +76,7 @@ export class Feature {
     else this.percentageOfActors = value;
   }
 
-  private setFor(isOn: boolean, { actors, groups }: FeatureTargets): void {
+  private setForActors(isOn: boolean, { actors, groups }: FeatureTargets): void {
     this.actors = changed(this.actors, actors, isOn);
     this.groups = changed(this.groups, groups, isOn);
     if (this.actors.length > MOST_TARGETS) throw new Refused(`A feature has at most ${MOST_TARGETS} actors`);

@@ -4,7 +4,7 @@ import { FEATURE_DEFINITIONS } from '@rookery/instance';
 import type { FeatureDefinition } from '@rookery/instance';
 import type { Feature } from './feature.entity';
 
-export type NamedDefinition = readonly [name: string, definition: FeatureDefinition];
+export type DefinitionEntry = readonly [name: string, definition: FeatureDefinition];
 
 const KEYS = ['boolean', 'percentage_of_time', 'percentage_of_actors', 'actors', 'groups'] as const;
 type Value = boolean | number | readonly string[];
@@ -17,7 +17,7 @@ const gate = object<Gate>({ key: choice(...KEYS), value });
 const unknownHere = nullable(text) as FieldType<null>;
 
 /** Source: reference packages-and-admin 10.1. Fields about the origin of a feature are always null here. */
-export const definitionPresenter = presenter<NamedDefinition>('FeatureDefinition').fields({
+export const definitionPresenter = presenter<DefinitionEntry>('FeatureDefinition').fields({
   name: [text, ([name]) => name],
   introduced_by_url: [unknownHere, () => null],
   rollout_issue_url: [unknownHere, () => null],
@@ -32,12 +32,12 @@ export const definitionPresenter = presenter<NamedDefinition>('FeatureDefinition
 export const featurePresenter = presenter<Feature>('Feature').fields({
   name: [text, (feature) => feature.name],
   state: [choice('on', 'off', 'conditional'), (feature) => feature.state],
-  gates: [list(gate), gatesOf],
-  definition: [nullable(definitionPresenter.asField()), definitionOf],
+  gates: [list(gate), listGates],
+  definition: [nullable(definitionPresenter.asField()), findDefinition],
 });
 
 /** Gates of a feature: the boolean one always, others only when they are set. */
-function gatesOf(feature: Feature): Gate[] {
+function listGates(feature: Feature): Gate[] {
   const gates: Gate[] = [
     { key: 'boolean', value: feature.isOn },
     { key: 'percentage_of_time', value: feature.percentageOfTime },
@@ -48,7 +48,7 @@ function gatesOf(feature: Feature): Gate[] {
   return gates.filter(({ key, value }) => key === 'boolean' || (Array.isArray(value) ? value.length > 0 : value !== 0));
 }
 
-function definitionOf({ name }: Feature): NamedDefinition | null {
+function findDefinition({ name }: Feature): DefinitionEntry | null {
   const definition = FEATURE_DEFINITIONS.get(name);
   return definition ? [name, definition] : null;
 }

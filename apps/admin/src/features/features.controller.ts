@@ -3,9 +3,9 @@ import type { Call } from '@rookery/api-v4';
 import { administrator, all, created, Endpoint, none } from '@rookery/api-v4';
 import { FEATURE_DEFINITIONS } from '@rookery/instance';
 import { definitionPresenter, featurePresenter } from './feature.presenter';
-import type { NamedDefinition } from './feature.presenter';
+import type { DefinitionEntry } from './feature.presenter';
 import type { Feature } from './feature.entity';
-import { toFeatureInput, OneFeature, SetFeature } from './features.dto';
+import { toFeatureInput, IdentifyFeature, SetFeature } from './features.dto';
 import { FeaturesService } from './features.service';
 
 const SHARED = { source: 'reference packages-and-admin 10.1', may: administrator() } as const;
@@ -28,7 +28,7 @@ export class FeaturesController {
     about: 'Lists the features that services use, set or not.',
     answers: all(definitionPresenter),
   })
-  definitions(): readonly NamedDefinition[] {
+  definitions(): readonly DefinitionEntry[] {
     return [...FEATURE_DEFINITIONS];
   }
 
@@ -45,10 +45,10 @@ export class FeaturesController {
   @Endpoint('DELETE', '/features/:name', {
     ...SHARED,
     about: 'Resets a feature to its default. Succeeds also if it was not set.',
-    params: OneFeature,
+    params: IdentifyFeature,
     answers: none(),
   })
-  remove({ params }: Call<OneFeature>): Promise<void> {
+  remove({ params }: Call<IdentifyFeature>): Promise<void> {
     return this.features.remove(params.name);
   }
 }

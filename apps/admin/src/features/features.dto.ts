@@ -8,7 +8,7 @@ const PEOPLE = 'Username, or several as a comma-separated list.';
 const PATHS = 'Full path, or several as a comma-separated list.';
 const MANY = { optional: true, splitItems: true } as const;
 
-export class OneFeature {
+export class IdentifyFeature {
   @Text({ max: 255, blank: 'refused' }) name: string;
 }
 
@@ -19,7 +19,7 @@ export class OneFeature {
 @Exclusive('key', 'namespace')
 @Exclusive('key', 'project')
 @Exclusive('key', 'repository')
-export class SetFeature extends OneFeature {
+export class SetFeature extends IdentifyFeature {
   @AnyValue({ about: '`true`, `false`, or a percentage from 0 to 100.' }) value: unknown;
   @OneOf(['percentage_of_actors', 'percentage_of_time'], {
     optional: true,
@@ -45,14 +45,14 @@ export function toFeatureInput({ name: _, value, key, feature_group, force, ...n
   if (empty.length > 0) throw new InvalidParameters(empty.map(([target]) => `${target} is empty`));
   const groups = feature_group ?? [];
   const isTargeted = [feature_group, ...Object.values(names)].some((list) => list !== undefined);
-  const parsed = valueOf(value);
+  const parsed = parseValue(value);
   if (parsed === null || (isTargeted && typeof parsed === 'number')) {
     throw new InvalidParameters(['value does not have a valid value']);
   }
   return { value: parsed, key: key ?? 'percentage_of_time', names, groups, force: force ?? false };
 }
 
-function valueOf(raw: unknown): FeatureValue | null {
+function parseValue(raw: unknown): FeatureValue | null {
   const text = typeof raw === 'object' ? '' : String(raw).toLowerCase();
   if (text === 'true' || text === '100') return true;
   if (text === 'false' || text === '0') return false;

@@ -45,14 +45,14 @@ export class FeaturesService {
     return isFeatureOn(name, feature?.gates, asked, Math.random());
   }
 
-  /** Errors: Refused for a name without a definition and for unknown targets, and as in `Feature.set`. */
+  /** Errors: Refused for a name without a definition and for unknown targets, and as in `Feature.setGate`. */
   async set(name: string, { value, key, names, groups, force }: FeatureInput, viewer: Viewer): Promise<Feature> {
     if (!force && !FEATURE_DEFINITIONS.has(name)) throw new Refused(`Unknown feature flag: ${name}`);
     const actors = await this.actors.resolve(names, viewer);
     return this.work.run(async (tx) => {
       await this.instance.change(tx);
       const feature = await featureIn(tx, name);
-      feature.set(value, key, { actors, groups });
+      feature.setGate(value, key, { actors, groups });
       return tx.manager.save(feature);
     });
   }
@@ -72,5 +72,5 @@ async function featureIn(tx: Tx, name: string): Promise<Feature> {
   if (known) return known;
   if ((await tx.manager.count(Feature)) >= MOST_FEATURES)
     throw new Refused(`There are at most ${MOST_FEATURES} features`);
-  return Feature.write(name);
+  return Feature.create(name);
 }

@@ -69,7 +69,7 @@ export class GeoSite {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Errors: Invalid. */
-  static write(
+  static create(
     { primary, ...input }: GeoSiteInput & { readonly primary?: boolean } & Required<Pick<GeoSiteInput, 'name' | 'url'>>,
     isCurrent: IsCurrent,
     now: Date,

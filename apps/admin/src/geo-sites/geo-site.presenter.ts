@@ -4,15 +4,15 @@ import type { PresentContext } from '@rookery/api-v4';
 import { CurrentSite } from './current-site';
 import type { GeoSite } from './geo-site.entity';
 import { HEALTH_STATUSES, healthStatusOf } from './statuses/site-status';
-import type { Finding } from './statuses/site-status';
+import type { ProbeResult } from './statuses/site-status';
 
 const isSecondary = { when: (site: GeoSite) => !site.isPrimary };
 
 /** URL below `/geo_sites`, also for requests below `/geo_nodes`. */
 export const siteLink = ({ links }: PresentContext, id: number, path = ''): string =>
-  links.api(`geo_sites/${id}${path}`);
+  links.apiUrl(`geo_sites/${id}${path}`);
 
-const linksOf = (ctx: PresentContext, { id }: GeoSite) => ({
+const siteLinks = (ctx: PresentContext, { id }: GeoSite) => ({
   self: siteLink(ctx, id),
   status: siteLink(ctx, id, '/status'),
   repair: siteLink(ctx, id, '/repair'),
@@ -37,17 +37,17 @@ export const geoSitePresenter = presenter<GeoSite>('GeoSite').fields({
   minimum_reverification_interval: [int, (site) => site.minimumReverificationInterval],
   blob_download_timeout: [int, (site) => site.blobDownloadTimeout],
   sync_object_storage: [bool, (site) => site.syncObjectStorage, isSecondary],
-  web_edit_url: [text, (site, _loaded, ctx) => ctx.links.web(`admin/geo/sites/${site.id}/edit`)],
+  web_edit_url: [text, (site, _loaded, ctx) => ctx.links.webUrl(`admin/geo/sites/${site.id}/edit`)],
   web_geo_replication_details_url: [
     text,
     (site) => `${site.url}admin/geo/sites/${site.id}/replication/lfs_objects`,
     isSecondary,
   ],
-  _links: [object({ self: text, status: text, repair: text }), (site, _loaded, ctx) => linksOf(ctx, site)],
+  _links: [object({ self: text, status: text, repair: text }), (site, _loaded, ctx) => siteLinks(ctx, site)],
 });
 
 /** A site with the result of a status check made just now. */
-export type RepairedGeoSite = GeoSite & { readonly found: Finding };
+export type RepairedGeoSite = GeoSite & { readonly found: ProbeResult };
 
 /**
  * Some clients read the answer as a site, others as a status, so it has the fields of both. Source: reference
@@ -61,6 +61,6 @@ export const repairedGeoSitePresenter = geoSitePresenter.extend<RepairedGeoSite>
   missing_oauth_application: [bool, () => false],
   _links: [
     object({ self: text, status: text, repair: text, site: text }),
-    (site, _loaded, ctx) => ({ ...linksOf(ctx, site), site: siteLink(ctx, site.id) }),
+    (site, _loaded, ctx) => ({ ...siteLinks(ctx, site), site: siteLink(ctx, site.id) }),
   ],
 });

@@ -11,7 +11,7 @@ import type { IsCurrent } from './geo-site.entity';
 import { geoSitePresenter, repairedGeoSitePresenter } from './geo-site.presenter';
 import type { RepairedGeoSite } from './geo-site.presenter';
 import { geoSites } from './geo-sites';
-import { CreateGeoSite, OneGeoSite, UpdateGeoSite } from './geo-sites.dto';
+import { CreateGeoSite, IdentifyGeoSite, UpdateGeoSite } from './geo-sites.dto';
 import { GeoStatusesService } from './statuses/geo-statuses.service';
 
 const MANAGES = {
@@ -52,11 +52,11 @@ export class GeoSitesController {
     ...MANAGES,
     about: 'Returns a geo site.',
     aliases: [OLD.one],
-    params: OneGeoSite,
+    params: IdentifyGeoSite,
     answers: one(geoSitePresenter),
     fails: [404],
   })
-  show(call: Call<OneGeoSite>): Promise<GeoSite> {
+  show(call: Call<IdentifyGeoSite>): Promise<GeoSite> {
     return this.sites.find(call.params.id);
   }
 
@@ -68,7 +68,7 @@ export class GeoSitesController {
     answers: created(geoSitePresenter),
   })
   create(call: Call<CreateGeoSite>): Promise<GeoSite> {
-    return this.sites.create(GeoSite.write(call.params, this.isCurrent, this.clock.now()), actorAndParent(call));
+    return this.sites.create(GeoSite.create(call.params, this.isCurrent, this.clock.now()), actorAndParent(call));
   }
 
   @Endpoint('PUT', '/geo_sites/:id', {
@@ -88,11 +88,11 @@ export class GeoSitesController {
     ...COMPLETES,
     about: 'Deletes a geo site. Its estate is not affected.',
     aliases: [OLD.one],
-    params: OneGeoSite,
+    params: IdentifyGeoSite,
     answers: none(),
     fails: [404],
   })
-  async remove(call: Call<OneGeoSite>): Promise<void> {
+  async remove(call: Call<IdentifyGeoSite>): Promise<void> {
     await this.sites.remove(call.params.id, actorAndParent(call));
   }
 
@@ -100,11 +100,11 @@ export class GeoSitesController {
     ...COMPLETES,
     about: 'Checks the status of a geo site again. Nothing else is repaired, because nothing is copied between sites.',
     aliases: [OLD.repair],
-    params: OneGeoSite,
+    params: IdentifyGeoSite,
     answers: one(repairedGeoSitePresenter),
     fails: [404],
   })
-  repair(call: Call<OneGeoSite>): Promise<RepairedGeoSite> {
+  repair(call: Call<IdentifyGeoSite>): Promise<RepairedGeoSite> {
     return this.statuses.repair(call.params.id);
   }
 }

@@ -2,7 +2,7 @@ import { Flag, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import type { ExactInput } from '@rookery/kernel';
 import type { GeoSiteInput } from './geo-site.entity';
 
-export class OneGeoSite {
+export class IdentifyGeoSite {
   @Int() id: number;
 }
 
@@ -37,7 +37,7 @@ export class UpdateGeoSite extends GeoSiteFields implements ExactInput<GeoSiteIn
   @Text({ optional: true }) url?: string;
 }
 
-export class ShowGeoSiteStatus extends OneGeoSite {
+export class ShowGeoSiteStatus extends IdentifyGeoSite {
   @Flag({ optional: true, about: 'Checks the status now instead of returning the last result.' }) refresh?: boolean;
 }
 

@@ -16,13 +16,13 @@ export class InstanceController {
 
   @Internal('GET', INTERNAL_PATHS.instance, INTERNAL_CALLERS.instance)
   show({ query, signal }: InternalRequest): Promise<InstanceAnswer> {
-    const waitMs = Math.min(whole(query, 'wait_ms'), MAX_WAIT_MS);
-    return this.instance.waitForChange(whole(query, 'after'), waitMs, signal);
+    const waitMs = Math.min(readInteger(query, 'wait_ms'), MAX_WAIT_MS);
+    return this.instance.waitForChange(readInteger(query, 'after'), waitMs, signal);
   }
 }
 
 /** Shape: -1 for a reader without a version. */
-function whole(query: InternalRequest['query'], name: string): number {
+function readInteger(query: InternalRequest['query'], name: string): number {
   const text = query[name];
   if (typeof text !== 'string' || !/^(-1|\d{1,15})$/.test(text)) throw new InvalidParameters([`${name} is invalid`]);
   return Number(text);

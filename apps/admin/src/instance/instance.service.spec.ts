@@ -1,4 +1,4 @@
-import type { Database, Prepared } from '@rookery/persistence';
+import type { Database, PreparedStatement } from '@rookery/persistence';
 import { HeadWatch } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
@@ -16,7 +16,7 @@ beforeEach(() => {
   isAway = false;
   reads = 0;
   const database = {
-    prepared: (statement: Prepared) => {
+    prepared: (statement: PreparedStatement) => {
       if (isAway) return Promise.reject(new Error('away'));
       if (statement !== INSTANCE_HEAD) reads += 1;
       return Promise.resolve([{ version, epoch: '', features: {}, settings: { of: version } }]);

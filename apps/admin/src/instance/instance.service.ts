@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { InstanceAnswer } from '@rookery/contracts';
-import { Database, HeadWatch, prepared } from '@rookery/persistence';
+import { Database, HeadWatch, prepareStatement } from '@rookery/persistence';
 import type { LogHead, Tx } from '@rookery/persistence';
 
 /** Copies take every answer, whatever its version, so there is only one history and no epoch. */
-export const INSTANCE_HEAD = prepared('instance_head', `select version, '' as epoch from instance_versions`);
-const NEXT = prepared(
+export const INSTANCE_HEAD = prepareStatement('instance_head', `select version, '' as epoch from instance_versions`);
+const NEXT = prepareStatement(
   'instance_next',
   `update instance_versions set version = version + 1 returning version, '' as epoch`,
 );
 /** One statement, so that the version and its contents are of the same snapshot. */
-const ANSWER = prepared(
+const ANSWER = prepareStatement(
   'instance_answer',
   `select v.version,
      (select coalesce(jsonb_object_agg(f.name, jsonb_build_object('boolean', f.is_on,
@@ -38,7 +38,7 @@ export class InstanceService {
    */
   async change(tx: Tx): Promise<void> {
     const [head] = await tx.prepared<LogHead>(NEXT, []);
-    tx.afterCommit(() => this.watch.moved(head!));
+    tx.afterCommit(() => this.watch.noteMove(head!));
   }
 
   /**
@@ -48,17 +48,17 @@ export class InstanceService {
    */
   async waitForChange(version: number, waitMs: number, signal: AbortSignal): Promise<InstanceAnswer> {
     const from = performance.now();
-    const isCurrent = waitMs > 0 && this.watch.latest === version && this.lastAnswer?.version === version;
-    const answer = isCurrent ? this.lastAnswer! : await this.read();
+    const isCurrent = waitMs > 0 && this.watch.newestHead === version && this.lastAnswer?.version === version;
+    const answer = isCurrent ? this.lastAnswer! : await this.readInstance();
     if (answer.version !== version || waitMs <= 0) return answer;
     const hasMoved = await this.watch.waitPast({ version, epoch: '' }, waitMs, signal);
     // After the client has gone or the shutdown began, the version is not read any more, so the last answer is reused.
     const isOver = signal.aborted || this.watch.isEnding;
     const isSame = !hasMoved && (isOver || this.watch.hasSeen(version, from));
-    return isSame ? answer : this.read();
+    return isSame ? answer : this.readInstance();
   }
 
-  private async read(): Promise<InstanceAnswer> {
+  private async readInstance(): Promise<InstanceAnswer> {
     const [answer] = await this.database.prepared<InstanceAnswer>(ANSWER, []);
     this.lastAnswer = answer!;
     return answer!;

@@ -1,11 +1,11 @@
 import { bool, day, instant, int, mapOf, nullable, presenter, text, choice } from '@rookery/api-v4';
 import type { FieldType } from '@rookery/api-v4';
-import type { ShownLicense } from './licenses.service';
+import type { LicenseView } from './licenses.service';
 
 const never = nullable(day) as FieldType<null>;
 
 /** All features are included, without a limit on users or time. Source: reference packages-and-admin 10.4. */
-export const licensePresenter = presenter<ShownLicense>('License').fields({
+export const licensePresenter = presenter<LicenseView>('License').fields({
   id: [int, ({ license }) => license.id],
   plan: [choice<string>('ultimate'), () => 'ultimate'],
   created_at: [instant, ({ license }) => license.createdAt],

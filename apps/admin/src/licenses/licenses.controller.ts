@@ -3,9 +3,9 @@ import type { Call } from '@rookery/api-v4';
 import { administrator, Endpoint, one, page } from '@rookery/api-v4';
 import type { Page } from '@rookery/kernel';
 import { licensePresenter } from './license.presenter';
-import { OneLicense } from './licenses.dto';
+import { IdentifyLicense } from './licenses.dto';
 import { LicensesService } from './licenses.service';
-import type { ShownLicense } from './licenses.service';
+import type { LicenseView } from './licenses.service';
 
 const SHARED = { source: 'reference packages-and-admin 10.4', may: administrator() } as const;
 
@@ -14,7 +14,7 @@ export class LicensesController {
   constructor(private readonly licenses: LicensesService) {}
 
   @Endpoint('GET', '/license', { ...SHARED, about: 'Returns the current licence.', answers: one(licensePresenter) })
-  current(): Promise<ShownLicense> {
+  current(): Promise<LicenseView> {
     return this.licenses.show();
   }
 
@@ -23,18 +23,18 @@ export class LicensesController {
     about: 'Lists all licences: there is exactly one.',
     answers: page(licensePresenter),
   })
-  list({ page: asked }: Call): Promise<Page<ShownLicense>> {
+  list({ page: asked }: Call): Promise<Page<LicenseView>> {
     return this.licenses.list(asked);
   }
 
   @Endpoint('GET', '/license/:id', {
     ...SHARED,
     about: 'Returns a licence.',
-    params: OneLicense,
+    params: IdentifyLicense,
     answers: one(licensePresenter),
     fails: [404],
   })
-  show({ params }: Call<OneLicense>): Promise<ShownLicense> {
+  show({ params }: Call<IdentifyLicense>): Promise<LicenseView> {
     return this.licenses.show(params.id);
   }
 }

@@ -1,5 +1,5 @@
 import { Int } from '@rookery/api-v4';
 
-export class OneLicense {
+export class IdentifyLicense {
   @Int() id: number;
 }

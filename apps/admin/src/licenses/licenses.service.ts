@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { License } from './license.entity';
 
-export interface ShownLicense {
+export interface LicenseView {
   readonly license: License;
   readonly activeUsers: number;
 }
@@ -22,7 +22,7 @@ export class LicensesService {
   constructor(private readonly work: Work) {}
 
   /** Errors: NotFound for any id but that of the single licence. */
-  async show(id = ID): Promise<ShownLicense> {
+  async show(id = ID): Promise<LicenseView> {
     if (id !== ID) throw new NotFound();
     return this.work.run(async (tx) => {
       const [active] = await tx.query<{ people: number }>(ACTIVE);
@@ -35,7 +35,7 @@ export class LicensesService {
     });
   }
 
-  async list(page: PageRequest): Promise<Page<ShownLicense>> {
+  async list(page: PageRequest): Promise<Page<LicenseView>> {
     const rows = offsetOf(page) === 0 ? [await this.show()] : [];
     return { rows, total: 1, hasNext: false };
   }

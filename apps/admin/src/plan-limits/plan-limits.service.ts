@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PLAN_LIMITS, planLimitIn } from '@rookery/instance';
+import { PLAN_LIMITS, findPlanLimit } from '@rookery/instance';
 import type { Plan, PlanLimitName, SetPlanLimits } from '@rookery/instance';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
@@ -19,7 +19,7 @@ export class PlanLimitsService {
   ) {}
 
   show(plan: LimitedPlan): Promise<PlanLimits> {
-    return this.work.run((tx) => limitsOf(tx, plan));
+    return this.work.run((tx) => readLimits(tx, plan));
   }
 
   /** Changes the sent limits, here and in all other services. */
@@ -30,7 +30,7 @@ export class PlanLimitsService {
         value === undefined ? [] : [{ plan, name: name as PlanLimitName, value }],
       );
       await tx.manager.upsert(PlanLimit, rows, ['plan', 'name']);
-      return limitsOf(tx, plan);
+      return readLimits(tx, plan);
     });
   }
 }
@@ -39,13 +39,13 @@ export class PlanLimitsService {
 export async function planLimitOfProject(tx: Tx, projectId: number, name: PlanLimitName): Promise<number> {
   const [project] = await tx.query<{ plan: Plan }>(PLAN_OF_PROJECT, [projectId]);
   const plan = project?.plan ?? 'default';
-  return planLimitIn(await setLimits(tx, plan), plan, name);
+  return findPlanLimit(await setLimits(tx, plan), plan, name);
 }
 
-async function limitsOf(tx: Tx, plan: LimitedPlan): Promise<PlanLimits> {
+async function readLimits(tx: Tx, plan: LimitedPlan): Promise<PlanLimits> {
   const set = await setLimits(tx, plan);
   const names = Object.keys(PLAN_LIMITS) as PlanLimitName[];
-  return Object.fromEntries(names.map((name) => [name, planLimitIn(set, plan, name)])) as PlanLimits;
+  return Object.fromEntries(names.map((name) => [name, findPlanLimit(set, plan, name)])) as PlanLimits;
 }
 
 /** Limits that were set for a plan and for `default`. */

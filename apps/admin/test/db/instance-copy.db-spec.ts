@@ -6,7 +6,7 @@ import { applicationSettings, InstanceSettings, instanceMigrations, InstanceModu
 import { Unavailable } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, databaseSettingsFor, PersistenceModule, plumbingMigrations } from '@rookery/persistence';
-import { PlatformModule, Readiness, settingsIn } from '@rookery/platform';
+import { PlatformModule, Readiness, pickSettings } from '@rookery/platform';
 import { internalAuthorization, unusedPort, testDatabase, testSettings, until } from '@rookery/testing';
 import type { SeededService, TestApp, TestDatabase } from '@rookery/testing';
 import { startAdmin } from '../support/app';
@@ -86,7 +86,7 @@ async function started(port: number | null, { url } = database): Promise<Testing
   });
   const imports = [
     PlatformModule.forRoot({ service: 'package', values }),
-    PersistenceModule.forRoot({ service: 'package', entities: [], settings: settingsIn(values, stored) }),
+    PersistenceModule.forRoot({ service: 'package', entities: [], settings: pickSettings(values, stored) }),
     InstanceModule.forRoot({ service: 'package' }),
   ];
   return (await Test.createTestingModule({ imports }).compile()).init();
@@ -145,7 +145,7 @@ it('keeps the last state while admin is unavailable, and catches up', async () =
   try {
     await set(false);
     expect(isOn()).toBe(true);
-    expect((await copy.get(Readiness).report()).reasons).toEqual({});
+    expect((await copy.get(Readiness).runChecks()).reasons).toEqual({});
   } finally {
     await way.open();
   }
@@ -164,11 +164,11 @@ it('starts with the defaults, and is ready only after waiting for admin', async 
   const alone = await started(await unusedPort(), await aDatabase());
   try {
     expect([isOn(alone), alone.get(InstanceSettings).version]).toEqual([false, -1]);
-    expect(await alone.get(Readiness).report()).toEqual({
+    expect(await alone.get(Readiness).runChecks()).toEqual({
       ready: false,
       reasons: { instance: 'admin was not asked for features and settings yet' },
     });
-    await until(async () => (await alone.get(Readiness).report()).ready, 'ready by the defaults', 30_000);
+    await until(async () => (await alone.get(Readiness).runChecks()).ready, 'ready by the defaults', 30_000);
     expect(alone.get(InstanceSettings).version).toBe(-1);
   } finally {
     await alone.close();
@@ -191,10 +191,10 @@ it('starts with the last received state while admin is unavailable', async () =>
   const restarted = await started(await unusedPort(), kept);
   try {
     expect([daysIn(restarted), isOn(restarted)]).toEqual([9, true]);
-    expect((await restarted.get(Readiness).report()).reasons).toEqual({
+    expect((await restarted.get(Readiness).runChecks()).reasons).toEqual({
       instance: 'admin was not asked for features and settings yet',
     });
-    await until(async () => (await restarted.get(Readiness).report()).ready, 'ready by what was kept', 30_000);
+    await until(async () => (await restarted.get(Readiness).runChecks()).ready, 'ready by what was kept', 30_000);
     expect([daysIn(restarted), isOn(restarted)]).toEqual([9, true]);
   } finally {
     await restarted.close();
@@ -212,12 +212,12 @@ it('is not ready where the service has never received an answer from admin, unti
   try {
     expect(() => daysIn(restarted)).toThrow(Unavailable);
     expect(() => isOn(restarted)).toThrow(Unavailable);
-    expect(await restarted.get(Readiness).report()).toEqual({
+    expect(await restarted.get(Readiness).runChecks()).toEqual({
       ready: false,
       reasons: { instance: 'admin was never asked for features and settings' },
     });
     await way.open();
-    await until(async () => (await restarted.get(Readiness).report()).ready, 'ready by an answer', 30_000);
+    await until(async () => (await restarted.get(Readiness).runChecks()).ready, 'ready by an answer', 30_000);
     expect(daysIn(restarted)).toBe(5);
     await until(
       async () => (await versionKept(restarted)) === restarted.get(InstanceSettings).version,
@@ -232,7 +232,7 @@ it('uses the environment and is ready at once where admin is configured as absen
   const alone = await started(null, await aDatabase());
   try {
     await alone.get(Database).query('delete from instance_answers');
-    expect([daysIn(alone), isOn(alone), await alone.get(Readiness).report()]).toEqual([
+    expect([daysIn(alone), isOn(alone), await alone.get(Readiness).runChecks()]).toEqual([
       3,
       false,
       { ready: true, reasons: {} },
@@ -247,7 +247,7 @@ it('has the whole state from the first answer on after a restart', async () => {
   const restarted = await started(way.port, await aDatabase());
   try {
     await until(() => isOn(restarted), 'the new copy says on');
-    expect((await restarted.get(Readiness).report()).ready).toBe(true);
+    expect((await restarted.get(Readiness).runChecks()).ready).toBe(true);
   } finally {
     await restarted.close();
   }

@@ -22,7 +22,7 @@ export class DeletedProjectsConsumer {
     for (const kind of this.kinds.ofProjects) {
       await removeNotesOfProjects(tx, kind, projectIds);
       for (const rows of kind.attached.filter((one) => one.isDroppedWith('project')))
-        await rows.drop(tx, 'project', projectIds);
+        await rows.deleteRows(tx, 'project', projectIds);
       await dropInternalIds(tx, kind.table, projectIds);
     }
   }

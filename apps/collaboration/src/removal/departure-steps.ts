@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DEPARTURE_CHUNK } from '@rookery/persistence';
-import type { DepartureStep, Prepared, RowOf, Tx } from '@rookery/persistence';
+import type { DepartureStep, PreparedStatement, RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds } from '../base/noteables/noteable-kinds';
 import { AttachedTables } from './attached-tables';
 import { NoteableRemoval } from './noteable-removal';
@@ -12,7 +12,7 @@ export type Departure = RowOf<UserDeparture, 'userId' | 'ghostUserId' | 'hardDel
 /** One pass over every table with user ids. Source: reference identity-and-import 5; ADR 0136. */
 @Injectable()
 export class DepartureSteps {
-  private readonly statements: Readonly<Record<DepartureStep, readonly Prepared[]>>;
+  private readonly statements: Readonly<Record<DepartureStep, readonly PreparedStatement[]>>;
 
   constructor(
     private readonly noteables: NoteableRemoval,
@@ -21,19 +21,23 @@ export class DepartureSteps {
   ) {
     // Hooks run first: they lock noteables, which every request locks before other rows.
     const inOrder = [...tables.all].sort((one, other) => Number(other.hasHook) - Number(one.hasHook));
-    const of = (step: DepartureStep) => inOrder.flatMap((table) => table.departure(step, kinds));
+    const of = (step: DepartureStep) => inOrder.flatMap((table) => table.departureStatements(step, kinds));
     this.statements = { own: of('own'), named: of('named'), written: of('written'), dropWritten: of('dropWritten') };
   }
 
   /** Changes the next chunk of rows. Returns true if nothing was left. */
-  async next(tx: Tx, { user_id: userId, ghost_user_id: heirId, hard_delete: isHard }: Departure): Promise<boolean> {
-    if (!(await this.finish(tx, 'own', [userId])) || !(await this.finish(tx, 'named', [userId, heirId]))) return false;
-    if (!isHard) return this.finish(tx, 'written', [userId, heirId]);
-    return (await this.finish(tx, 'dropWritten', [userId])) && (await this.noteables.next(tx, userId));
+  async runNextStep(
+    tx: Tx,
+    { user_id: userId, ghost_user_id: heirId, hard_delete: isHard }: Departure,
+  ): Promise<boolean> {
+    if (!(await this.finishStep(tx, 'own', [userId])) || !(await this.finishStep(tx, 'named', [userId, heirId])))
+      return false;
+    if (!isHard) return this.finishStep(tx, 'written', [userId, heirId]);
+    return (await this.finishStep(tx, 'dropWritten', [userId])) && (await this.noteables.removeNext(tx, userId));
   }
 
   /** Runs the statements of a step until one changes a full chunk. Returns true if none did. */
-  private async finish(tx: Tx, step: DepartureStep, values: readonly unknown[]): Promise<boolean> {
+  private async finishStep(tx: Tx, step: DepartureStep, values: readonly unknown[]): Promise<boolean> {
     for (const statement of this.statements[step]) {
       if ((await tx.prepared(statement, values)).length === DEPARTURE_CHUNK) return false;
     }

@@ -10,6 +10,6 @@ export class DeparturesJob {
 
   @Job(handOverReferences)
   async run({ params, signal }: JobRun<typeof handOverReferences>): Promise<void> {
-    await this.departures.once(params.user_id, signal);
+    await this.departures.runOnce(params.user_id, signal);
   }
 }

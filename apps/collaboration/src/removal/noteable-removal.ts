@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { DeletedNoteable } from '@rookery/contracts';
-import { dropInternalIds, prepared } from '@rookery/persistence';
+import { dropInternalIds, prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { NoteableKinds, perKind, projectIdSql } from '../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../base/noteables/noteable-kinds';
@@ -12,16 +12,19 @@ const CHUNK = 500;
 
 /** Locks the noteables so that no new note is added; notes added before the lock are removed with them. */
 const authored = perKind(({ table }) =>
-  prepared(`departures_${table}`, `select id from ${table} where author_id = $1::bigint limit ${CHUNK} for update`),
+  prepareStatement(
+    `departures_${table}`,
+    `select id from ${table} where author_id = $1::bigint limit ${CHUNK} for update`,
+  ),
 );
 const inGroups = perKind(({ table }) =>
-  prepared(
+  prepareStatement(
     `group_deletion_${table}`,
     `select id from ${table} where group_id = any($1::bigint[]) limit ${CHUNK} for update`,
   ),
 );
 const remove = perKind((kind) =>
-  prepared(
+  prepareStatement(
     `departures_remove_${kind.table}`,
     `${kind.writes.remove} where i.id = any($1::bigint[])
      returning i.id, ${iidSql(kind)} as iid, ${projectIdSql(kind)} as project_id
@@ -35,7 +38,7 @@ export class NoteableRemoval {
   constructor(private readonly kinds: NoteableKinds) {}
 
   /** Removes the next chunk of a user's noteables and notes. Returns true if nothing was left. */
-  async next(tx: Tx, authorId: number): Promise<boolean> {
+  async removeNext(tx: Tx, authorId: number): Promise<boolean> {
     // Commits stay in their repository when their author goes, and their notes with them.
     for (const kind of this.kinds.all.filter(({ events }) => events.deletedOf)) {
       if (!(await removeNotesBelow(tx, kind, authorId)) || !(await this.dropAuthored(tx, kind, authorId))) return false;

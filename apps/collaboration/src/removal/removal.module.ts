@@ -30,7 +30,7 @@ export class RemovalModule {}
  */
 @Module({})
 export class AttachedRemovalModule {
-  /** Shape: `attached` are the attachments of all modules. Errors: a plain Error for an attachment of no module or kind. */
+  /** `attached` are the attachments of all modules. Errors: a plain Error for an attachment of no module or kind. */
   static forRoot(kinds: readonly NoteableKind[], attached: readonly Attachment<NoteableKinds>[]): DynamicModule {
     const all = [...new Set([...kinds.flatMap((kind) => kind.attached), ...attached])];
     refuseUnreachable(all);

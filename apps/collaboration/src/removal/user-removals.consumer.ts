@@ -4,10 +4,10 @@ import { Directory } from '@rookery/directory';
 import { Jobs } from '@rookery/jobs';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import { handOverReferences } from './user-removals';
 
-const begin = prepared(
+const begin = prepareStatement(
   'departures_begin',
   `insert into user_departures (user_id, ghost_user_id, hard_delete)
    select * from unnest($1::bigint[], $2::bigint[], $3::boolean[]) on conflict do nothing`,

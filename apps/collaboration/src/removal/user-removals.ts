@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { int, object } from '@rookery/contracts';
 import { defineJob, Jobs } from '@rookery/jobs';
-import { prepared, Work } from '@rookery/persistence';
+import { prepareStatement, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { DepartureSteps } from './departure-steps';
 import type { Departure } from './departure-steps';
@@ -19,20 +19,20 @@ export const handOverReferences = defineJob('hand-over-traces', object({ user_id
 const ROUNDS: readonly number[] = [60, 3600];
 
 /** `$1`: user id, or null for any user. */
-const due = prepared(
+const due = prepareStatement(
   'departures_due',
   `select user_id, ghost_user_id, hard_delete, round from user_departures
    where next_at <= now() and ($1::bigint is null or user_id = $1::bigint)
    order by user_id limit 1 for update skip locked`,
 );
 /** `$1`: user id; `$2`: round; `$3`: seconds until then. */
-const reschedule = prepared(
+const reschedule = prepareStatement(
   'departures_later',
   `update user_departures set round = $2::integer, next_at = now() + $3::integer * interval '1 second'
    where user_id = $1::bigint returning next_at`,
 );
-const finish = prepared('departures_over', `delete from user_departures where user_id = $1::bigint`);
-const findHeir = prepared('departures_knows_heir', `select 1 from directory_users where id = $1::bigint`);
+const finish = prepareStatement('departures_over', `delete from user_departures where user_id = $1::bigint`);
+const findHeir = prepareStatement('departures_knows_heir', `select 1 from directory_users where id = $1::bigint`);
 
 /**
  * Handles the person references of removed users in transactions of bounded size. The process may be stopped after any of
@@ -47,15 +47,15 @@ export class UserRemovals {
   ) {}
 
   /** Runs due work, of one user or of all. Returns the number of transactions. */
-  async once(userId: number | null = null, signal?: AbortSignal): Promise<number> {
+  async runOnce(userId: number | null = null, signal?: AbortSignal): Promise<number> {
     for (let count = 0; ; count += 1) {
       signal?.throwIfAborted();
-      if (!(await this.work.run((tx) => this.step(tx, userId)))) return count;
+      if (!(await this.work.run((tx) => this.runStep(tx, userId)))) return count;
     }
   }
 
   /** Returns false if nothing was due. */
-  private async step(tx: Tx, onlyUserId: number | null): Promise<boolean> {
+  private async runStep(tx: Tx, onlyUserId: number | null): Promise<boolean> {
     const [departure] = await tx.prepared<Departure & RowOf<UserDeparture, 'round'>>(due, [onlyUserId]);
     if (!departure) return false;
     const { user_id: userId, ghost_user_id: heirId, round } = departure;
@@ -64,7 +64,7 @@ export class UserRemovals {
       await this.putOff(tx, userId, round, 1);
       return true;
     }
-    if (!(await this.steps.next(tx, departure))) return true;
+    if (!(await this.steps.runNextStep(tx, departure))) return true;
     const seconds = ROUNDS[round - 1];
     await (seconds === undefined ? tx.prepared(finish, [userId]) : this.putOff(tx, userId, round + 1, seconds));
     return true;

@@ -23,7 +23,7 @@ beforeAll(async () => {
   service = await startCollaboration();
   scene = await MergeRequestScene.start(service);
   nats = await startNats();
-  const { directory } = await service.app.get(ProjectRepositories).open({ id: 1, defaultBranch: 'main' });
+  const { directory } = await service.app.get(ProjectRepositories).openRepository({ id: 1, defaultBranch: 'main' });
   const env = { ROOKERY_REPOSITORIES: directory.split('/@hashed/')[0]! };
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env });
 }, 60_000);

@@ -364,7 +364,7 @@ describe('effects', () => {
     await worker
       .get(Work)
       .run((tx) => worker.get(UserRemovalsConsumer).userDeleted({ tx, events: [{ ...event, actorId: 1, data }] }));
-    await worker.get(UserRemovals).once();
+    await worker.get(UserRemovals).runOnce();
     expect([await votes(), await left()]).toEqual([[1, 0], 2]);
     await as('owner')
       .delete(at(`/notes/${note.id}`))

@@ -263,8 +263,8 @@ describe('a push to the default branch', () => {
       .send({ state_event: 'reopen' })
       .expect(200);
     const [push] = await service.database.query<{ id: number }>('select max(id)::integer as id from pushes');
-    const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
-    await service.app.get(Settlement).settle(repository, push!.id, null);
+    const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
+    await service.app.get(Settlement).settlePush(repository, push!.id, null);
     expect(await shown(issue)).toMatchObject({ state: 'opened' });
     // Its commits are not pushed again with the next push.
     await on.pushMain('More');

@@ -47,7 +47,9 @@ async function place(over: Partial<DirectoryProject>): Promise<{ viewers: Record
   const group = await service.seed.group({ visibility: over.visibility! });
   const project = await service.seed.project({ namespace_id: group.id, ...over });
   const cast = await castOf(service.seed, project);
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   commitFiles(repository, { a: 'a\n' });
   const users = Object.entries(cast).map(([name, user]) => [name, service.seed.viewer(user)]);
   const viewers = { ...Object.fromEntries(users), anonymous: service.seed.anonymous() } as Record<Caller, Viewer>;

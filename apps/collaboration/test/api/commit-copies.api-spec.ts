@@ -31,7 +31,9 @@ interface Place {
 async function place(over: Partial<DirectoryProject> = {}): Promise<Place> {
   const project = await service.seed.project({ visibility: 'private', ...over });
   const cast = await castOf(service.seed, project);
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   const first = commitFiles(repository, { a: 'a\n', b: 'b\n' }, { message: 'First' });
   const second = commitFiles(repository, { a: 'changed\n', b: 'b\n' }, { message: 'Second\n\nBody\n' });
   gitIn(repository, ['branch', 'old', first]);
@@ -236,9 +238,9 @@ describe.each(['cherry_pick', 'revert'] as const)('%s', (action) => {
     const made = await place();
     const branch = action === 'revert' ? 'main' : 'old';
     const intents = service.app.get(RefIntents);
-    const record = intents.record.bind(intents);
+    const record = intents.recordUpdates.bind(intents);
     let quicker = '';
-    jest.spyOn(intents, 'record').mockImplementationOnce((...args) => {
+    jest.spyOn(intents, 'recordUpdates').mockImplementationOnce((...args) => {
       quicker = commitFiles(made.repository, { a: 'quicker\n' }, { branch });
       return record(...args);
     });

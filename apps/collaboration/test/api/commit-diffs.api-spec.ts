@@ -23,7 +23,7 @@ afterAll(() => service.close());
 
 async function place(): Promise<{ repository: Repository; path: string }> {
   const { id } = await service.seed.project();
-  const repository = await service.app.get(ProjectRepositories).open({ id, defaultBranch: 'main' });
+  const repository = await service.app.get(ProjectRepositories).openRepository({ id, defaultBranch: 'main' });
   return { repository, path: `/api/v4/projects/${id}/repository/commits` };
 }
 

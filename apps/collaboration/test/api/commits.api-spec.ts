@@ -19,7 +19,9 @@ afterAll(() => service.close());
 
 async function place(): Promise<{ project: DirectoryProject; repository: Repository; path: string }> {
   const project = await service.seed.project();
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   return { project, repository, path: `/api/v4/projects/${project.id}/repository/commits` };
 }
 

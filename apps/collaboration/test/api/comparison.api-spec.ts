@@ -26,7 +26,9 @@ interface Place {
 async function place(): Promise<Place> {
   const group = await service.seed.group();
   const project = await service.seed.project({ namespace_id: group.id });
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   return { project, repository, path: `/api/v4/projects/${project.id}/repository` };
 }
 
@@ -113,7 +115,9 @@ describe('a comparison', () => {
     const root = commitFiles(origin.repository, { a: 'a\n' });
     const fork = { project_id: origin.project.id, network_id: origin.project.id, branch: null };
     const forked = await service.seed.project({ fork });
-    const repository = await service.app.get(ProjectRepositories).open({ id: forked.id, defaultBranch: 'main', fork });
+    const repository = await service.app
+      .get(ProjectRepositories)
+      .openRepository({ id: forked.id, defaultBranch: 'main', fork });
     const own = commitFiles(repository, { a: 'a\n', b: 'b\n' });
     commitFiles(origin.repository, { a: 'a\n', c: 'c\n' });
     const forkPath = `/api/v4/projects/${forked.id}/repository/compare`;

@@ -186,7 +186,9 @@ it('a label of a former ancestor group is not shown', async () => {
 describe('a colour', () => {
   const set = (on: boolean) => {
     const gates = { boolean: on, actors: [], groups: [], percentage_of_actors: 0, percentage_of_time: 0 };
-    service.app.get(InstanceSettings).take({ version: 1, features: { epic_highlight_color: gates }, settings: {} });
+    service.app
+      .get(InstanceSettings)
+      .applyAnswer({ version: 1, features: { epic_highlight_color: gates }, settings: {} });
   };
   afterEach(() => set(false));
 

@@ -24,7 +24,7 @@ let reader: SeededUser;
 beforeAll(async () => {
   nats = await startNats();
   service = await startCollaboration();
-  const { directory } = await service.app.get(ProjectRepositories).open({ id: 1, defaultBranch: 'main' });
+  const { directory } = await service.app.get(ProjectRepositories).openRepository({ id: 1, defaultBranch: 'main' });
   const [storage] = directory.split('/@hashed/');
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { ROOKERY_REPOSITORIES: storage! } });
   git = await GitClient.make();
@@ -103,10 +103,10 @@ it('stays with its event when the first request fails, also with an idempotency 
 
 it('is found by other services that are the first to ask', async () => {
   const project = await begun();
-  const repository = await service.app.get(ProjectRepositories).find(project.id);
+  const repository = await service.app.get(ProjectRepositories).findRepository(project.id);
   expect(gitIn(repository!, ['log', '--format=%s', 'main'])).toBe('Initial commit');
   const plain = await begun({ initialize_with_readme: false });
-  expect(await service.app.get(ProjectRepositories).find(plain.id)).toBeNull();
+  expect(await service.app.get(ProjectRepositories).findRepository(plain.id)).toBeNull();
 });
 
 it('is written without a request, after the creation', async () => {
@@ -134,7 +134,9 @@ it('is written without a request, after the creation', async () => {
 it('does not come back after the branch was replaced', async () => {
   const project = await begun();
   await read(project, '/repository/tree').expect(200);
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   gitIn(repository, ['update-ref', '-d', 'refs/heads/main']);
   await read(project, '/repository/tree').expect(404);
   expect((await read(project, '/repository/branches').expect(200)).body).toEqual([]);

@@ -41,7 +41,7 @@ const repositories = (): ProjectRepositories => service.app.get(ProjectRepositor
 /** A project with two branches, a tag and a commit that only a hidden ref names. */
 async function origin(): Promise<{ project: DirectoryProject; hidden: string; main: string }> {
   const project = await service.seed.project({ visibility: 'private' });
-  const repository = await repositories().open({ id: project.id, defaultBranch: 'main' });
+  const repository = await repositories().openRepository({ id: project.id, defaultBranch: 'main' });
   const main = commitFiles(repository, { 'README.md': 'read\n' });
   commitFiles(repository, { a: 'a\n' }, { branch: 'side', parents: [main] });
   gitIn(repository, ['tag', 'v1', main]);
@@ -106,7 +106,7 @@ it('is cloned and pushed to by git, without effect on the source', async () => {
   await git.commit('cloned', 'Own change', 'own');
   await git.ok('cloned', 'push', '--quiet', 'origin', 'HEAD:refs/heads/topic');
   expect(names((await read(fork, '/branches')).body)).toEqual(['main', 'side', 'topic']);
-  const kept = await repositories().open({ id: source.id, defaultBranch: 'main' });
+  const kept = await repositories().openRepository({ id: source.id, defaultBranch: 'main' });
   expect(gitIn(kept, ['rev-parse', 'main'])).toBe(main);
   expect(gitIn(kept, ['for-each-ref', 'refs/heads/topic'])).toBe('');
 });
@@ -140,7 +140,7 @@ it('stays whole when its source is deleted before it was copied', async () => {
   const data = { ...facts, creator_id: owner.id, forked_at: new Date().toISOString() };
   await publish(nats, projectForked.of({ aggregateId: fork.id, actorId: owner.id, data }));
   await worker.drained();
-  const copy = await repositories().open({ id: fork.id, defaultBranch: 'main' });
+  const copy = await repositories().openRepository({ id: fork.id, defaultBranch: 'main' });
   expect(existsSync(copy.directory)).toBe(true);
   await job.sweep();
   expect(await service.database.query('select 1 from removed_repositories where project_id = $1', [source.id])).toEqual(

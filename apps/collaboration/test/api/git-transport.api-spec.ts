@@ -119,7 +119,9 @@ it('serves many clones and pushes of one repository at once, which stays whole',
   const pushes = commits.map((id, n) => git.run(folder, 'push', '--quiet', 'origin', `${id}:refs/heads/topic-${n}`));
   const outcomes = await Promise.all([...clones, ...pushes]);
   expect(outcomes.filter(({ code }) => code !== 0)).toEqual([]);
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   expect(
     gitIn(repository, ['for-each-ref', '--format=%(objectname)', 'refs/heads/topic-*']).trim().split('\n'),
   ).toEqual(commits);
@@ -172,7 +174,7 @@ describe('access', () => {
         recheckBeforeRead: () => (isLost ? Promise.reject(new NotFound('Project')) : null),
         recheckBeforeWrite: () => null,
         validForMs: () => 1000,
-        committed: () => undefined,
+        noteCommit: () => undefined,
       };
       const ask = async (): Promise<unknown> => {
         const { stream }: FileAnswer = await controller[handler](request);

@@ -24,7 +24,9 @@ const languagesOf = async (project: DirectoryProject): Promise<unknown> =>
 
 async function projectWith(files: Readonly<Record<string, string>>): Promise<DirectoryProject> {
   const project = await service.seed.project({ visibility: 'public' });
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   commitFiles(repository, files);
   return project;
 }

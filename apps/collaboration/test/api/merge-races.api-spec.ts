@@ -59,7 +59,7 @@ const stateOf = async (place: MergePlace, { iid }: Request): Promise<string> =>
 
 /** How often each commit is in the history of `main`. */
 async function history({ project }: MergePlace): Promise<ReadonlyMap<string, number>> {
-  const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
+  const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
   const counts = new Map<string, number>();
   const { stdout } = await repository.run({ args: ['rev-list', 'refs/heads/main'] });
   for (const id of stdout.toString().trim().split('\n')) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -111,7 +111,7 @@ test('merges at once with pushes to the branch and with closing: merged or refus
 describe('a process that is slow or dead after it moved the target branch', () => {
   /** Squashes a request as a process does that never settles. Returns the commit and the id of the push. */
   async function squashUnsettled(place: MergePlace, { iid, commit }: Request) {
-    const git = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const git = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
     const variables = Object.fromEntries(
       ['AUTHOR', 'COMMITTER'].flatMap((role) => [
         [`GIT_${role}_NAME`, 'Wren'],
@@ -126,7 +126,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     await service.database.query(set, [place.project.id, iid, intent]);
     const by = { projectId: place.project.id, userId: place.cast.maintainer.id, source: 'api' } as const;
     const update = { ref: 'refs/heads/main', oldId: before, newId: squashed };
-    const pushId = await service.app.get(RefIntents).record(by, [update]);
+    const pushId = await service.app.get(RefIntents).recordUpdates(by, [update]);
     const move = () => git.run({ args: ['update-ref', update.ref, squashed, before] });
     return { squashed, pushId, move, git };
   }
@@ -161,7 +161,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     await as(place).put(`${place.path}/${request.iid}/merge`).send({ squash: true }).expect(422);
     await rm(lock);
     await move();
-    await service.app.get(Settlement).settle(git, pushId, null);
+    await service.app.get(Settlement).settlePush(git, pushId, null);
     expect(await shown(place, request)).toMatchObject({ state: 'merged', squash_commit_sha: squashed });
   });
 
@@ -171,7 +171,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     const { squashed, pushId, move, git } = await squashUnsettled(place, request);
     await as(place).put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
     await move();
-    await service.app.get(Settlement).settle(git, pushId, null);
+    await service.app.get(Settlement).settlePush(git, pushId, null);
     expect(await shown(place, request)).toMatchObject({
       ...{ state: 'merged', squash_commit_sha: squashed, closed_at: null, closed_by: null },
     });
@@ -210,13 +210,13 @@ describe('a process that is slow or dead after it moved the target branch', () =
     const place = await scene.place();
     const request = await open1(place);
     await refuseFastForward(place, request);
-    const git = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const git = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
     const update = { ref: 'refs/heads/main', oldId: objectId(place.mainSha), newId: objectId(request.commit) };
     const by = { projectId: place.project.id, userId: place.cast.maintainer.id, source: 'api' } as const;
-    const pushId = await service.app.get(RefIntents).record(by, [update]);
+    const pushId = await service.app.get(RefIntents).recordUpdates(by, [update]);
     await as(place).put(`${place.path}/${request.iid}`).send({ state_event: 'close' }).expect(200);
     await git.run({ args: ['update-ref', update.ref, update.newId, update.oldId] });
-    await service.app.get(Settlement).settle(git, pushId, null);
+    await service.app.get(Settlement).settlePush(git, pushId, null);
     expect(await stateOf(place, request)).toBe('merged');
   });
 
@@ -238,18 +238,18 @@ describe('a process that is slow or dead after it moved the target branch', () =
     const place = await scene.place({ merge_settings: { merge_method: 'ff' } });
     const request = await open1(place);
     await refuseFastForward(place, request);
-    const git = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const git = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
     const newId = objectId(request.commit);
     const updates = [
       { ref: 'refs/heads/main', oldId: objectId(place.mainSha), newId },
       { ref: 'refs/heads/second', oldId: NO_OBJECT, newId },
     ];
     const by = { projectId: place.project.id, userId: place.cast.maintainer.id, source: 'git' } as const;
-    const pushId = await service.app.get(RefIntents).record(by, updates);
+    const pushId = await service.app.get(RefIntents).recordUpdates(by, updates);
     await git.run({ args: ['update-ref', 'refs/heads/main', newId] });
     await as(place).put(`${place.path}/${request.iid}/merge`);
     await git.run({ args: ['update-ref', 'refs/heads/second', newId] });
-    await service.app.get(Settlement).settle(git, pushId, new Set(updates.map(({ ref }) => ref)));
+    await service.app.get(Settlement).settlePush(git, pushId, new Set(updates.map(({ ref }) => ref)));
     const states = 'select state from ref_updates where push_id = $1';
     expect(await service.database.query(states, [pushId])).toEqual([{ state: 'done' }, { state: 'done' }]);
     expect(await stateOf(place, request)).toBe('merged');

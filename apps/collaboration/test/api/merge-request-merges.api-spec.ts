@@ -49,7 +49,7 @@ async function open(
 const shown = async (iid: number): Promise<Shown> => (await as('developer').get(`${path}/${iid}`)).body as Shown;
 const merge = (iid: number, body: Record<string, unknown> = {}, name: keyof Cast = 'developer') =>
   as(name).put(`${path}/${iid}/merge`).send(body);
-const repository = async () => (await service.app.get(ProjectRepositories).find(place.project.id))!;
+const repository = async () => (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
 /** Reads a commit of the server: its parents, author, committer and message. */
 async function commit(id: string): Promise<{ parents: string[]; author: string; committer: string; message: string }> {
   const args = ['show', '--no-patch', '--format=%P%n%an <%ae>%n%cn <%ce>%n%B', id];
@@ -217,10 +217,10 @@ describe('merging', () => {
     await service.database.query(set, [...where, intent]);
     const push = { projectId: place.project.id, userId: cast.maintainer.id, source: 'api' } as const;
     const update = { ref: 'refs/heads/main', oldId: before, newId: made };
-    const id = await service.app.get(RefIntents).record(push, [update]);
+    const id = await service.app.get(RefIntents).recordUpdates(push, [update]);
     expect(await shown(iid)).toMatchObject({ state: 'opened' });
     await git.run({ args: ['update-ref', 'refs/heads/main', made] });
-    await service.app.get(Settlement).settle(git, id, null);
+    await service.app.get(Settlement).settlePush(git, id, null);
     expect(await shown(iid)).toMatchObject({
       state: 'merged',
       merged_by: { id: cast.maintainer.id },

@@ -251,7 +251,9 @@ describe('refused options', () => {
 
 describe('after a crash', () => {
   it('a job applies the options, once', async () => {
-    const apply = jest.spyOn(PushedRequests.prototype, 'apply').mockRejectedValueOnce(new Error('The process died.'));
+    const apply = jest
+      .spyOn(PushedRequests.prototype, 'applyOptions')
+      .mockRejectedValueOnce(new Error('The process died.'));
     const branch = await commit();
     await push(['create', 'title=Late'], [branch], place, place.cast.developer);
     apply.mockRestore();
@@ -274,14 +276,14 @@ describe('after a crash', () => {
   });
 
   it('a branch that is done stays as it is, when options are applied again', async () => {
-    const forget = jest.spyOn(PushedRequests.prototype, 'apply');
+    const forget = jest.spyOn(PushedRequests.prototype, 'applyOptions');
     const branch = await commit();
     await push(['create', 'title=Once'], [branch]);
     const id = forget.mock.calls[0]![0];
     forget.mockRestore();
     // As after a crash between the merge request and the end of the push.
     await service.database.query(`update pushes set options = '{merge_request.title=Twice}' where id = $1`, [id]);
-    await service.app.get(PushedRequests).apply(id);
+    await service.app.get(PushedRequests).applyOptions(id);
     expect(await ofBranch(branch)).toMatchObject([{ title: 'Once' }]);
   });
 });

@@ -90,7 +90,7 @@ test('a forced push counts the new commits, and keeps the old ones', async () =>
   const [forced] = await scene.push(place, source, ['Other']);
   expect((await shown(iid)).sha).toBe(forced);
   expect((await notesOf(iid)).at(-1)).toContain('added 1 commit\n');
-  const repository = await service.app.get(ProjectRepositories).find(place.project.id);
+  const repository = await service.app.get(ProjectRepositories).findRepository(place.project.id);
   const kept = await repository!.run({ args: ['rev-parse', '--verify', `refs/keep-around/${commits[1]}`] });
   expect(kept.stdout.toString().trim()).toBe(commits[1]);
 });
@@ -300,17 +300,17 @@ test('a push of 1,000 commits: one version, note and event; threads on lines tha
 describe('a settlement that comes late', () => {
   /** Moves a branch as a push would, without its settlement. Returns the number of the push. */
   async function moved(source: string, oldId: string, newId: string): Promise<number> {
-    const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+    const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
     const ref = `refs/heads/${source}`;
     const push = { projectId: place.project.id, userId: cast.developer.id, source: 'git' } as const;
     const update = { ref, oldId: oldId as ObjectId, newId: newId as ObjectId };
-    const id = await service.app.get(RefIntents).record(push, [update]);
+    const id = await service.app.get(RefIntents).recordUpdates(push, [update]);
     await repository.run({ args: newId === NO_OBJECT ? ['update-ref', '-d', ref] : ['update-ref', ref, newId] });
     return id;
   }
   async function settle(...pushes: number[]): Promise<void> {
-    const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
-    for (const id of pushes) await service.app.get(Settlement).settle(repository, id, null);
+    const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
+    for (const id of pushes) await service.app.get(Settlement).settlePush(repository, id, null);
   }
 
   test('is done by the job as the push would have, once', async () => {

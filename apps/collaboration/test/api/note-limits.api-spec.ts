@@ -535,7 +535,7 @@ test('an administrator can change the limit and its allowlist at runtime', async
   const { body: issue }: { body: { iid: number } } = await author.post(issues).send({ title: 'x' }).expect(201);
   const notes = `${issues}/${issue.iid}/notes`;
   const say = (settings: Record<string, unknown>) =>
-    service.app.get(InstanceSettings).take({ version: 1, features: {}, settings });
+    service.app.get(InstanceSettings).applyAnswer({ version: 1, features: {}, settings });
   try {
     say({ notes_create_limit: 1, notes_create_limit_allowlist: [free.user.id] });
     for (const status of [201, 429]) await limited.write(notes).expect(status);

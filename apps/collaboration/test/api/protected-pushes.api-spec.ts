@@ -274,7 +274,7 @@ it('lets a merge through the API pass with the right to merge', async () => {
   await api('maintainer', 'patch', '/protected_branches/main', { allowed_to_merge: [{ access_level: 30 }] });
   await git.commit(folder, 'Second');
   expect((await push('developer', 'main:feature')).code).toBe(0);
-  const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
+  const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
   const [oldId, newId] = [
     await readRef(repository, 'refs/heads/main'),
     await readRef(repository, 'refs/heads/feature'),
@@ -284,18 +284,18 @@ it('lets a merge through the API pass with the right to merge', async () => {
     write: () => Promise.resolve([{ ref: 'refs/heads/main', oldId: oldId ?? NO_OBJECT, newId: newId! }]),
   };
   const changes = service.app.get(RefChanges);
-  expect(await changes.change(repository, change)).toEqual({ moved: false, why: null, refusal: PUSH });
-  expect(await changes.change(repository, { ...change, isMerge: true })).toEqual({ moved: true });
+  expect(await changes.changeRefs(repository, change)).toEqual({ moved: false, why: null, refusal: PUSH });
+  expect(await changes.changeRefs(repository, { ...change, isMerge: true })).toEqual({ moved: true });
 });
 
 it('checks a change through the API again when its intent is recorded', async () => {
   const { project, push } = await filled();
   expect((await push('developer', 'main:feature')).code).toBe(0);
-  const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
+  const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
   const newId = (await readRef(repository, 'refs/heads/feature'))!;
   const intents = service.app.get(RefIntents);
-  const record = intents.record.bind(intents);
-  const spy = jest.spyOn(intents, 'record').mockImplementationOnce(async (...args) => {
+  const record = intents.recordUpdates.bind(intents);
+  const spy = jest.spyOn(intents, 'recordUpdates').mockImplementationOnce(async (...args) => {
     await service.database.query(
       `insert into protected_branches (project_id, name, push_levels, merge_levels, unprotect_levels)
        values ($1, 'late', '{40}', '{40}', '{40}')`,
@@ -304,7 +304,7 @@ it('checks a change through the API again when its intent is recorded', async ()
     return record(...args);
   });
   try {
-    const outcome = await service.app.get(RefChanges).change(repository, {
+    const outcome = await service.app.get(RefChanges).changeRefs(repository, {
       project: scopeOf(project),
       viewer: service.seed.viewer(users.developer) as SignedInViewer,
       write: () => Promise.resolve([{ ref: 'refs/heads/late', oldId: NO_OBJECT, newId }]),
@@ -326,17 +326,17 @@ it('checks a change through the API again when its intent is recorded', async ()
 it('settles a change whose caller loses the permission once its intent is stored', async () => {
   const { project, push } = await filled();
   expect((await push('developer', 'main:feature')).code).toBe(0);
-  const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
+  const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
   const newId = (await readRef(repository, 'refs/heads/feature'))!;
   let isLost = false;
   const rights = {
     recheckBeforeRead: () => null,
     recheckBeforeWrite: () => (isLost ? Promise.reject(new Forbidden()) : null),
     validForMs: () => 1000,
-    committed: () => void (isLost = true),
+    noteCommit: () => void (isLost = true),
   };
   const change = () =>
-    service.app.get(RefChanges).change(repository, {
+    service.app.get(RefChanges).changeRefs(repository, {
       ...{ project: scopeOf(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
       write: () => Promise.resolve([{ ref: 'refs/heads/lost', oldId: NO_OBJECT, newId }]),
     });

@@ -44,7 +44,7 @@ afterAll(async () => {
 function limit(limits: Partial<Record<PlanLimitName, number>>, plan = 'default'): void {
   service.app
     .get(InstanceSettings)
-    .take({ version: (version += 1), features: {}, settings: {}, plan_limits: { [plan]: limits } });
+    .applyAnswer({ version: (version += 1), features: {}, settings: {}, plan_limits: { [plan]: limits } });
 }
 
 interface Place {
@@ -74,7 +74,7 @@ async function commitBytes(folder: string, size: number, name = 'large'): Promis
 const push = (folder: string, ...refs: string[]): Promise<Ran> => git.run(folder, 'push', 'origin', ...refs);
 
 async function leftovers({ project }: Place): Promise<string[]> {
-  const repository = await service.app.get(ProjectRepositories).find(project.id);
+  const repository = await service.app.get(ProjectRepositories).findRepository(project.id);
   const names = await readdir(join(repository!.directory, 'objects'));
   return names.filter((name) => name.startsWith('tmp_'));
 }

@@ -163,7 +163,9 @@ describe('a push whose caller loses the permission meanwhile', () => {
     ['an active project', new Forbidden('It is archived.'), 'It is archived.'],
   ])('changes nothing after the loss of %s', async (_, loss, text) => {
     const { project, folder } = await place();
-    const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: null });
+    const repository = await service.app
+      .get(ProjectRepositories)
+      .openRepository({ id: project.id, defaultBranch: null });
     front.receive = (request, response) => {
       const scope = scopeOf(project);
       const viewer = service.seed.viewer(maintainer) as SignedInViewer;
@@ -172,7 +174,7 @@ describe('a push whose caller loses the permission meanwhile', () => {
       response.writeHead(200, { 'content-type': 'application/x-git-receive-pack-result' });
       void service.app
         .get(PushReceiver)
-        .receive(repository, lost)
+        .receivePush(repository, lost)
         .then((answer) => answer.pipe(response));
     };
     const { code, output } = await git.run(folder, 'push', 'origin', 'main');
@@ -189,13 +191,15 @@ describe('the decision about a push', () => {
     const { project, folder } = await place();
     await git.ok(folder, 'push', '--quiet', 'origin', 'main');
     const newId = (await git.ok(folder, 'rev-parse', 'HEAD')).trim() as ObjectId;
-    const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
-    const expecting = jest.spyOn(service.app.get(PushHooks), 'expect').mockImplementationOnce(() => {
+    const repository = await service.app
+      .get(ProjectRepositories)
+      .openRepository({ id: project.id, defaultBranch: 'main' });
+    const expecting = jest.spyOn(service.app.get(PushHooks), 'expectPush').mockImplementationOnce(() => {
       throw new Error('Only the checks are needed.');
     });
     const push = { project: scopeOf(project), viewer, input: Readable.from([]), notice: null };
     const receiver = service.app.get(PushReceiver);
-    await expect(receiver.receive(repository, { ...push, recheckRights })).rejects.toThrow();
+    await expect(receiver.receivePush(repository, { ...push, recheckRights })).rejects.toThrow();
     const checks: PushChecks = expecting.mock.calls[0]![1];
     expecting.mockRestore();
     const ended = new AbortController();
@@ -253,7 +257,9 @@ describe('the decision about a push', () => {
 it('goes on after a lock that a killed process left', async () => {
   const { project, folder } = await place();
   await git.ok(folder, 'push', '--quiet', 'origin', 'main');
-  const { directory } = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const { directory } = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   const lock = join(directory, 'refs/heads/main.lock');
   await writeFile(lock, '');
   await git.commit(folder, 'Second');
@@ -265,7 +271,7 @@ it('goes on after a lock that a killed process left', async () => {
 
 it('settles a push although its first settlement failed, and does not fail the push', async () => {
   const { project, folder } = await place();
-  const settle = jest.spyOn(service.app.get(Settlement), 'settle');
+  const settle = jest.spyOn(service.app.get(Settlement), 'settlePush');
   try {
     settle.mockRejectedValueOnce(new Error('the database is away'));
     await git.ok(folder, 'push', '--quiet', 'origin', 'main');
@@ -285,11 +291,11 @@ describe('after the death of a process between the intent and the settlement', (
     await git.ok(folder, 'push', '--quiet', 'origin', 'main');
     const [oldId, newId] = [(await git.ok(folder, 'rev-parse', 'HEAD')).trim(), await git.commit(folder, 'Second')];
     await git.ok(folder, 'push', '--quiet', 'origin', 'main:objects');
-    const repository = (await service.app.get(ProjectRepositories).find(project.id))!;
+    const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
     const update = { ref: 'refs/heads/main', oldId: oldId as ObjectId, newId: newId as ObjectId };
     const id = await service.app
       .get(RefIntents)
-      .record({ projectId: project.id, userId: maintainer.id, source: 'git' }, [update]);
+      .recordUpdates({ projectId: project.id, userId: maintainer.id, source: 'git' }, [update]);
     if (moves) expect(await updateRefs(repository, [update], { atomic: true })).toMatchObject([{ moved: true }]);
     return { project, folder, id, repository, update };
   }
@@ -420,6 +426,6 @@ it('measures the repository, and removes its folder after its project', async ()
     [project.id],
   );
   await job.sweep();
-  expect(await repositories.find(project.id)).toBeNull();
+  expect(await repositories.findRepository(project.id)).toBeNull();
   expect(await service.database.query('select 1 from removed_repositories')).toEqual([]);
 });

@@ -287,8 +287,8 @@ describe('a release', () => {
 
   it('is not made for a tag that is deleted meanwhile', async () => {
     const [tags, tag] = [service.app.get(ReleaseTags), nextTag()];
-    const ensure = tags.ensure.bind(tags);
-    jest.spyOn(tags, 'ensure').mockImplementationOnce(async (...args) => {
+    const ensure = tags.ensureTag.bind(tags);
+    jest.spyOn(tags, 'ensureTag').mockImplementationOnce(async (...args) => {
       const sha = await ensure(...args);
       await service.app.as(maintainer).delete(tagPath(tag)).expect(204);
       return sha;
@@ -303,7 +303,7 @@ describe('a release', () => {
     await created({ tag_name: tag });
     const [last] = await service.database.query<{ id: number }>('select max(id) as id from pushes');
     await made.place(`:refs/tags/${tag}`);
-    const repository = await service.app.get(ProjectRepositories).find(made.project.id);
+    const repository = await service.app.get(ProjectRepositories).findRepository(made.project.id);
     const update = { ref: `refs/tags/${tag}`, oldId: head, newId: NO_OBJECT } as RefUpdate;
     const facts = {
       pushId: last!.id,

@@ -184,7 +184,9 @@ describe('the start of a commit', () => {
     });
     const fork = { project_id: at.project.id, network_id: at.project.id, branch: null };
     const forked = await service.seed.project({ fork });
-    const origin = await service.app.get(ProjectRepositories).open({ id: forked.id, defaultBranch: 'main', fork });
+    const origin = await service.app
+      .get(ProjectRepositories)
+      .openRepository({ id: forked.id, defaultBranch: 'main', fork });
     const tip = commitFiles(origin, { f: 'f' }, { branch: 'work' });
     const started = await commit(at, create('b'), { branch: 'new', start_project: forked.id, start_branch: 'work' });
     expect([started.status, started.body.parent_ids]).toEqual([201, [tip]]);

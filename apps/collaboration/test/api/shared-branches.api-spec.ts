@@ -325,8 +325,8 @@ describe('the right to push', () => {
     const { target, fork, iid } = await opened();
     const before = await scene.ref(fork, 'refs/heads/topic');
     const receiver = service.app.get(PushReceiver);
-    const receive = receiver.receive.bind(receiver);
-    const spy = jest.spyOn(receiver, 'receive').mockImplementationOnce(async (...args) => {
+    const receive = receiver.receivePush.bind(receiver);
+    const spy = jest.spyOn(receiver, 'receivePush').mockImplementationOnce(async (...args) => {
       const closed = `state = 'closed', closed_at = now()`;
       await query(`update merge_requests set ${closed} where project_id = $1 and iid = $2`, target.project.id, iid);
       return receive(...args);

@@ -20,7 +20,7 @@ const { clear, mailTo, mails, recipients } = box;
 beforeAll(async () => {
   service = await startCollaboration();
   scene = await MergeRequestScene.start(service);
-  const { directory } = await service.app.get(ProjectRepositories).open({ id: 1, defaultBranch: 'main' });
+  const { directory } = await service.app.get(ProjectRepositories).openRepository({ id: 1, defaultBranch: 'main' });
   // The worker checks merge requests too, in the same repositories.
   await box.start({ ROOKERY_REPOSITORIES: directory.split('/@hashed/')[0]! });
 }, 60_000);

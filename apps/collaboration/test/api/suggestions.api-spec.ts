@@ -244,7 +244,7 @@ test('refusals of one suggestion', async () => {
 test('a branch that moved without its settlement refuses', async () => {
   const request = await open({ 'a.txt': '1\n' });
   const id = idIn(await start(request, block('x')));
-  const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+  const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
   const ref = `refs/heads/${request.source}`;
   await repository.run({ args: ['update-ref', ref, place.mainSha] });
   expect((await apply(id).expect(400)).body).toEqual({ message: 'A file has been changed.' });
@@ -364,11 +364,11 @@ test('a process that died after the branch moved leaves the rest to the job', as
     `refs/heads/${request.source}`,
   ];
   const update = { ref, oldId: objectId(request.refs['head_sha']!), newId: made };
-  const pushId = await service.app.get(RefIntents).record(push, [update]);
+  const pushId = await service.app.get(RefIntents).recordUpdates(push, [update]);
   expect((await shown(request, thread)).notes[0]!.suggestions).toMatchObject([{ applied: false }]);
-  const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+  const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
   await repository.run({ args: ['update-ref', ref, made] });
-  await service.app.get(Settlement).settle(repository, pushId, null);
+  await service.app.get(Settlement).settlePush(repository, pushId, null);
   const [note] = (await shown(request, thread)).notes;
   expect(note).toMatchObject({
     resolved: true,
@@ -379,7 +379,7 @@ test('a process that died after the branch moved leaves the rest to the job', as
 
 /** Moves or deletes the source branch without a settlement. */
 async function moveUnsettled({ source }: Opened, to: string | null): Promise<void> {
-  const repository = (await service.app.get(ProjectRepositories).find(place.project.id))!;
+  const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
   const ref = `refs/heads/${source}`;
   await repository.run({ args: to === null ? ['update-ref', '-d', ref] : ['update-ref', ref, to] });
 }

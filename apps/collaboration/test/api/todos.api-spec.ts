@@ -202,7 +202,7 @@ describe('to-dos are created', () => {
     };
     await worker
       .get(Work)
-      .run((tx) => worker.get(TodosConsumer).created({ tx, events: [{ ...late, data: event!.payload }] }));
+      .run((tx) => worker.get(TodosConsumer).raiseOnCreation({ tx, events: [{ ...late, data: event!.payload }] }));
     expect(await actionsOf(cast.guest)).toEqual(['mentioned']);
     // Mentions are checked with the permissions of the editor, not of the author.
     const secret = await service.seed.group({ visibility: 'private' });
@@ -210,7 +210,7 @@ describe('to-dos are created', () => {
     await service.seed.member(member, secret, 'guest');
     await edit(issue, { description: `x @${secret.full_path}` });
     const byAdmin = { ...late, id: randomUUID(), actorId: cast.admin.id, data: event!.payload };
-    await worker.get(Work).run((tx) => worker.get(TodosConsumer).created({ tx, events: [byAdmin] }));
+    await worker.get(Work).run((tx) => worker.get(TodosConsumer).raiseOnCreation({ tx, events: [byAdmin] }));
     expect(await actionsOf(member)).toEqual([]);
   });
 
@@ -431,7 +431,9 @@ describe('to-dos are done', () => {
       aggregateId: issue.id,
       actorId: cast.owner.id,
     };
-    await worker.get(Work).run((tx) => consumer.created({ tx, events: [{ ...delivered, data: event!.payload }] }));
+    await worker
+      .get(Work)
+      .run((tx) => consumer.raiseOnCreation({ tx, events: [{ ...delivered, data: event!.payload }] }));
     expect([await actionsOf(cast.maintainer), await actionsOf(cast.maintainer, { state: 'done' })]).toEqual([
       [],
       ['assigned'],

@@ -48,8 +48,8 @@ const reader = {
   reads_code: true,
 };
 const HOT: Record<string, () => Planned> = {
-  'commits/comments': () => comments.page(10, pageOne),
-  'commits/discussions': () => discussions.page(pageOne, reader),
+  'commits/comments': () => comments.pageStatement(10, pageOne),
+  'commits/discussions': () => discussions.pageStatement(pageOne, reader),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -60,7 +60,7 @@ async function deliver(person: SeededUser, hard: boolean, ghostId = ghost.id): P
   const consumer = service.app.get(UserRemovalsConsumer);
   await service.app.get(Work).run((tx) => consumer.userDeleted({ tx, events: [event] }));
 }
-const transferOnce = (): Promise<number> => service.app.get(UserRemovals).once();
+const transferOnce = (): Promise<number> => service.app.get(UserRemovals).runOnce();
 
 /** Creates a user with rows in every table that references users. */
 async function busyPerson(): Promise<{ person: SeededUser; own: Row; note: Row; elsewhere: Row; word: Row }> {

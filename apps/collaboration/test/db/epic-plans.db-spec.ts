@@ -74,7 +74,7 @@ const NEWEST = { orderBy: 'created_at', sort: 'desc' } as const;
 const PAGE = { page: 1, perPage: 20 };
 /** Statements for group 20 and its descendants. */
 const listed = (filter: EpicFilter, by: Partial<EpicOrder> = {}, descendants = true): Planned => {
-  const reach = { ancestors: false, descendants };
+  const reach = { includesAncestors: false, includesDescendants: descendants };
   return epics.pageStatement([7, false, false, 20, [20]], { reach, filter, order: { ...NEWEST, ...by }, page: PAGE });
 };
 

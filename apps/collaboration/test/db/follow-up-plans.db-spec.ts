@@ -91,8 +91,9 @@ const GROWING_INDEX = /_(todos|activity_events|issues|epics|notes|participants)(
 const page = { page: 1, perPage: 20 };
 const VIEWER = { viewer: 8, is_admin: false, is_external: false };
 const listed = (scope: 'ofProjects' | 'all', filter: Partial<TodoFilter> = {}) =>
-  todos.page(scope, { state: 'pending', ...filter }, page, VIEWER);
-const feed = <F extends Feed>(kind: F, values: FeedParams[F]) => feeds.page(kind, { sort: 'desc' }, page, values);
+  todos.pageStatement(scope, { state: 'pending', ...filter }, page, VIEWER);
+const feed = <F extends Feed>(kind: F, values: FeedParams[F]) =>
+  feeds.pageStatement(kind, { sort: 'desc' }, page, values);
 const project = {
   ...VIEWER,
   project: 8,
@@ -117,7 +118,7 @@ const reader = {
 const HOT: Record<string, () => Statement<unknown>> = {
   'todos/todos-pending': () => listed('ofProjects'),
   'todos/todos-pending-of-groups-too': () => listed('all'),
-  'subscriptions/participants-of-issue': () => people.statement({ kind: issueKind, by: 'iid' }, page, reader),
+  'subscriptions/participants-of-issue': () => people.listStatement({ kind: issueKind, by: 'iid' }, page, reader),
   'todos/todos-done': () => listed('ofProjects', { state: 'done' }),
   'todos/todos-done-of-groups-too': () => listed('all', { state: 'done' }),
   'activity/activity-of-author': () => feed('author', { ...VIEWER, author: 8 }),

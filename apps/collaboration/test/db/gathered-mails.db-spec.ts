@@ -460,9 +460,9 @@ describe('many queued in one batch', () => {
   /** Queues e-mails as the consumer does for many events in one batch. */
   async function queued(notices: readonly Partial<Notice>[]): Promise<void> {
     const common = { template: 'note_created', actorId: bob.id, noteableId: issue, noteId: null } as const;
-    const all = notices.map((one) => ({ eventId: randomUUID(), ...common, toParticipants: false, to: [], ...one }));
+    const all = notices.map((one) => ({ eventId: randomUUID(), ...common, isForParticipants: false, to: [], ...one }));
     const kind = queueing.get(NoteableKinds).kindOfType('Issue')!;
-    await queueing.get(Work).run((tx) => queueing.get(QueueMails).queue(tx, kind, all));
+    await queueing.get(Work).run((tx) => queueing.get(QueueMails).queueMails(tx, kind, all));
   }
   /** Inserts comments on the issue. Shape: their ids, in order. */
   const notes = async (count: number, by = bob): Promise<number[]> =>
@@ -486,7 +486,7 @@ describe('many queued in one batch', () => {
       [person.id],
     );
   const all = (ids: readonly number[], o: Partial<Notice> = {}) =>
-    ids.map((noteId) => ({ noteId, toParticipants: true, ...o }));
+    ids.map((noteId) => ({ noteId, isForParticipants: true, ...o }));
 
   test('a recipient without allowance gets one row for all notes, and each note is sent once', async () => {
     await addParticipants(reader, carol);
@@ -536,7 +536,7 @@ describe('many queued in one batch', () => {
           { userId: carol.id, reason: 'mentioned' },
         ],
       },
-      { noteId: third!, toParticipants: true },
+      { noteId: third!, isForParticipants: true },
     ]);
     expect((await rowsOf(reader)).map((row) => [row.note_id, row.reason])).toEqual([[first, 'mentioned']]);
     expect((await rowsOf(carol)).map((row) => [row.note_id, row.reason])).toEqual([

@@ -55,7 +55,7 @@ async function last(): Promise<[number, number] | undefined> {
   return (await publishedCounts()).at(-1);
 }
 const recount = () =>
-  service.app.get(Work).run((tx) => service.app.get(IssueCountsService).recount(tx, [project.id, project.id]));
+  service.app.get(Work).run((tx) => service.app.get(IssueCountsService).recountIssues(tx, [project.id, project.id]));
 
 describe('the number of open issues of a project', () => {
   it('is counted through opening, closing, reopening, deletion and changes of confidentiality', async () => {
@@ -117,7 +117,7 @@ describe('the number of open issues of a project', () => {
     expect(await last()).toEqual([3, 2]);
     const work = service.app.get(Work);
     for (let isDone = false; !isDone;)
-      isDone = await work.run((tx) => service.app.get(NoteableRemoval).next(tx, person.id));
+      isDone = await work.run((tx) => service.app.get(NoteableRemoval).removeNext(tx, person.id));
     expect(await last()).toEqual([1, 1]);
   });
 
@@ -130,7 +130,7 @@ describe('the number of open issues of a project', () => {
     const held = new Promise<void>((resolve) => (isHeld = resolve));
     const released = new Promise<void>((resolve) => (release = resolve));
     const first = work.run(async (tx) => {
-      await service.app.get(IssueCountsService).recount(tx, [project.id]);
+      await service.app.get(IssueCountsService).recountIssues(tx, [project.id]);
       isHeld();
       await released;
     });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { runMigrations } from '@rookery/persistence';
-import type { Database, Prepared, Work } from '@rookery/persistence';
+import type { Database, PreparedStatement, Work } from '@rookery/persistence';
 import {
   expectPlan,
   nodesOf,
@@ -30,18 +30,22 @@ const PEOPLE = 16;
 const FRESH = 5000;
 const SETTINGS = { leaseMs: 600_000, batchCount: 20, perMinute: 30 };
 const table = new MailTable('mails', 'update mails m set');
-const claimed: Planned = (db) => table.claim(db, '0197a000-0000-7000-8000-000000000001', SETTINGS);
+const claimed: Planned = (db) => table.claimMails(db, '0197a000-0000-7000-8000-000000000001', SETTINGS);
 const settled: Planned = (db: Database) =>
-  table.settle(
+  table.settleMails(
     { prepared: (statement, values) => db.run({ ...statement, values }) },
     [1, 2, 3, 4, 5].map((id) => ({ id, state: 'sent', reply: null, messageId: null, delayMs: 0 })),
   );
 const postponing: Planned = (db: Database) => {
   const tx = {
-    prepared: (statement: Prepared, values: readonly unknown[]) => db.run({ ...statement, values }).then(() => []),
+    prepared: (statement: PreparedStatement, values: readonly unknown[]) =>
+      db.run({ ...statement, values }).then(() => []),
   };
   const work = { run: (use: (given: typeof tx) => unknown) => use(tx) } as unknown as Work;
-  return new MailTable('mails', 'update mails m set').sweep(work, { ...SETTINGS, burst: 60 } as MailerSettings);
+  return new MailTable('mails', 'update mails m set').postponeBlocked(work, {
+    ...SETTINGS,
+    burst: 60,
+  } as MailerSettings);
 };
 const KEYS = ['pk_mails', 'ix_mails_gathered_into'];
 /** Statements that check whether e-mails are still due. Shape: $1 of each is ids. */

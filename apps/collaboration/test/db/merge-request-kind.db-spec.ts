@@ -13,7 +13,7 @@ import { Work } from '@rookery/persistence';
 import { startNats, until } from '@rookery/testing';
 import type { PrivateNats, SeededService, SeededUser } from '@rookery/testing';
 import { ActivityQueries } from '../../src/following/activity/activity.queries';
-import type { PlacedNoteable } from '../../src/base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../src/base/noteables/planning.policy';
 import type { NoteableReference } from '../../src/base/noteables/reader';
 import { NewNotesService } from '../../src/talk/notes/new-notes.service';
 import { NotesQueries } from '../../src/talk/notes/notes.queries';
@@ -104,7 +104,7 @@ function factsOf(author: SeededUser, at: Date) {
   return { project_id: project.id, author_id: author.id, confidential: false, created_at: at.toISOString() };
 }
 async function on({ iid }: Made, user: SeededUser): Promise<NoteableReference> {
-  const facts = (await get(Directory).projects([project.id])).get(project.id)!;
+  const facts = (await get(Directory).findProjects([project.id])).get(project.id)!;
   const levels = await get(Directory).levelsInProject(project.id, [user.id]);
   const level = levels.get(user.id) ?? 0;
   return { kind: mergeRequests, parent: { ...facts, level }, by: 'iid', named: iid };
@@ -112,7 +112,7 @@ async function on({ iid }: Made, user: SeededUser): Promise<NoteableReference> {
 const pageOne = { page: 1, perPage: 20 };
 const newest = { orderBy: 'created_at', sort: 'desc', activity: 'all_notes' } as const;
 const notesOf = async (mergeRequest: Made, user: SeededUser) => {
-  const page = await get(NotesQueries).page(viewer(user), await on(mergeRequest, user), newest, pageOne);
+  const page = await get(NotesQueries).list(viewer(user), await on(mergeRequest, user), newest, pageOne);
   return { total: page.total, notes: JSON.parse(page.json) as Record<string, unknown>[] };
 };
 const comment = async (
@@ -123,18 +123,18 @@ const comment = async (
 ): Promise<{ id: number }> => {
   const newNote = { body, internal, createdAt: null };
   const named = await on(mergeRequest, user);
-  return work((tx) => get(NotesService).write(tx, viewer(user), named, { as: 'create', newNote }));
+  return work((tx) => get(NotesService).writeNote(tx, viewer(user), named, { as: 'create', newNote }));
 };
 const todosOf = async (user: SeededUser): Promise<Record<string, unknown>[]> => {
   await worker.drained();
-  const page = await get(TodosService).page(viewer(user), { state: 'pending' }, pageOne);
+  const page = await get(TodosService).list(viewer(user), { state: 'pending' }, pageOne);
   const todos = JSON.parse(page.json) as Record<string, unknown>[];
   expect(page.total).toBe(todos.length);
   return todos;
 };
 const feedOf = async (user: SeededUser) => {
   await worker.drained();
-  const { json: feed } = await get(ActivityQueries).own(viewer(user), { sort: 'desc' }, pageOne);
+  const { json: feed } = await get(ActivityQueries).listOwn(viewer(user), { sort: 'desc' }, pageOne);
   return JSON.parse(feed) as Record<string, unknown>[];
 };
 
@@ -179,7 +179,7 @@ test('its notes are for readers of its project feature, with its own messages fo
   const mergeRequest = await made(cast.owner);
   const shown = await on(mergeRequest, cast.guest);
   const hidden = { ...shown, parent: { ...shown.parent, mergeRequestsAccessLevel: 'disabled' as const } };
-  const refused = get(NotesQueries).page(viewer(cast.guest), hidden, newest, pageOne);
+  const refused = get(NotesQueries).list(viewer(cast.guest), hidden, newest, pageOne);
   await expect(refused).rejects.toEqual(new NotFound());
 });
 
@@ -210,7 +210,7 @@ test('an assignment and a mention create to-dos, which a comment marks as done, 
 
 test('commands for its fields are executed, others are text', async () => {
   const mergeRequest = await made(cast.owner);
-  const named = (await on(mergeRequest, cast.guest)) as PlacedNoteable;
+  const named = (await on(mergeRequest, cast.guest)) as NoteableWithParent;
   const say = (body: string) =>
     get(NewNotesService).create(viewer(cast.guest), named, { body, internal: false, createdAt: null });
   expect(await say('/todo')).toEqual({ changes: { todo_event: 'mark' }, summary: 'Added a to-do item.' });

@@ -103,7 +103,7 @@ const named = { ...viewer, project: 3, iid: 50 };
 const ofIssue = { ...named, is_member: true, reads_confidential: true };
 
 const HOT: Record<string, () => Planned> = {
-  'merge-requests/discussions': () => discussions.page(pageOne, reader),
+  'merge-requests/discussions': () => discussions.pageStatement(pageOne, reader),
   'merge-requests/of-project': () => listed({}),
   'merge-requests/of-project-opened': () => listed({ state: 'opened' }),
   'merge-requests/of-project-by-change': () => listed({ state: 'opened' }, changed),

@@ -22,15 +22,15 @@ it.each(['https://rookery.example', "https://rookery.example/it's/", 'http://loc
     ];
     const ids = people.map((person) => person.id);
     const rows = await database.query<{ summary: unknown }>(
-      `select (${personShape.over({ user: 'u', externalUrl }).sql})::json as summary
+      `select (${personShape.toSql({ user: 'u', externalUrl }).sql})::json as summary
        from directory_users u where u.id = any($1::bigint[]) order by u.id`,
       [ids],
     );
     // Only the fields of a presenter without loaded relations.
     const context = { links: new Links(externalUrl) } as unknown as PresentContext;
-    const users = await service.app.get(Directory).users(ids);
+    const users = await service.app.get(Directory).findUsers(ids);
     const presented = JSON.parse(
-      await userSummary.array(
+      await userSummary.renderList(
         ids.map((id) => users.get(id)!),
         context,
       ),

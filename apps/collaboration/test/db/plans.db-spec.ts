@@ -135,7 +135,7 @@ const order = (over: Partial<NoteOrder> = {}): NoteOrder => ({
   activity: 'all_notes',
   ...over,
 });
-const noted = (over: Partial<NoteOrder> = {}): Planned => statements.page(order(over), pageOne, reader);
+const noted = (over: Partial<NoteOrder> = {}): Planned => statements.pageStatement(order(over), pageOne, reader);
 const VIEWER = { viewer: 7, is_admin: false, is_external: false };
 const NEWEST = { orderBy: 'created_at', sort: 'desc' } as const;
 const listed = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
@@ -161,10 +161,10 @@ const HOT: Record<string, () => Planned> = {
   'notes/notes-oldest': () => noted({ sort: 'asc' }),
   'notes/notes-by-change': () => noted({ orderBy: 'updated_at' }),
   'notes/notes-activity': () => noted({ activity: 'only_activity' }),
-  'notes/discussions-oldest': () => discussions.page(pageOne, reader),
+  'notes/discussions-oldest': () => discussions.pageStatement(pageOne, reader),
   'notes/discussion-one': () => discussions.statement('one', { ...reader, discussion: 110 }),
-  'award-emoji/awards-of-note': () => noteAwards.page(pageOne, { ...reader, note: 100 }),
-  'award-emoji/awards-of-issue': () => awards.page(pageOne, { ...reader, note: null }),
+  'award-emoji/awards-of-note': () => noteAwards.pageStatement(pageOne, { ...reader, note: 100 }),
+  'award-emoji/awards-of-issue': () => awards.pageStatement(pageOne, { ...reader, note: null }),
   'notes/note-one': () => statements.statement('one', { ...reader, note: 100 }),
   'issues/issues-newest': () => listed({}),
   'issues/issues-opened': () => listed({ state: 'opened' }),

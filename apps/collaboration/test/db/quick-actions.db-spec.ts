@@ -96,8 +96,8 @@ test('commands without text cause no comment in feeds and e-mails', async () => 
 
 test('a command name is declared once', () => {
   const actions = service.app.get(QuickActionsService);
-  const set = { names: ['close'], fits: () => true, plan: () => () => Promise.resolve([]) };
-  expect(() => actions.declare(set)).toThrow('two wings declare the quick action close');
+  const set = { names: ['close'], supportsKind: () => true, plan: () => () => Promise.resolve([]) };
+  expect(() => actions.declareSet(set)).toThrow('two wings declare the quick action close');
 });
 
 describe('a transaction step that may fail individually', () => {

@@ -42,7 +42,7 @@ async function remove(person: SeededUser, hard: boolean): Promise<void> {
   const event = { id: randomUUID(), time: new Date().toISOString(), ...about };
   const consumer = service.app.get(UserRemovalsConsumer);
   await service.app.get(Work).run((tx) => consumer.userDeleted({ tx, events: [event] }));
-  await service.app.get(UserRemovals).once();
+  await service.app.get(UserRemovals).runOnce();
 }
 
 /** Creates a user with a project snippet and a personal one, and a snippet of another user. */

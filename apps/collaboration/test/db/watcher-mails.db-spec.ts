@@ -65,10 +65,15 @@ describe('many users who watch a project', () => {
     ).map((row) => row.id);
   async function queueNotes(noteIds: readonly number[]): Promise<void> {
     const { app } = service;
-    const common = { template: 'note_created', actorId: author.id, noteableId: issue, toParticipants: true } as const;
+    const common = {
+      template: 'note_created',
+      actorId: author.id,
+      noteableId: issue,
+      isForParticipants: true,
+    } as const;
     const notices = noteIds.map((noteId) => ({ ...common, eventId: randomUUID(), noteId, to: [] }));
     const kind = app.get(NoteableKinds).kindOfType('Issue')!;
-    await app.get(Work).run((tx) => app.get(QueueMails).queue(tx, kind, notices));
+    await app.get(Work).run((tx) => app.get(QueueMails).queueMails(tx, kind, notices));
   }
   const mails = async () => {
     const [row] = await query<{ count: number; people: number; own: number }>(

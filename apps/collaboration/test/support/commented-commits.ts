@@ -34,7 +34,9 @@ export async function commitPlace(
   const group = await service.seed.group({ visibility: over.visibility ?? 'public' });
   const project = await service.seed.project({ namespace_id: group.id, ...over });
   const cast = await castOf(service.seed, project);
-  const repository = await service.app.get(ProjectRepositories).open({ id: project.id, defaultBranch: 'main' });
+  const repository = await service.app
+    .get(ProjectRepositories)
+    .openRepository({ id: project.id, defaultBranch: 'main' });
   const root = commitFiles(repository, { 'nest.txt': text(before), 'old.txt': text(numbered(9)) });
   const files = { 'nest.txt': text(after), 'new.txt': text(numbered(9)) };
   const tip = commitFiles(repository, files, { message: TIP_MESSAGE, ...(author ? { author } : {}) });

@@ -17,7 +17,7 @@ export interface CommitOptions {
 
 /** Opens the repository of a seeded project. */
 export function repositoryOf(service: SeededService, { id, default_branch }: DirectoryProject): Promise<Repository> {
-  return service.app.get(ProjectRepositories).open({ id, defaultBranch: default_branch });
+  return service.app.get(ProjectRepositories).openRepository({ id, defaultBranch: default_branch });
 }
 
 /** Runs the git of the machine in a repository. */

@@ -48,7 +48,7 @@ export class GitFront {
   private forward(request: IncomingMessage, response: ServerResponse): void {
     const { method = 'GET', url = '/', headers } = request;
     this.requests.push(`${method} ${url}`);
-    const endpoint = this.app.get(EndpointRoutes).endpointAt(method, url);
+    const endpoint = this.app.get(EndpointRoutes).findEndpoint(method, url);
     if (endpoint !== null) noteRoute({ method: endpoint.method, path: templatesOf(endpoint)[0]! });
     if (this.receive !== null && method === 'POST') return this.receive(request, response);
     const encoded = headers.authorization?.replace('Basic ', '');

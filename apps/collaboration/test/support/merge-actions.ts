@@ -79,7 +79,7 @@ export class MergeActions {
 
   /** Parents and message of a commit of the server. */
   async commit(id: string): Promise<{ parents: string[]; message: string }> {
-    const repository = (await this.service.app.get(ProjectRepositories).find(this.place.project.id))!;
+    const repository = (await this.service.app.get(ProjectRepositories).findRepository(this.place.project.id))!;
     const { stdout } = await repository.run({ args: ['show', '--no-patch', '--format=%P%n%B', id] });
     const [parents, ...message] = stdout.toString().split('\n');
     return { parents: parents!.split(' '), message: message.join('\n').replace(/\n+$/, '') };

@@ -26,7 +26,7 @@ export async function refsRepository(
   const project = await service.seed.project({ namespace_id: group.id, default_branch: null, ...over });
   const repository = await service.app
     .get(ProjectRepositories)
-    .open({ id: project.id, defaultBranch: project.default_branch });
+    .openRepository({ id: project.id, defaultBranch: project.default_branch });
   const folder = `refs-${++at}`;
   await git.init(folder, repository.directory);
   const run = async (...args: string[]): Promise<string> => (await git.ok(folder, ...args)).trimEnd();

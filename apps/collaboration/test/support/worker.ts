@@ -58,7 +58,7 @@ export async function startWorker(o: {
     drained: effectsWaiter(bus, database, strategy),
     stop: async () => {
       await bus.close();
-      await shutdown.run();
+      await shutdown.runAll();
       await app.close();
     },
   };

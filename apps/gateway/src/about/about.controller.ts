@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { gatewaySettings } from '../gateway.config';
 import type { GatewaySettings } from '../gateway.config';
 import { ASYNCAPI_FILE, OPENAPI_FILE } from '../routes/committed';
-import { json } from './json';
+import { sendJson } from './json';
 
 const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };
 
@@ -22,21 +22,21 @@ export class AboutController {
 
   @Get('version')
   version(@Res() reply: FastifyReply): void {
-    json(reply, { version: API_VERSION, revision: this.settings.revision });
+    sendJson(reply, { version: API_VERSION, revision: this.settings.revision });
   }
 
   @Get('metadata')
   metadata(@Res() reply: FastifyReply): void {
-    json(reply, { version: API_VERSION, revision: this.settings.revision, kas: KAS, enterprise: true });
+    sendJson(reply, { version: API_VERSION, revision: this.settings.revision, kas: KAS, enterprise: true });
   }
 
   @Get('openapi.json')
   openApi(@Res() reply: FastifyReply): void {
-    json(reply, (this.document ??= readFileSync(OPENAPI_FILE)));
+    sendJson(reply, (this.document ??= readFileSync(OPENAPI_FILE)));
   }
 
   @Get('asyncapi.json')
   asyncApi(@Res() reply: FastifyReply): void {
-    json(reply, (this.events ??= readFileSync(ASYNCAPI_FILE)));
+    sendJson(reply, (this.events ??= readFileSync(ASYNCAPI_FILE)));
   }
 }

@@ -63,13 +63,13 @@ export class DocsController {
   @Get('-/docs')
   @Header('X-Frame-Options', 'DENY')
   async api(@Res() reply: FastifyReply): Promise<void> {
-    page(reply, POLICY, await this.once('api', async () => Buffer.from(String(await apiDocs))));
+    sendPage(reply, POLICY, await this.readOnce('api', async () => Buffer.from(String(await apiDocs))));
   }
 
   @Get('-/docs/events')
   @Header('X-Frame-Options', 'DENY')
   async eventPage(@Res() reply: FastifyReply): Promise<void> {
-    page(reply, PLAIN_POLICY, await this.once('events', renderEvents));
+    sendPage(reply, PLAIN_POLICY, await this.readOnce('events', renderEvents));
   }
 
   @Get('-/docs/assets/:file')
@@ -81,7 +81,7 @@ export class DocsController {
     }
     const { text } = file;
     const read = () => (text === undefined ? readFile(join(ASSETS, name)) : Promise.resolve(Buffer.from(text)));
-    const content = await this.once(name, read);
+    const content = await this.readOnce(name, read);
     void reply
       .header('content-type', file.type)
       .header('cache-control', `public, max-age=${KEPT_FOR}`)
@@ -90,7 +90,7 @@ export class DocsController {
   }
 
   /** All requests share one buffer of a file, so that many slow readers need no more memory than one. */
-  private once(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
+  private readOnce(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
     const known = this.kept.get(name);
     if (known) return known;
     const made = make();
@@ -100,7 +100,7 @@ export class DocsController {
   }
 }
 
-function page(reply: FastifyReply, policy: string, content: Buffer): void {
+function sendPage(reply: FastifyReply, policy: string, content: Buffer): void {
   void reply
     .header('content-type', HTML)
     .header('content-security-policy', policy)

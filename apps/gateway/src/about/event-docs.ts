@@ -61,7 +61,7 @@ function showEvent(subject: string, { name, summary, payload, examples }: Messag
       ${Object.entries(properties).map(
         ([field, schema]) =>
           html`<dt><code>${field}</code></dt>
-            <dd>${typeOf(schema)}${required.includes(field) ? '' : ', may be absent'}</dd>`,
+            <dd>${schemaType(schema)}${required.includes(field) ? '' : ', may be absent'}</dd>`,
       )}
     </dl>
     ${examples.map((example) => html`<pre tabindex="0">${JSON.stringify(example.payload, null, 2)}</pre>`)}
@@ -69,9 +69,9 @@ function showEvent(subject: string, { name, summary, payload, examples }: Messag
 }
 
 /** A type in words: `integer`, `date-time or null`, `list of string`. */
-function typeOf({ type, format, enum: values, anyOf, items }: JsonSchema): string {
-  if (anyOf) return anyOf.map(typeOf).join(' or ');
+function schemaType({ type, format, enum: values, anyOf, items }: JsonSchema): string {
+  if (anyOf) return anyOf.map(schemaType).join(' or ');
   if (values) return values.join(', ');
-  if (type === 'array') return `list of ${typeOf(items ?? {})}`;
+  if (type === 'array') return `list of ${schemaType(items ?? {})}`;
   return format ?? type ?? 'anything';
 }

@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { Outages, Readiness } from '@rookery/platform';
 import type { FastifyReply } from 'fastify';
-import { json } from './json';
+import { sendJson } from './json';
 import { ServiceReadiness } from './service-readiness';
 
 /** Health checks of the whole estate, for load balancers outside it. Source: reference identity-and-import 1.4. */
@@ -15,17 +15,17 @@ export class HealthController {
 
   @Get('live')
   live(@Res() reply: FastifyReply): void {
-    json(reply, { status: 'ok' });
+    sendJson(reply, { status: 'ok' });
   }
 
   @Get('ready')
   async ready(@Res() reply: FastifyReply): Promise<void> {
-    const [services, { reasons }] = await Promise.all([this.services.reasons(), this.own.report()]);
+    const [services, { reasons }] = await Promise.all([this.services.findReasons(), this.own.runChecks()]);
     const all = { ...services, ...Object.fromEntries(Object.entries(reasons).map(([k, v]) => [`gateway ${k}`, v])) };
-    if (Object.keys(all).length === 0) json(reply, { status: 'ok' });
+    if (Object.keys(all).length === 0) sendJson(reply, { status: 'ok' });
     else {
-      this.outages.note('not ready', { reasons: all });
-      json(reply.code(503).header('retry-after', '1'), { status: 'unavailable', reasons: all });
+      this.outages.noteOutage('not ready', { reasons: all });
+      sendJson(reply.code(503).header('retry-after', '1'), { status: 'unavailable', reasons: all });
     }
   }
 }

@@ -15,7 +15,7 @@ export class ServiceReadiness {
   /** Shape: `management` holds the base address of each service's management server. */
   constructor(private readonly management: Readonly<Record<ServiceName, string>>) {}
 
-  reasons(): Promise<Reasons> {
+  findReasons(): Promise<Reasons> {
     const now = performance.now();
     if (now - this.askedAt >= KEPT_MS) {
       this.askedAt = now;
@@ -26,13 +26,13 @@ export class ServiceReadiness {
 
   private async askAll(): Promise<Reasons> {
     const outcomes = await Promise.all(
-      Object.entries(this.management).map(async ([service, url]) => [service, await reasonOf(url)] as const),
+      Object.entries(this.management).map(async ([service, url]) => [service, await findReason(url)] as const),
     );
     return Object.fromEntries(outcomes.filter((outcome): outcome is [string, string] => outcome[1] !== null));
   }
 }
 
-async function reasonOf(url: string): Promise<string | null> {
+async function findReason(url: string): Promise<string | null> {
   try {
     const { statusCode, body } = await request(`${url}/-/health/ready`, { signal: AbortSignal.timeout(CHECK_MS) });
     await body.dump();

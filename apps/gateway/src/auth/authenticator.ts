@@ -16,7 +16,7 @@ export interface AuthenticationLimits {
   readonly anonymousFreshMs: number;
 }
 
-interface Flight {
+interface PendingCheck {
   /** `DirectoryFloor.invalidations` at the start: if it increased since, the answer may be outdated. */
   readonly invalidations: number;
   readonly startedAt: number;
@@ -36,11 +36,11 @@ export const STALE_MS = 1000;
  * Source: reference reliability 4.3; ADR 0050.
  */
 export class Authenticator {
-  private readonly flights = new Map<string, Flight>();
+  private readonly flights = new Map<string, PendingCheck>();
   /**
    * Checks for rotation endpoints: concurrent rotations of one token share one check and do not delay other requests.
    */
-  private readonly rotating = new Map<string, Flight>();
+  private readonly rotating = new Map<string, PendingCheck>();
 
   constructor(
     private readonly sources: {
@@ -55,12 +55,13 @@ export class Authenticator {
   ) {}
 
   authenticate(credential: Credential | null, request: CallerRequest): Caller | Refusal | Promise<Caller | Refusal> {
-    if (credential === null) return this.anonymous(request.deadline);
+    if (credential === null) return this.anonymousCaller(request.deadline);
     const { digest } = credential;
-    if (credential.kind === 'job') return this.failures.check(request, () => this.job(digest, request));
-    const lease = request.isRotating ? undefined : this.sources.leases.find(digest);
+    if (credential.kind === 'job')
+      return this.failures.checkLogin(request, () => this.authenticateJob(digest, request));
+    const lease = request.isRotating ? undefined : this.sources.leases.findLease(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
-      this.tally.lease();
+      this.tally.countLease();
       return lease;
     }
     return this.checked(digest, request);
@@ -69,16 +70,16 @@ export class Authenticator {
   /** Joins a running check if its answer will be recent enough, or starts another. */
   private checked(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     const kind = request.isRotating ? this.rotating : this.flights;
-    const flight = kind.get(flightOf(digest, request));
+    const flight = kind.get(flightKey(digest, request));
     if (flight === undefined || !this.mayJoin(flight)) return this.startFlight(digest, request, kind);
-    this.tally.join();
+    this.tally.countJoin();
     const isAbandoned = (outcome: Caller | Refusal): boolean =>
       outcome === CLIENT_GONE ||
       (outcome === REFUSALS.identityAway && flight.deadline < request.deadline && Date.now() >= flight.deadline);
     return flight.outcome.then((outcome) => (isAbandoned(outcome) ? this.checked(digest, request) : outcome));
   }
 
-  private mayJoin({ invalidations, startedAt }: Flight): boolean {
+  private mayJoin({ invalidations, startedAt }: PendingCheck): boolean {
     return (
       invalidations === this.sources.floor.invalidations &&
       this.limits.authLeaseMs > 0 &&
@@ -86,36 +87,40 @@ export class Authenticator {
     );
   }
 
-  private startFlight(digest: string, request: CallerRequest, kind: Map<string, Flight>): Promise<Caller | Refusal> {
+  private startFlight(
+    digest: string,
+    request: CallerRequest,
+    kind: Map<string, PendingCheck>,
+  ): Promise<Caller | Refusal> {
     const outcome = this.check(digest, request).finally(() => {
-      if (kind.get(flightOf(digest, request))?.outcome === outcome) kind.delete(flightOf(digest, request));
+      if (kind.get(flightKey(digest, request))?.outcome === outcome) kind.delete(flightKey(digest, request));
     });
     const { invalidations } = this.sources.floor;
-    kind.set(flightOf(digest, request), { invalidations, startedAt: Date.now(), deadline: request.deadline, outcome });
+    kind.set(flightKey(digest, request), { invalidations, startedAt: Date.now(), deadline: request.deadline, outcome });
     return outcome;
   }
 
   private check(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     // Expired leases are kept: a credential that was valid a moment ago is no guess.
-    if (this.sources.leases.find(digest)) return this.askUntilFresh(digest, request);
-    return this.failures.check(request, () => this.askUntilFresh(digest, request));
+    if (this.sources.leases.findLease(digest)) return this.askUntilFresh(digest, request);
+    return this.failures.checkLogin(request, () => this.askUntilFresh(digest, request));
   }
 
   /**
    * Resolves the token of a job, which ends with the job: each request asks, and neither leases nor running checks
    * answer for it. Source: ADR 0190.
    */
-  private async job(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+  private async authenticateJob(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     for (;;) {
       const askedAt = Date.now();
-      const answer = await this.ask({ digest, ip: null, job: true }, request.deadline);
+      const answer = await this.askIdentity({ digest, ip: null, job: true }, request.deadline);
       if (isRefusal(answer)) return answer;
       if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
-      if (answer.outcome === 'unknown') return this.failures.refusal(request.address);
+      if (answer.outcome === 'unknown') return this.failures.refuseAddress(request.address);
       if (answer.outcome !== 'valid') return refusalOf(answer);
       const { holder, version, epoch } = answer;
       if (Date.now() - askedAt <= STALE_MS) return { holder, mark: { version, epoch } };
-      this.tally.stale();
+      this.tally.countStale();
     }
   }
 
@@ -125,7 +130,7 @@ export class Authenticator {
       const askedAt = Date.now();
       const outcome = await this.resolve(digest, request, askedAt);
       if (isRefusal(outcome) || Date.now() - askedAt <= STALE_MS) return outcome;
-      this.tally.stale();
+      this.tally.countStale();
     }
   }
 
@@ -135,20 +140,20 @@ export class Authenticator {
     const invalidations = floor.invalidations;
     const named = key === '' ? {} : { idempotency_key: key };
     const question = { digest, ip: address, ...(isRotating ? { rotating: true } : {}), ...named };
-    const answer = await this.ask(question, deadline);
+    const answer = await this.askIdentity(question, deadline);
     if (isRefusal(answer)) return answer;
     if (!floor.observe(answer, Date.now())) this.sources.leases.clear();
     if (answer.outcome === 'valid' && answer.replays_only) return this.admitForReplay(digest, answer.holder, answer);
     if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, invalidations });
-    this.sources.leases.drop(digest);
+    this.sources.leases.dropLease(digest);
     // Identity revoked the token's family: that was a write, so leases from before it do not count.
     if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
-    return answer.outcome === 'unknown' ? this.failures.refusal(address) : refusalOf(answer);
+    return answer.outcome === 'unknown' ? this.failures.refuseAddress(address) : refusalOf(answer);
   }
 
   /** A revoked token is never leased. */
   private admitForReplay(digest: string, holder: TokenHolder, { version, epoch }: DirectoryMark): Caller {
-    this.sources.leases.drop(digest);
+    this.sources.leases.dropLease(digest);
     this.sources.floor.raise(version);
     return { holder, mark: { version, epoch }, isReplayOnly: true };
   }
@@ -164,7 +169,7 @@ export class Authenticator {
     const mark = { version, epoch };
     // A change during the check may concern this token: then the answer is used once and not leased.
     if (this.limits.authLeaseMs > 0 && invalidations === this.sources.floor.invalidations) {
-      this.sources.leases.keep(digest, {
+      this.sources.leases.keepLease(digest, {
         holder,
         mark,
         until: Math.min(askedAt + this.limits.authLeaseMs, expiresAt),
@@ -173,32 +178,32 @@ export class Authenticator {
     return { holder, mark };
   }
 
-  private anonymous(deadline: number): Caller | Promise<Caller | Refusal> {
+  private anonymousCaller(deadline: number): Caller | Promise<Caller | Refusal> {
     const mark = this.sources.floor.current;
     if (mark && this.sources.floor.age(Date.now()) < this.limits.anonymousFreshMs) return { holder: null, mark };
     return this.askHead(deadline);
   }
 
   private async askHead(deadline: number): Promise<Caller | Refusal> {
-    const answer = await this.ask({ digest: null, ip: null }, deadline);
+    const answer = await this.askIdentity({ digest: null, ip: null }, deadline);
     if (isRefusal(answer)) return answer;
     if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
     return { holder: null, mark: { version: answer.version, epoch: answer.epoch } };
   }
 
-  private async ask(question: ResolveTokenRequest, deadline: number): Promise<ResolveTokenAnswer | Refusal> {
+  private async askIdentity(question: ResolveTokenRequest, deadline: number): Promise<ResolveTokenAnswer | Refusal> {
     try {
-      this.tally.ask();
+      this.tally.countQuestion();
       return await this.sources.identity.resolveToken(question, deadline);
     } catch (error) {
-      this.tally.upstreamError('identity', kindOf(error));
+      this.tally.upstreamError('identity', errorKind(error));
       return REFUSALS.identityAway;
     }
   }
 }
 
 /** Checks of rotations with different idempotency keys are not shared. */
-function flightOf(digest: string, { key }: CallerRequest): string {
+function flightKey(digest: string, { key }: CallerRequest): string {
   return digest + key;
 }
 
@@ -216,7 +221,7 @@ function refusalOf(answer: ResolveTokenAnswer): Refusal {
 }
 
 /** Shape: code or name of the underlying error, never its message. */
-function kindOf(error: unknown): string {
+function errorKind(error: unknown): string {
   const { code, name } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
   return `token check ${code ?? name}`;
 }

@@ -13,14 +13,14 @@ const signed = (claims: string, key: Buffer): string =>
 afterEach(() => jest.restoreAllMocks());
 
 it('stand for their credential for an hour', () => {
-  const token = tokens.create(credential);
-  expect(tokens.read(token)).toMatchObject(credential);
+  const token = tokens.createToken(credential);
+  expect(tokens.readToken(token)).toMatchObject(credential);
   const now = Date.now();
   jest.spyOn(Date, 'now').mockReturnValue(now + 3_598_000);
-  expect(tokens.read(token)).toMatchObject(credential);
-  const again = tokens.create(tokens.read(token)!);
+  expect(tokens.readToken(token)).toMatchObject(credential);
+  const again = tokens.createToken(tokens.readToken(token)!);
   jest.spyOn(Date, 'now').mockReturnValue(now + 3_601_000);
-  expect([tokens.read(token), tokens.read(again)]).toEqual([null, null]);
+  expect([tokens.readToken(token), tokens.readToken(again)]).toEqual([null, null]);
 });
 
 it('are made with a key that no service has', () => {
@@ -30,7 +30,7 @@ it('are made with a key that no service has', () => {
     const own = parseContextKeys(contextKeysFor(MASTER, audience));
     expect(() => new ClientTokens(own)).toThrow(`no context key for ${SERVICE_NAMES.join(', ')}`);
     const [key] = own.deriveKeys('rookery client tokens', audience);
-    expect(tokens.read(signed(`${expires}.token.${digest}`, key))).toBeNull();
+    expect(tokens.readToken(signed(`${expires}.token.${digest}`, key))).toBeNull();
   }
 });
 
@@ -38,22 +38,22 @@ it('are not read when they would last longer than any that was made', () => {
   const [key] = keysOf(7).deriveKeys('rookery client tokens', ...SERVICE_NAMES);
   const lasting = (seconds: number): string =>
     signed(`${Math.floor(Date.now() / 1000) + seconds}.token.${credential.digest}`, key);
-  expect(tokens.read(lasting(3600))).toMatchObject(credential);
-  expect(tokens.read(lasting(3700))).toBeNull();
+  expect(tokens.readToken(lasting(3600))).toMatchObject(credential);
+  expect(tokens.readToken(lasting(3700))).toBeNull();
 });
 
 it('are the same for a gateway that has the keys of all services, but no master', () => {
   const held = parseContextKeys(SERVICE_NAMES.map((service) => contextKeysFor(MASTER, service)).join(','));
-  expect(new ClientTokens(held).read(tokens.create(credential))).toMatchObject(credential);
+  expect(new ClientTokens(held).readToken(tokens.createToken(credential))).toMatchObject(credential);
 });
 
 it('are read by processes with the same keys, whole and unchanged', () => {
-  const token = tokens.create(credential);
-  expect(new ClientTokens(keysOf(7)).read(token)).toMatchObject(credential);
-  expect(new ClientTokens(keysOf(8)).read(token)).toBeNull();
+  const token = tokens.createToken(credential);
+  expect(new ClientTokens(keysOf(7)).readToken(token)).toMatchObject(credential);
+  expect(new ClientTokens(keysOf(8)).readToken(token)).toBeNull();
   for (const forged of [
     ...[token.replace('.token.', '.job.'), token.replace('aaaa', 'bbbb'), token.slice(0, -1), `${token}A`],
     ...[token.replace(/^conan-1/, 'conan-2'), '', 'conan-', 'glpat-abc'],
   ])
-    expect([forged, tokens.read(forged)]).toEqual([forged, null]);
+    expect([forged, tokens.readToken(forged)]).toEqual([forged, null]);
 });

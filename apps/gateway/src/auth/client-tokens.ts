@@ -23,26 +23,26 @@ export class ClientTokens {
   }
 
   /** Returns the token for a credential. A credential that is such a token keeps its time of expiry. */
-  create({ kind, digest, expires }: Credential): string {
+  createToken({ kind, digest, expires }: Credential): string {
     const claims = `${expires ?? Math.floor(Date.now() / 1000) + LIFETIME}.${kind}.${digest}`;
-    return `conan-${claims}.${macOf(claims, this.keys[0]).toString('base64url')}`;
+    return `conan-${claims}.${computeMac(claims, this.keys[0]).toString('base64url')}`;
   }
 
   /**
    * Returns the credential that a token stands for. Shape: null for a text that is no token, forged, expired, or
    * that would last longer than any that was made.
    */
-  read(token: string): Credential | null {
+  readToken(token: string): Credential | null {
     const [, expires, kind, digest, signature] = TOKEN.exec(token) ?? [];
     const seconds = Number(expires) - Date.now() / 1000;
     if (signature === undefined || seconds <= 0 || seconds > LIFETIME + SKEW) return null;
     const presented = Buffer.from(signature, 'base64url');
     const claims = `${expires}.${kind}.${digest}`;
-    if (!this.keys.some((key) => timingSafeEqual(presented, macOf(claims, key)))) return null;
+    if (!this.keys.some((key) => timingSafeEqual(presented, computeMac(claims, key)))) return null;
     return { kind: kind as Credential['kind'], digest: digest!, expires: Number(expires) };
   }
 }
 
-function macOf(claims: string, key: Buffer): Buffer {
+function computeMac(claims: string, key: Buffer): Buffer {
   return createHmac('sha256', key).update(claims).digest();
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { isBlankSudo, isLikeSudo, sudoValuesIn } from '@rookery/api-v4';
+import { isBlankSudo, isLikeSudo, findSudoValues } from '@rookery/api-v4';
 import type { RequestHead } from '../request/request-head';
 import type { ClientTokens } from './client-tokens';
 
-/** Shape: `digest` is the SHA-256 of the secret, in hexadecimal. */
+/** `digest` is the SHA-256 of the secret, in hexadecimal. */
 export interface Credential {
   readonly kind: 'token' | 'job';
   readonly digest: string;
@@ -44,8 +44,8 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
   let isRead = false;
   const kept = query.split('&').filter((pair) => {
     const equals = pair.indexOf('=');
-    const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decoded(pair.slice(equals + 1));
+    const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeText(pair.slice(equals + 1));
     const field = FIELDS.get(name);
     if (field === undefined || field === 'sudo') {
       // A blank value does not cancel another: a client that names a user does not want to act as itself.
@@ -57,7 +57,7 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
     return false;
   });
   // Other spellings alone do not count here: the service refuses them.
-  if (isRead) parameters.sudo = joined(named);
+  if (isRead) parameters.sudo = joinNames(named);
   return { parameters, onward: kept.join('&') };
 }
 
@@ -66,7 +66,7 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
  * headers.
  */
 export const SUDO_SEPARATOR = ', ';
-const joined = (named: readonly unknown[]): string => named.map(String).join(SUDO_SEPARATOR);
+const joinNames = (named: readonly unknown[]): string => named.map(String).join(SUDO_SEPARATOR);
 
 /**
  * Reads credentials and `sudo` from a body that was collected anyway. Source: reference identity-and-import 1.4, 4.1.
@@ -81,13 +81,13 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
   try {
     const parsed = JSON.parse(body.toString()) as Record<string, unknown> | null;
     const text = (name: string): string => (typeof parsed?.[name] === 'string' ? parsed[name] : '');
-    const named = isObject(parsed) ? sudoValuesIn(body.toString()).filter((value) => !isBlankSudo(value)) : [];
+    const named = isObject(parsed) ? findSudoValues(body.toString()).filter((value) => !isBlankSudo(value)) : [];
     const last = typeof parsed?.['sudo'] === 'number' ? String(parsed['sudo']) : text('sudo');
     return {
       privateToken: text('private_token'),
       accessToken: text('access_token'),
       jobToken: text('job_token'),
-      sudo: last !== '' && named.length > 1 ? joined(named) : last,
+      sudo: last !== '' && named.length > 1 ? joinNames(named) : last,
     };
   } catch {
     // The service reports malformed JSON.
@@ -131,16 +131,16 @@ export function presentedCredential(
     (isClientRoute ? head.deployToken.trim() || head.nugetApiKey.trim() : '') ||
     afterScheme(head.authorization, 'bearer') ||
     parameters.accessToken;
-  const known = token && tokens ? tokens.read(token) : null;
+  const known = token && tokens ? tokens.readToken(token) : null;
   if (known) return known;
-  if (token) return credentialOf(isBearerOfJob(head, parameters, token) ? 'job' : 'token', token);
+  if (token) return createCredential(isBearerOfJob(head, parameters, token) ? 'job' : 'token', token);
   const basic = isClientRoute ? afterScheme(head.authorization, 'basic') : '';
   if (basic) return basicCredential(basic);
   const job = head.jobToken.trim() || parameters.jobToken;
-  return job ? credentialOf('job', job) : null;
+  return job ? createCredential('job', job) : null;
 }
 
-function credentialOf(kind: Credential['kind'], secret: string): Credential {
+function createCredential(kind: Credential['kind'], secret: string): Credential {
   return { kind, digest: hash('sha256', secret, 'hex') };
 }
 
@@ -156,10 +156,10 @@ function basicCredential(encoded: string): Credential | null {
   const [user, secret] = [text.slice(0, colon), text.slice(colon + 1)];
   if (colon < 0) return null;
   // `https://<token>@host/` sends the token as the name.
-  if (secret === '') return TOKEN.test(user) ? credentialOf('token', user) : null;
-  if (secret.startsWith(JOB_PREFIX)) return credentialOf('job', secret);
+  if (secret === '') return TOKEN.test(user) ? createCredential('token', user) : null;
+  if (secret.startsWith(JOB_PREFIX)) return createCredential('job', secret);
   // Bots send tokens of users under the name of jobs, too.
-  return credentialOf(user === JOB_USER && !TOKEN.test(secret) ? 'job' : 'token', secret);
+  return createCredential(user === JOB_USER && !TOKEN.test(secret) ? 'job' : 'token', secret);
 }
 
 function afterScheme(authorization: string, scheme: string): string {
@@ -168,7 +168,7 @@ function afterScheme(authorization: string, scheme: string): string {
   return authorization.slice(scheme.length + 1).trim();
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

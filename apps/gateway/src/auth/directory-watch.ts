@@ -45,7 +45,7 @@ export class DirectoryWatch {
     while (!this.stopping.signal.aborted) {
       try {
         this.cursor ??= await this.begin();
-        const answer = await this.identity.changes(this.cursor, WAIT_MS, this.stopping.signal);
+        const answer = await this.identity.fetchChanges(this.cursor, WAIT_MS, this.stopping.signal);
         this.cursor = this.apply(answer, this.cursor);
         failures = 0;
         isWarned = false;

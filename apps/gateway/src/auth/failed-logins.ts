@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { FairSemaphore } from '@rookery/api-v4';
 import { TooManyRequests } from '@rookery/kernel';
-import { isRefusal, REFUSALS, shed } from '../request/refusal';
+import { isRefusal, REFUSALS, shedRefusal } from '../request/refusal';
 import type { CallerRequest } from '../request/caller';
 import type { Refusal } from '../request/refusal';
 import type { Tally } from '../metrics/tally';
@@ -20,7 +20,7 @@ const GUESS_LIMITS = {
   waitingPart: 0.9,
 } as const;
 /** The outcome for a client that disconnected while it waited; it is sent to no client. */
-export const CLIENT_GONE = shed();
+export const CLIENT_GONE = shedRefusal();
 /** How long the place of a failed check stays taken for its address. Units: milliseconds. */
 const PACE_MS = 20;
 
@@ -46,17 +46,17 @@ export class FailedLogins {
   }
 
   /** Counts an unknown credential and returns the answer to it. */
-  async refusal(address: string): Promise<Refusal> {
+  async refuseAddress(address: string): Promise<Refusal> {
     const state = await this.limit?.limiter.penalty(address);
     if (!this.limit || !state) return REFUSALS.unauthorized;
     if (state.consumedPoints <= this.limit.points)
       return { ...REFUSALS.unauthorized, headers: this.limit.headers(state) };
-    this.tally.throttled('failed_auth');
+    this.tally.countThrottled('failed_auth');
     return this.limit.refusal(state);
   }
 
   /** Checks a credential that was never valid before: at once, unless its address is over the limit. */
-  async check<T extends object>(
+  async checkLogin<T extends object>(
     { address, deadline, onGone }: Pick<CallerRequest, 'address' | 'deadline' | 'onGone'>,
     resolve: () => Promise<T>,
   ): Promise<T | Refusal> {
@@ -77,7 +77,7 @@ export class FailedLogins {
     };
     const pause = async (): Promise<void> => (isGood ? undefined : delay(PACE_MS));
     return this.places.run(asking, checked, pause).catch((error: unknown) => {
-      if (error instanceof TooManyRequests) return isGone ? CLIENT_GONE : shed();
+      if (error instanceof TooManyRequests) return isGone ? CLIENT_GONE : shedRefusal();
       throw error;
     });
   }

@@ -69,7 +69,7 @@ export class IdentityClient {
   }
 
   /** Long-polls for changes after `after`, at most `waitMs`. */
-  changes(after: DirectoryMark, waitMs: number, stop: AbortSignal): Promise<DirectoryChangesAnswer> {
+  fetchChanges(after: DirectoryMark, waitMs: number, stop: AbortSignal): Promise<DirectoryChangesAnswer> {
     const query = new URLSearchParams({
       after: String(after.version),
       epoch: after.epoch,
@@ -77,7 +77,7 @@ export class IdentityClient {
       limit: '1000',
     });
     const signal = AbortSignal.any([stop, AbortSignal.timeout(waitMs + 5000)]);
-    return this.ask({
+    return this.sendQuestion({
       method: 'GET',
       path: `${INTERNAL_PATHS.directoryChanges}?${query}`,
       headers: this.headers,
@@ -96,25 +96,25 @@ export class IdentityClient {
     const body = JSON.stringify(question);
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.ask<A>({ method: 'POST', path, body, headers, signal });
+        return await this.sendQuestion<A>({ method: 'POST', path, body, headers, signal });
       } catch (error) {
         // An idle connection that identity closed says nothing about its health, and these requests may be repeated.
         if (attempt === ATTEMPTS || signal.aborted || error instanceof Unavailable) {
-          throw error instanceof Unavailable ? error : away(error);
+          throw error instanceof Unavailable ? error : identityUnavailable(error);
         }
       }
     }
   }
 
-  private async ask<A>(question: Dispatcher.RequestOptions): Promise<A> {
+  private async sendQuestion<A>(question: Dispatcher.RequestOptions): Promise<A> {
     const { statusCode, body: answer } = await this.connection.request(question);
     if (statusCode === 200) return (await answer.json()) as A;
     await answer.dump();
-    throw away(new Error(`identity answered ${statusCode}`));
+    throw identityUnavailable(new Error(`identity answered ${statusCode}`));
   }
 }
 
-function away(cause: unknown): Unavailable {
+function identityUnavailable(cause: unknown): Unavailable {
   const unavailable = new Unavailable('identity away');
   unavailable.cause = cause;
   return unavailable;

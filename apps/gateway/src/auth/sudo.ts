@@ -16,7 +16,7 @@ export class Sudo {
   constructor(private readonly identity: IdentityClient) {}
 
   /** Shape: `ref` is a user's id or name as the client wrote it. */
-  async act(caller: Caller, ref: string, deadline: number): Promise<Caller | Refusal> {
+  async actAs(caller: Caller, ref: string, deadline: number): Promise<Caller | Refusal> {
     const { holder } = caller;
     if (holder === null) return REFUSALS.unauthorized;
     if (!holder.admin) return forbidden(SUDO_REASONS.notAdmin);

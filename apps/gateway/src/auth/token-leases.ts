@@ -24,28 +24,28 @@ export class TokenLeases {
     return this.leases.size;
   }
 
-  find(digest: string): Lease | undefined {
+  findLease(digest: string): Lease | undefined {
     return this.leases.get(digest);
   }
 
-  keep(digest: string, lease: Lease): void {
-    this.drop(digest);
-    if (this.leases.size >= this.capacity) this.drop(this.leases.keys().next().value as string);
+  keepLease(digest: string, lease: Lease): void {
+    this.dropLease(digest);
+    if (this.leases.size >= this.capacity) this.dropLease(this.leases.keys().next().value as string);
     this.leases.set(digest, lease);
     if (lease.holder.token_id !== null) this.byToken.set(lease.holder.token_id, digest);
-    for (const id of peopleOf(lease.holder)) {
+    for (const id of involvedUserIds(lease.holder)) {
       const digests = this.byUser.get(id);
       if (digests) digests.add(digest);
       else this.byUser.set(id, new Set([digest]));
     }
   }
 
-  drop(digest: string): void {
+  dropLease(digest: string): void {
     const lease = this.leases.get(digest);
     if (!lease) return;
     this.leases.delete(digest);
     if (lease.holder.token_id !== null) this.byToken.delete(lease.holder.token_id);
-    for (const id of peopleOf(lease.holder)) {
+    for (const id of involvedUserIds(lease.holder)) {
       const digests = this.byUser.get(id);
       digests?.delete(digest);
       if (digests?.size === 0) this.byUser.delete(id);
@@ -54,11 +54,11 @@ export class TokenLeases {
 
   dropToken(id: number): void {
     const digest = this.byToken.get(id);
-    if (digest !== undefined) this.drop(digest);
+    if (digest !== undefined) this.dropLease(digest);
   }
 
   dropUser(id: number): void {
-    for (const digest of [...(this.byUser.get(id) ?? [])]) this.drop(digest);
+    for (const digest of [...(this.byUser.get(id) ?? [])]) this.dropLease(digest);
   }
 
   clear(): void {
@@ -68,7 +68,7 @@ export class TokenLeases {
   }
 }
 
-function peopleOf(holder: TokenHolder): readonly number[] {
+function involvedUserIds(holder: TokenHolder): readonly number[] {
   const giver = holder.given_by_id ?? holder.impersonator_id;
   return giver === null ? [holder.user_id] : [holder.user_id, giver];
 }

@@ -12,15 +12,15 @@ export class AccessLog {
   constructor(private readonly logger: Logger) {}
 
   /** Returns the function that logs the request. Shape: `status` is 499 if the client left before an answer. */
-  begin(exchange: Exchange): (status: number) => void {
+  beginEntry(exchange: Exchange): (status: number) => void {
     // When the answer ends, the span of the request is no longer active.
     const traceId = activeTraceId();
-    return (status) => this.logger.info({ ...factsOf(exchange), traceId, status }, 'request');
+    return (status) => this.logger.info({ ...logFields(exchange), traceId, status }, 'request');
   }
 }
 
 /** Facts that the request has, depending on how far it came. */
-function factsOf(exchange: Exchange): object {
+function logFields(exchange: Exchange): object {
   const { requestId, method, address, elapsedMs, refused } = exchange;
   const { target, route, caller }: Partial<Pick<Exchange, 'target' | 'route' | 'caller'>> = exchange;
   const holder = caller?.holder;

@@ -32,25 +32,25 @@ export class Admission {
   ) {}
 
   /** Returns the credential of a request, and makes the client token that its route answers with. */
-  credentialOf(exchange: Exchange, parameters: CallerParameters): Credential | null {
+  findCredential(exchange: Exchange, parameters: CallerParameters): Credential | null {
     const { route, head } = exchange;
     const { tokens } = this.authenticator;
     const isConan = route.client === 'conan';
     const accepted = { isClientRoute: route.basic === true, tokens: isConan ? tokens : null };
     const credential = presentedCredential(head, parameters, accepted);
     const isAsked = isConan && route.template.endsWith('/users/authenticate');
-    if (isAsked && credential !== null) exchange.clientToken = tokens.create(credential);
+    if (isAsked && credential !== null) exchange.clientToken = tokens.createToken(credential);
     return credential;
   }
 
   /**
-   * Admits a request. Shape: `sudo` comes from the query or the body, and overrides the header. Returns a promise only
-   * if it must wait.
+   * Admits a request. `sudo` comes from the query or the body, and overrides the header. Returns a promise only if it
+   * must wait.
    */
-  admit(exchange: Exchange, credential: Credential | null, sudo: string): Outcome | Promise<Outcome> {
+  admit(exchange: Exchange, credential: Credential | null, sudo: string): AdmissionResult | Promise<AdmissionResult> {
     const { route, head } = exchange;
     if (route.service === 'gateway' && route.shed === 'vital') return NO_CALLER;
-    const caller = this.authenticator.authenticate(credential, callerRequestOf(exchange, exchange.deadline));
+    const caller = this.authenticator.authenticate(credential, toCallerRequest(exchange, exchange.deadline));
     const sudoUser = sudo || head.sudo;
     if (caller instanceof Promise || this.rates.isEnabled || sudoUser !== '')
       return this.admitAfterWait(exchange, credential, caller, sudoUser);
@@ -63,20 +63,20 @@ export class Admission {
    */
   async recheck(exchange: Exchange, credential: Credential | null, sudo: string): Promise<Refusal | null> {
     const deadline = Math.max(exchange.deadline, Date.now() + RECHECK_MS);
-    const known = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
+    const known = await this.authenticator.authenticate(credential, toCallerRequest(exchange, deadline));
     if (isRefusal(known)) return known;
     const sudoUser = sudo || exchange.head.sudo;
-    const now = sudoUser === '' ? known : await this.acting(exchange, credential, known, sudoUser, deadline);
+    const now = sudoUser === '' ? known : await this.applySudo(exchange, credential, known, sudoUser, deadline);
     if (isRefusal(now)) return now;
-    return claimsOf(now) === claimsOf(exchange.caller) ? null : REFUSALS.rightsChanged;
+    return comparableClaims(now) === comparableClaims(exchange.caller) ? null : REFUSALS.rightsChanged;
   }
 
   private async admitAfterWait(
     exchange: Exchange,
     credential: Credential | null,
-    known: Outcome | Promise<Outcome>,
+    known: AdmissionResult | Promise<AdmissionResult>,
     sudoUser: string,
-  ): Promise<Outcome> {
+  ): Promise<AdmissionResult> {
     const { route, address, deadline } = exchange;
     const caller = await known;
     if (isRefusal(caller)) return checkedScope(caller, route);
@@ -88,24 +88,24 @@ export class Admission {
       exchange.rateHeaders = headers;
     }
     return checkedScope(
-      sudoUser === '' ? caller : await this.acting(exchange, credential, caller, sudoUser, deadline),
+      sudoUser === '' ? caller : await this.applySudo(exchange, credential, caller, sudoUser, deadline),
       route,
     );
   }
 
   /** Applies `sudo`. If the answer took long, both it and the caller's own authentication are checked again. */
-  private async acting(
+  private async applySudo(
     exchange: Exchange,
     credential: Credential | null,
     caller: Caller,
     sudoUser: string,
     deadline: number,
-  ): Promise<Outcome> {
+  ): Promise<AdmissionResult> {
     for (let known = caller; ;) {
       const askedAt = Date.now();
-      const acted = await this.sudo.act(known, sudoUser, deadline);
+      const acted = await this.sudo.actAs(known, sudoUser, deadline);
       if (isRefusal(acted) || Date.now() - askedAt <= STALE_MS) return acted;
-      const again = await this.authenticator.authenticate(credential, callerRequestOf(exchange, deadline));
+      const again = await this.authenticator.authenticate(credential, toCallerRequest(exchange, deadline));
       if (isRefusal(again)) return again;
       known = again;
     }
@@ -115,16 +115,16 @@ export class Admission {
 /** Time limit of a recheck after the request's own deadline, as with long uploads. Units: milliseconds. */
 const RECHECK_MS = 5000;
 
-type Outcome = Caller | Refusal;
+type AdmissionResult = Caller | Refusal;
 const NO_CALLER: Caller = { holder: null, mark: { version: 0, epoch: '' } };
 
-function callerRequestOf({ route, address, head, onGone }: Exchange, deadline: number): CallerRequest {
+function toCallerRequest({ route, address, head, onGone }: Exchange, deadline: number): CallerRequest {
   const isRotating = isRotation(route.method, route.template);
   return { address, deadline, onGone, isRotating, key: isRotating ? head.idempotencyKey : '' };
 }
 
 /** All claims that a service decides by. A changed user name is no changed permission. */
-function claimsOf({ holder, actingFor, isReplayOnly }: Caller): string {
+function comparableClaims({ holder, actingFor, isReplayOnly }: Caller): string {
   if (holder === null) return '';
   const { user_id, token_id, job, admin, external, bot, scopes, impersonator_id } = holder;
   return JSON.stringify([
@@ -145,7 +145,7 @@ function claimsOf({ holder, actingFor, isReplayOnly }: Caller): string {
  * Checks the scope for the gateway's own routes; for other routes, adds the Basic challenge to a 401. Refusals get the form
  * that the client reads.
  */
-function checkedScope(outcome: Outcome, { service, scopes, basic, client }: Route): Outcome {
+function checkedScope(outcome: AdmissionResult, { service, scopes, basic, client }: Route): AdmissionResult {
   if (isRefusal(outcome)) {
     if (client === 'npm') return outcome.status === 401 ? withErrorText(outcome) : outcome;
     const isChallenged = basic && outcome.reason === REFUSALS.unauthorized.reason;

@@ -15,7 +15,7 @@ import { Exchange } from '../request/exchange';
 import { isRefusal, methodNotAllowed, REFUSALS, throttled } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 import { CACHE_DEFAULT } from '../request/response-headers';
-import { BodyMeter, collect, isCollected, SMALL_BODY, STALLED_TIMES } from '../request/request-body';
+import { BodyMeter, collectBody, isCollected, SMALL_BODY, STALLED_TIMES } from '../request/request-body';
 import type { Recheck } from '../request/request-body';
 import { readHead } from '../request/request-head';
 import type { RequestHead } from '../request/request-head';
@@ -90,19 +90,19 @@ export class Edge {
       this.refuseSurplus(exchange);
       return;
     }
-    const log = this.accessLog?.begin(exchange);
+    const log = this.accessLog?.beginEntry(exchange);
     response.on('close', () => {
       ended();
       const status = response.headersSent ? response.statusCode : 499;
-      this.tally.answered(exchange.route?.service ?? 'none', status);
+      this.tally.countAnswer(exchange.route?.service ?? 'none', status);
       log?.(status);
       this.reportOutage(exchange);
     });
     try {
       // A promise is created only where the request must wait: most requests have a leased token and no body.
-      this.serve(exchange, own)?.catch((error: unknown) => this.failed(exchange, error));
+      this.serve(exchange, own)?.catch((error: unknown) => this.reportFailure(exchange, error));
     } catch (error) {
-      this.failed(exchange, error);
+      this.reportFailure(exchange, error);
     }
   }
 
@@ -118,14 +118,14 @@ export class Edge {
 
   /** Refused connections are no load, even while slow clients read the answer. */
   private refuseSurplus(exchange: Exchange): void {
-    this.tally.throttled(this.connections.name);
-    this.tally.answered('none', 429);
+    this.tally.countThrottled(this.connections.name);
+    this.tally.countAnswer('none', 429);
     exchange.response.shouldKeepAlive = false;
     exchange.refuse(throttled(this.connections, ['Retry-After', '1']));
   }
 
   private serve(exchange: Exchange, own: OwnRoutes): Promise<void> | undefined {
-    const refused = this.route(exchange);
+    const refused = this.findRoute(exchange);
     if (refused === REFUSALS.notFound && this.pages?.serves(exchange)) return this.pages.answer(exchange);
     if (refused) {
       exchange.refuse(refused);
@@ -134,7 +134,7 @@ export class Edge {
     const { parameters, onward } = readQuery(exchange.target.query);
     const { head, route } = exchange;
     exchange.query = onward;
-    const credential = this.admission.credentialOf(exchange, parameters);
+    const credential = this.admission.findCredential(exchange, parameters);
     const refusal = isHealth(route) ? null : this.admission.shedding.refusal(route.shed, credential === null);
     if (refusal) {
       exchange.refuse(refusal);
@@ -160,7 +160,7 @@ export class Edge {
     const { head } = exchange;
     exchange.sendContinue();
     this.tally.collecting += 1;
-    const body = await collect(exchange.request, head.contentLength, this.settings.slowPeerMs);
+    const body = await collectBody(exchange.request, head.contentLength, this.settings.slowPeerMs);
     this.tally.collecting -= 1;
     if (body === null) return;
     if (!isCollected(body)) {
@@ -168,7 +168,7 @@ export class Edge {
       return;
     }
     const inBody = readBody(body, head.contentType);
-    const credential = presented ?? this.admission.credentialOf(exchange, inBody);
+    const credential = presented ?? this.admission.findCredential(exchange, inBody);
     const sudo = sudoOfQuery || inBody.sudo;
     const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, sudo);
     const admitted = await this.admission.admit(exchange, credential, sudo);
@@ -206,17 +206,17 @@ export class Edge {
     const reason = refused?.refusal.unavailable;
     if (reason === undefined) return;
     if (Date.now() >= deadline && !route?.streamsRequest)
-      this.tally.concurrency?.answered(Date.now() - receivedAt, deadline - receivedAt);
-    this.tally.outages.note(reason, { requestId, method, route: route?.template, err: refused?.cause });
+      this.tally.concurrency?.noteAnswer(Date.now() - receivedAt, deadline - receivedAt);
+    this.tally.outages.noteOutage(reason, { requestId, method, route: route?.template, err: refused?.cause });
   }
 
-  private failed(exchange: Exchange, error: unknown): void {
+  private reportFailure(exchange: Exchange, error: unknown): void {
     this.admission.logger.error({ err: error, requestId: exchange.requestId }, 'request failed');
     exchange.fail();
   }
 
   /** Finds the route, and refuses everything that can be refused without knowing the caller. */
-  private route(exchange: Exchange): Refusal | null {
+  private findRoute(exchange: Exchange): Refusal | null {
     const { request, head, method } = exchange;
     if (head.isOversized) return REFUSALS.headersTooLarge;
     const url = request.url ?? '/';
@@ -225,14 +225,14 @@ export class Edge {
     if (!target || head.isAmbiguous) return REFUSALS.badRequest;
     if (target.query.length > MAX_QUERY || target.path.length > MAX_PATH) return REFUSALS.uriTooLong;
     exchange.target = target;
-    const match = this.routes.find(method, target.segments);
+    const match = this.routes.findRoute(method, target.segments);
     if (match.kind === 'none') return REFUSALS.notFound;
     if (match.kind === 'other methods') {
       return method === 'OPTIONS' ? preflight(head, match.allowed) : methodNotAllowed(match.allowed);
     }
     exchange.route = match.route;
     exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
-    if (head.contentLength > this.limitOf(exchange)) return REFUSALS.tooLarge;
+    if (head.contentLength > this.bodyLimit(exchange)) return REFUSALS.tooLarge;
     // Services ignore bodies of GET and HEAD, and this one is too large to be searched for `sudo`.
     return isRead(exchange) && head.contentLength > SMALL_BODY ? REFUSALS.unreadBody : null;
   }
@@ -244,13 +244,13 @@ export class Edge {
     const { slowPeerMs } = this.settings;
     // A service may let a body wait for as long as its answer.
     const serviceMs = Math.max(slowPeerMs * STALLED_TIMES, deadlineMs);
-    const limits = { limit: this.limitOf(exchange), slowPeerMs, mayBeSlow: streamsRequest === true, serviceMs };
+    const limits = { limit: this.bodyLimit(exchange), slowPeerMs, mayBeSlow: streamsRequest === true, serviceMs };
     const meter = new BodyMeter(limits, recheck);
     exchange.response.once('close', () => meter.destroy());
     return exchange.request.pipe(meter);
   }
 
-  private limitOf(exchange: Exchange): number {
+  private bodyLimit(exchange: Exchange): number {
     return exchange.route.bodyLimit ?? this.settings.bodyLimitBytes;
   }
 

@@ -67,7 +67,7 @@ export class PublicServer {
     }
   }
 
-  /** Returns the server. Shape: `own` answers requests that the edge passes to Nest. */
+  /** Returns the server. `own` answers requests that the edge passes to Nest. */
   inFrontOf(own: OwnRoutes): Server {
     this.own = own;
     return this.server;

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { shed } from '../request/refusal';
+import { shedRefusal } from '../request/refusal';
 import type { Refusal } from '../request/refusal';
 import { ConcurrencyLimit, LEAST_IN_FLIGHT } from '../metrics/concurrency-limit';
 import type { Tally } from '../metrics/tally';
@@ -52,14 +52,14 @@ export class LoadShedding {
   refusal(of: ShedClass, mayBeAnonymous: boolean): Refusal | null {
     const inFlight = this.tally.inFlight - this.tally.collecting - this.tally.waiting;
     const limit = this.concurrency.current;
-    this.concurrency.begun(inFlight);
+    this.concurrency.noteStart(inFlight);
     if (this.step === 0 && inFlight <= limit * STEP_PARTS[0]) return null;
     const crowding = STEP_PARTS.filter((from) => inFlight > limit * from).length;
     const isRefused =
-      of === 'vital' ? inFlight > limit * VITAL_PART : stepOf(of, mayBeAnonymous) <= Math.max(this.step, crowding);
+      of === 'vital' ? inFlight > limit * VITAL_PART : shedStep(of, mayBeAnonymous) <= Math.max(this.step, crowding);
     if (!isRefused) return null;
-    this.tally.shed(of);
-    return shed();
+    this.tally.countShed(of);
+    return shedRefusal();
   }
 }
 
@@ -69,7 +69,7 @@ function heapPercent(): number {
 }
 
 /** The step that refuses this class. */
-function stepOf(of: Exclude<ShedClass, 'vital'>, mayBeAnonymous: boolean): number {
+function shedStep(of: Exclude<ShedClass, 'vital'>, mayBeAnonymous: boolean): number {
   if (of === 'list') return mayBeAnonymous ? 1 : 2;
   return of === 'read' ? 3 : 4;
 }

@@ -14,9 +14,7 @@ export interface RateSettings {
   readonly replicas: number;
 }
 
-/**
- * A limit of requests a minute for each key. Shape: `setting` is the variable that sets it, for all replicas together.
- */
+/** A limit of requests a minute for each key. `setting` is the variable that sets it, for all replicas together. */
 export class MinuteLimit {
   readonly limiter: RateLimiterMemory;
 
@@ -95,7 +93,7 @@ export class RateLimits {
       return limit.headers(await limit.limiter.consume(userId ?? address));
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
-      this.tally.throttled(limit.name);
+      this.tally.countThrottled(limit.name);
       return limit.refusal(error);
     }
   }

@@ -30,13 +30,13 @@ export class ConcurrencyLimit {
   }
 
   /** Records that an answer began. Units: milliseconds that it took, and its limit. */
-  answered(tookMs: number, mayTakeMs: number): void {
+  noteAnswer(tookMs: number, mayTakeMs: number): void {
     this.answers += 1;
     if (tookMs > mayTakeMs * LATE_FRACTION) this.lates += 1;
   }
 
   /** Records a new request. Shape: `inFlight` includes it. */
-  begun(inFlight: number): void {
+  noteStart(inFlight: number): void {
     if (inFlight > this.peak) this.peak = inFlight;
   }
 

@@ -32,9 +32,9 @@ export class Tally {
         [...statuses].map(([status, count]) => ({ labels: { service, status: String(status) }, count })),
       ),
     );
-    total(metrics, 'shed_total', 'Requests refused for load, by class', ['class'], () => rows('class', this.sheds));
+    total(metrics, 'shed_total', 'Requests refused for load, by class', ['class'], () => toTotals('class', this.sheds));
     total(metrics, 'throttled_total', 'Requests refused for their rate, by limit', ['limit'], () =>
-      rows('limit', this.throttles),
+      toTotals('limit', this.throttles),
     );
     total(metrics, 'upstream_errors_total', 'Failures of services, by service and kind', ['service', 'kind'], () =>
       [...this.errors].map(([key, count]) => {
@@ -58,48 +58,48 @@ export class Tally {
     return this.lines.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
-  answered(service: Upstream | 'none', status: number): void {
+  countAnswer(service: Upstream | 'none', status: number): void {
     let statuses = this.requests.get(service);
     if (!statuses) this.requests.set(service, (statuses = new Map()));
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
 
-  lease(): void {
+  countLease(): void {
     this.leases += 1;
   }
 
-  ask(): void {
+  countQuestion(): void {
     this.asks += 1;
   }
 
   /** Counts a request that took the answer to an earlier request's check. */
-  join(): void {
+  countJoin(): void {
     this.joins += 1;
   }
 
   /** Counts an answer that was too old when it arrived and is requested again. */
-  stale(): void {
+  countStale(): void {
     this.stales += 1;
   }
 
-  shed(of: ShedClass): void {
-    add(this.sheds, of);
+  countShed(of: ShedClass): void {
+    increment(this.sheds, of);
   }
 
-  throttled(limit: string): void {
-    add(this.throttles, limit);
+  countThrottled(limit: string): void {
+    increment(this.throttles, limit);
   }
 
   upstreamError(service: Upstream, kind: string): void {
-    add(this.errors, `${service}|${kind}`);
+    increment(this.errors, `${service}|${kind}`);
   }
 }
 
-function add(counts: Map<string, number>, key: string): void {
+function increment(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function rows(label: string, counts: ReadonlyMap<string, number>): Total[] {
+function toTotals(label: string, counts: ReadonlyMap<string, number>): Total[] {
   return [...counts].map(([key, count]) => ({ labels: { [label]: key }, count }));
 }
 

@@ -45,8 +45,8 @@ export class Exchange {
   private readonly startedAt = performance.now();
 
   /**
-   * Shape: `settled` runs when the gateway has finished its work for the request, although the client may still be
-   * sending or reading.
+   * `settled` runs when the gateway has finished its work for the request, although the client may still be sending or
+   * reading.
    */
   constructor(
     readonly request: IncomingMessage,
@@ -106,7 +106,7 @@ export class Exchange {
     return headers;
   }
 
-  /** Answers with a refusal, unless an answer has begun. Shape: `cause` is for the log. */
+  /** Answers with a refusal, unless an answer has begun. `cause` is for the log. */
   refuse(refusal: Refusal, cause?: Error): void {
     if (this.isOver) return;
     this.refused = { refusal, cause };
@@ -127,7 +127,7 @@ export class Exchange {
 
   /**
    * Ends an answer whose head is written. A client that is still sending gets the answer first, and the connection
-   * closes after it had time to read. Shape: `last` is the rest of the body; its characters are bytes.
+   * closes after it had time to read. `last` is the rest of the body; its characters are bytes.
    */
   end(last: string | null = null): void {
     if (!this.hasUnreadBody) {

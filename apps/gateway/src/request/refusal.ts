@@ -2,7 +2,7 @@ import { inFailureForm } from '@rookery/api-v4';
 import { describeLimit } from '@rookery/kernel';
 import type { RateLimit, UnavailableReason } from '@rookery/kernel';
 
-/** An answer that the gateway gives instead of a service. Shape: `body` is null for none. */
+/** An answer that the gateway gives instead of a service. `body` is null for none. */
 export interface Refusal {
   readonly status: number;
   readonly body: string | null;
@@ -20,7 +20,7 @@ function refusal(status: number, reason: string, body: object, headers: readonly
   return { status, reason, body: JSON.stringify(body), type: JSON_TYPE, headers };
 }
 
-function outage(
+function outageRefusal(
   status: 502 | 503 | 504,
   unavailable: UnavailableReason,
   text: string,
@@ -33,7 +33,7 @@ export function isRefusal(value: object): value is Refusal {
   return 'status' in value && 'reason' in value;
 }
 
-function oauth(why: string, description: string): Refusal {
+function oauthRefusal(why: string, description: string): Refusal {
   const challenge = `Bearer realm="The API", error="invalid_token", error_description="${description}"`;
   return refusal(401, why, { error: 'invalid_token', error_description: description }, ['WWW-Authenticate', challenge]);
 }
@@ -49,9 +49,9 @@ export const REFUSALS = {
     error: 'the body of a read cannot be read here, parameters can be sent in the query',
   }),
   unauthorized: refusal(401, 'unauthorized', { message: '401 Unauthorized' }),
-  expired: oauth('expired', 'Token is expired. You can either do re-authorization or token refresh.'),
-  revoked: oauth('revoked', 'Token was revoked. You have to re-authorize from the user.'),
-  impersonation_disabled: oauth(
+  expired: oauthRefusal('expired', 'Token is expired. You can either do re-authorization or token refresh.'),
+  revoked: oauthRefusal('revoked', 'Token was revoked. You have to re-authorize from the user.'),
+  impersonation_disabled: oauthRefusal(
     'impersonation disabled',
     'Token is an impersonation token but impersonation was disabled.',
   ),
@@ -61,11 +61,11 @@ export const REFUSALS = {
   uriTooLong: refusal(414, 'uri too long', { message: '414 URI Too Long' }),
   headersTooLarge: refusal(431, 'headers too large', { message: '431 Request Header Fields Too Large' }),
   internal: refusal(500, 'internal', { message: '500 Internal Server Error' }),
-  badGateway: outage(502, 'connection lost', 'Bad Gateway'),
-  serviceAway: outage(503, 'service away', 'Service Unavailable', ['Retry-After', '1']),
-  identityAway: outage(503, 'identity away', 'Service Unavailable', ['Retry-After', '1']),
-  rightsChanged: outage(503, 'rights changed', 'Service Unavailable', ['Retry-After', '1']),
-  late: outage(504, 'deadline', 'Gateway Timeout'),
+  badGateway: outageRefusal(502, 'connection lost', 'Bad Gateway'),
+  serviceAway: outageRefusal(503, 'service away', 'Service Unavailable', ['Retry-After', '1']),
+  identityAway: outageRefusal(503, 'identity away', 'Service Unavailable', ['Retry-After', '1']),
+  rightsChanged: outageRefusal(503, 'rights changed', 'Service Unavailable', ['Retry-After', '1']),
+  late: outageRefusal(504, 'deadline', 'Gateway Timeout'),
 } as const;
 
 export function forbidden(reason: string): Refusal {
@@ -98,11 +98,11 @@ export function throttled(limit: RateLimit, headers: readonly string[]): Refusal
 }
 
 const SHED = [1, 2, 3, 4, 5].map((seconds) =>
-  outage(503, 'shed', 'Service Unavailable', ['Retry-After', String(seconds)]),
+  outageRefusal(503, 'shed', 'Service Unavailable', ['Retry-After', String(seconds)]),
 );
 
 /** One of five prebuilt answers with different delays, so that refused clients do not return at the same time. */
-export function shed(): Refusal {
+export function shedRefusal(): Refusal {
   return SHED[Math.floor(Math.random() * SHED.length)] as Refusal;
 }
 
@@ -120,11 +120,11 @@ export function withErrorText(one: Refusal): Refusal {
 
 /** Converts a refusal to a JSON list of errors, which Conan reads. The text of a throttle becomes JSON too. */
 export function withErrorList(one: Refusal): Refusal {
-  const message = messageOf(one) ?? one.reason;
+  const message = refusalMessage(one) ?? one.reason;
   return { ...one, type: JSON_TYPE, body: JSON.stringify({ errors: [{ status: one.status, message }] }) };
 }
 
-function messageOf({ type, body }: Refusal): string | undefined {
+function refusalMessage({ type, body }: Refusal): string | undefined {
   if (type !== JSON_TYPE) return body?.trimEnd();
   const { message, error_description } = JSON.parse(body ?? '{}') as { message?: string; error_description?: string };
   return message ?? error_description;

@@ -21,7 +21,7 @@ export class BodyRefused extends Error {
  * Collects a small body. Returns a refusal if it takes too long, null if the client left. Shape: `length` is -1 for a
  * body without a stated length, which may turn out to be too large. Units of `limit`: bytes.
  */
-export function collect(
+export function collectBody(
   request: IncomingMessage,
   length: number,
   slowPeerMs: number,

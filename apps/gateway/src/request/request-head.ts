@@ -126,17 +126,17 @@ export function readHead(raw: readonly string[]): RequestHead {
 }
 
 /**
- * The client address for limits: the socket's, or the one that the outermost trusted proxy wrote.
- * Shape: `proxies` is the number of proxies between the client and the gateway.
+ * The client address for limits: the socket's, or the one that the outermost trusted proxy wrote. `proxies` is the
+ * number of proxies between the client and the gateway.
  */
 export function clientAddress(socketAddress: string | undefined, forwardedFor: string, proxies: number): string {
-  const own = plain(socketAddress ?? '');
+  const own = plainAddress(socketAddress ?? '');
   if (proxies === 0 || forwardedFor === '') return own;
   const hops = forwardedFor.split(',').map((hop) => hop.trim());
   const hop = hops[Math.max(0, hops.length - proxies)];
-  return hop !== undefined && /^[0-9A-Fa-f.:]{2,45}$/.test(hop) ? plain(hop) : own;
+  return hop !== undefined && /^[0-9A-Fa-f.:]{2,45}$/.test(hop) ? plainAddress(hop) : own;
 }
 
-function plain(address: string): string {
+function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

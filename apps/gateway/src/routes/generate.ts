@@ -1,5 +1,5 @@
 import { wildcardProblems } from '@rookery/api-v4';
-import { mergeDocuments, sorted, withOwn } from './merge-documents';
+import { mergeDocuments, sortKeys, withOwn } from './merge-documents';
 import type { ServiceDocuments } from './merge-documents';
 import { METHODS, routerTemplate } from './openapi-document';
 import type { OpenApiOperation } from './openapi-document';
@@ -28,7 +28,7 @@ export function generateRoutes(documents: ServiceDocuments): RouteRows {
         const methods = (rows[template] ??= {});
         const name = method.toUpperCase();
         if (methods[name]) claims.push(`${name} ${template}: ${methods[name].service} and ${service}`);
-        methods[name] = rowOf(service, template, name, operation);
+        methods[name] = toRouteRow(service, template, name, operation);
       }
     }
   }
@@ -38,10 +38,10 @@ export function generateRoutes(documents: ServiceDocuments): RouteRows {
   );
   const problems = wildcardProblems(routes);
   if (problems.length > 0) throw new Error(`routes that are ambiguous:\n  ${problems.join('\n  ')}`);
-  return sorted(rows);
+  return sortKeys(rows);
 }
 
-function rowOf(service: Upstream, template: string, method: string, operation: OpenApiOperation): RouteRow {
+function toRouteRow(service: Upstream, template: string, method: string, operation: OpenApiOperation): RouteRow {
   const rate = rateClassOf(template);
   const limit = operation['x-rookery-body-limit'];
   const deadline = operation['x-rookery-deadline-ms'];

@@ -19,7 +19,7 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
   const components: Record<string, Record<string, unknown>> = {};
   const tags = new Map<string, { readonly name: string }>();
   for (const [service, document] of withOwn(documents)) {
-    const renamed = clashes(document, components, service);
+    const renamed = findClashes(document, components, service);
     const own = renameReferences(document as Json, renamed) as OpenApiDocument;
     for (const [path, item] of Object.entries(own.paths ?? {})) {
       const template = addServerPath(document, path);
@@ -27,7 +27,7 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
     }
     for (const [kind, entries] of Object.entries(own.components ?? {})) {
       for (const [name, value] of Object.entries(entries)) {
-        (components[kind] ??= {})[renamed.get(reference(kind, name)) ?? name] = value;
+        (components[kind] ??= {})[renamed.get(componentReference(kind, name)) ?? name] = value;
       }
     }
     // The owner of the noun has the description.
@@ -44,8 +44,8 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
     servers: [{ url: '/' }],
     security: [{ token: [] }, { bearer: [] }],
     tags: [...tags.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    paths: sorted(paths),
-    components: sorted(components),
+    paths: sortKeys(paths),
+    components: sortKeys(components),
   };
 }
 
@@ -56,19 +56,19 @@ export function withOwn(documents: ServiceDocuments): [Upstream, OpenApiDocument
 }
 
 /** Sorts the keys of objects at every depth. */
-export function sorted<T>(value: T): T {
-  if (Array.isArray(value)) return value.map((item) => sorted(item as unknown)) as T;
+export function sortKeys<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item) => sortKeys(item as unknown)) as T;
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [key, sorted(item as unknown)])) as T;
+  return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item as unknown)])) as T;
 }
 
-function reference(kind: string, name: string): string {
+function componentReference(kind: string, name: string): string {
   return `#/components/${kind}/${name}`;
 }
 
 /** New names of components that exist already with another content. Shape: reference -> new name. */
-function clashes(
+function findClashes(
   document: OpenApiDocument,
   taken: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
   service: string,
@@ -77,8 +77,8 @@ function clashes(
   for (const [kind, entries] of Object.entries(document.components ?? {})) {
     for (const [name, value] of Object.entries(entries)) {
       const other = taken[kind]?.[name];
-      if (other !== undefined && JSON.stringify(sorted(other)) !== JSON.stringify(sorted(value))) {
-        renamed.set(reference(kind, name), `${service}.${name}`);
+      if (other !== undefined && JSON.stringify(sortKeys(other)) !== JSON.stringify(sortKeys(value))) {
+        renamed.set(componentReference(kind, name), `${service}.${name}`);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** The raw request target, split but not decoded. Shape: `query` is without the question mark. */
+/** The raw request target, split but not decoded. `query` is without the question mark. */
 export interface RawTarget {
   /** Path that is sent upstream: without repeated and trailing slashes, escapes untouched. */
   readonly path: string;

@@ -19,7 +19,7 @@ const table = new RouteTable({
 function found(method: string, url: string): string {
   const target = cutTarget(url);
   if (!target) return 'refused';
-  const match = table.find(method, target.segments);
+  const match = table.findRoute(method, target.segments);
   if (match.kind === 'route') return match.route.template;
   return match.kind === 'none' ? 'none' : match.allowed.join(' ');
 }

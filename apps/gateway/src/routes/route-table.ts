@@ -1,17 +1,17 @@
-import { byPrecision, literalOf, matchesTail, segmentsOf, wildcardTail } from '@rookery/api-v4';
+import { byPrecision, literalOf, matchesTail, splitPath, wildcardTail } from '@rookery/api-v4';
 import type { WildcardTail } from '@rookery/api-v4';
 import { createRoute } from './route';
 import type { Route, RouteRows } from './route';
 
 /** Routes that end at one node, by method. */
-type Ends = Map<string, Route>;
+type RoutesByMethod = Map<string, Route>;
 
 interface Node {
   readonly literals: Map<string, Node>;
   /** Segments with a parameter in the middle, such as `{project}.git`; longest literal part first. */
   readonly mixed: { readonly prefix: string; readonly suffix: string; readonly node: Node }[];
   parameter: Node | undefined;
-  readonly ends: Ends;
+  readonly ends: RoutesByMethod;
   /** Templates whose wildcard begins here, the most specific first. */
   readonly rest: { readonly tail: WildcardTail; readonly route: Route }[];
 }
@@ -37,32 +37,33 @@ export class RouteTable {
 
   constructor(rows: RouteRows) {
     for (const [template, methods] of Object.entries(rows)) {
-      for (const [method, row] of Object.entries(methods)) this.add(createRoute(template, method, row));
+      for (const [method, row] of Object.entries(methods)) this.addRoute(createRoute(template, method, row));
     }
   }
 
   /** Finds the route. HEAD also matches routes of GET. Shape: `segments` as from `cutTarget`. */
-  find(method: string, segments: readonly string[]): Match {
+  findRoute(method: string, segments: readonly string[]): Match {
     const route =
-      search(this.root, segments, 0, method) ?? (method === 'HEAD' ? search(this.root, segments, 0, 'GET') : undefined);
+      searchNode(this.root, segments, 0, method) ??
+      (method === 'HEAD' ? searchNode(this.root, segments, 0, 'GET') : undefined);
     if (route) return { kind: 'route', route };
     const allowed = new Set<string>();
-    gather(this.root, segments, 0, allowed);
+    gatherMethods(this.root, segments, 0, allowed);
     if (allowed.size === 0) return NONE;
     if (allowed.has('GET')) allowed.add('HEAD');
     return { kind: 'other methods', allowed: [...allowed, 'OPTIONS'].sort() };
   }
 
-  private add(route: Route): void {
+  private addRoute(route: Route): void {
     let node = this.root;
-    const segments = segmentsOf(route.template).map((part) => part.replace(OTHER_WILDCARD, '*$1$2'));
+    const segments = splitPath(route.template).map((part) => part.replace(OTHER_WILDCARD, '*$1$2'));
     for (const [index, segment] of segments.entries()) {
       if (segment.startsWith('*')) {
         node.rest.push({ tail: wildcardTail(segments.slice(index)), route });
         node.rest.sort((a, b) => byPrecision(a.tail, b.tail));
         return;
       }
-      node = childOf(node, segment);
+      node = ensureChild(node, segment);
     }
     node.ends.set(route.method, route);
   }
@@ -72,7 +73,7 @@ function newNode(): Node {
   return { literals: new Map(), mixed: [], parameter: undefined, ends: new Map(), rest: [] };
 }
 
-function childOf(node: Node, segment: string): Node {
+function ensureChild(node: Node, segment: string): Node {
   if (PARAMETER.test(segment)) return (node.parameter ??= newNode());
   const mixed = MIXED.exec(segment);
   if (!mixed) {
@@ -89,39 +90,39 @@ function childOf(node: Node, segment: string): Node {
   return made;
 }
 
-function search(node: Node, segments: readonly string[], at: number, method: string): Route | undefined {
+function searchNode(node: Node, segments: readonly string[], at: number, method: string): Route | undefined {
   const segment = segments[at];
   if (segment === undefined) return node.ends.get(method);
   const literal = node.literals.get(literalOf(segment));
   if (literal) {
-    const found = search(literal, segments, at + 1, method);
+    const found = searchNode(literal, segments, at + 1, method);
     if (found) return found;
   }
   for (const one of node.mixed) {
-    const found = fits(one, segment) ? search(one.node, segments, at + 1, method) : undefined;
+    const found = fitsSegment(one, segment) ? searchNode(one.node, segments, at + 1, method) : undefined;
     if (found) return found;
   }
-  const found = node.parameter ? search(node.parameter, segments, at + 1, method) : undefined;
+  const found = node.parameter ? searchNode(node.parameter, segments, at + 1, method) : undefined;
   return (
     found ?? node.rest.find(({ tail, route }) => route.method === method && matchesTail(tail, segments, at))?.route
   );
 }
 
 /** Collects the methods of all templates that match. */
-function gather(node: Node, segments: readonly string[], at: number, into: Set<string>): void {
+function gatherMethods(node: Node, segments: readonly string[], at: number, into: Set<string>): void {
   const segment = segments[at];
   if (segment === undefined) {
     for (const method of node.ends.keys()) into.add(method);
     return;
   }
   const literal = node.literals.get(literalOf(segment));
-  if (literal) gather(literal, segments, at + 1, into);
-  for (const one of node.mixed) if (fits(one, segment)) gather(one.node, segments, at + 1, into);
-  if (node.parameter) gather(node.parameter, segments, at + 1, into);
+  if (literal) gatherMethods(literal, segments, at + 1, into);
+  for (const one of node.mixed) if (fitsSegment(one, segment)) gatherMethods(one.node, segments, at + 1, into);
+  if (node.parameter) gatherMethods(node.parameter, segments, at + 1, into);
   for (const { tail, route } of node.rest) if (matchesTail(tail, segments, at)) into.add(route.method);
 }
 
-function fits(one: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {
+function fitsSegment(one: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {
   const literal = literalOf(segment);
   return (
     literal.length > one.prefix.length + one.suffix.length &&

@@ -36,10 +36,10 @@ export interface Route extends RouteRow {
 }
 
 export function createRoute(template: string, method: string, row: RouteRow): Route {
-  return { ...row, template, method, rate: rateClassOf(template), client: clientOf(template) };
+  return { ...row, template, method, rate: rateClassOf(template), client: clientKind(template) };
 }
 
-function clientOf(template: string): Route['client'] {
+function clientKind(template: string): Route['client'] {
   if (template.includes('/packages/npm/')) return 'npm';
   return template.includes('/packages/conan/') ? 'conan' : null;
 }

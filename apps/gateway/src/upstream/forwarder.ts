@@ -92,8 +92,7 @@ export class Forwarder {
   }
 
   /**
-   * Forwards a request and its body. Shape: `recheck` runs before sending if the request waited for longer than
-   * `STALE_MS`.
+   * Forwards a request and its body. `recheck` runs before sending if the request waited for longer than `STALE_MS`.
    */
   forward(exchange: Exchange, body: Buffer | Readable | null, recheck: Recheck): void {
     if (body instanceof BodyMeter && exchange.route.streamsRequest) {
@@ -126,7 +125,7 @@ export class Forwarder {
     let release = (): void => undefined;
     const events: ProxyEvents = {
       head: ({ directoryVersion }) => {
-        if (!streams) this.tally.concurrency?.answered(Date.now() - sentAt, deadlineMs);
+        if (!streams) this.tally.concurrency?.noteAnswer(Date.now() - sentAt, deadlineMs);
         if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
       },
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),
@@ -151,9 +150,14 @@ export class Forwarder {
       if (exchange.isOver) return;
       signedAt = Date.now();
       isSent = true;
-      const message = this.message(exchange, body);
+      const message = this.toMessage(exchange, body);
       if (admitted) message.headers.push(ADMISSION_HEADER, '1');
-      const claims = this.claims(exchange, service, message, this.deadlineOf(exchange, streams, deadlineMs));
+      const claims = this.contextClaims(
+        exchange,
+        service,
+        message,
+        this.computeDeadline(exchange, streams, deadlineMs),
+      );
       const local = mayBeLocal ? this.upstreams.accept(service, { ...message, body: body as Buffer | null }) : null;
       if (local !== null) return local(to, claims);
       message.headers.push(CONTEXT_HEADER, signContext(claims, this.keys));
@@ -164,8 +168,8 @@ export class Forwarder {
     exchange.response.on('close', () => call.closed());
     // The call may still wait for a connection.
     if (streams) body.once('error', (error) => error instanceof BodyRefused && call.bodyRefused(error));
-    if (streams) body.once('end', () => call.within(deadlineMs + GRACE_MS));
-    else call.within(Math.max(1, exchange.deadline - Date.now()) + GRACE_MS);
+    if (streams) body.once('end', () => call.limitTime(deadlineMs + GRACE_MS));
+    else call.limitTime(Math.max(1, exchange.deadline - Date.now()) + GRACE_MS);
     const begin = async (): Promise<void> => {
       sentAt = Date.now();
       const released = new Promise<void>((resolve) => (release = resolve));
@@ -175,7 +179,7 @@ export class Forwarder {
       await released;
     };
     this.placesOf(service)
-      .run(this.asking(exchange), begin)
+      .run(this.toLimitedCaller(exchange), begin)
       .catch((error: unknown) => exchange.response.closed || this.refuseAboveLimit(call, error));
   }
 
@@ -183,7 +187,7 @@ export class Forwarder {
    * The deadline for the service. A streaming route counts the time from the end of its body, so its deadline is
    * relative to now.
    */
-  private deadlineOf({ route, receivedAt, deadline }: Exchange, streams: boolean, deadlineMs: number): number {
+  private computeDeadline({ route, receivedAt, deadline }: Exchange, streams: boolean, deadlineMs: number): number {
     if (!streams) return deadline;
     return route.streamsRequest ? Date.now() + deadlineMs : receivedAt + STREAM_DEADLINE_MS;
   }
@@ -192,7 +196,7 @@ export class Forwarder {
     return this.places.get(service) as FairSemaphore;
   }
 
-  private asking(exchange: Exchange): LimitedCaller {
+  private toLimitedCaller(exchange: Exchange): LimitedCaller {
     const { address, deadline } = exchange;
     const { holder, actingFor } = exchange.caller;
     const impersonatorId = actingFor ?? holder?.impersonator_id ?? null;
@@ -210,11 +214,11 @@ export class Forwarder {
   /** Refuses a request that was not sent, because too many wait for the service. Other errors are faults: 500. */
   private refuseAboveLimit(call: ProxyCall, error: unknown): void {
     if (!(error instanceof TooManyRequests)) return call.refuse(REFUSALS.internal, String(error));
-    this.tally.throttled('connections');
+    this.tally.countThrottled('connections');
     call.refuse(throttled(error.limit, ['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
   }
 
-  private message(exchange: Exchange, body: Buffer | Readable | null) {
+  private toMessage(exchange: Exchange, body: Buffer | Readable | null) {
     // A service answers HEAD like GET; asking for GET gives the same headers even if it has no HEAD. Where it streams,
     // HEAD spares it from opening the stream.
     const asksGet = exchange.method === 'HEAD' && !exchange.route.streamsResponse;
@@ -229,7 +233,7 @@ export class Forwarder {
     return { method, path, headers, body };
   }
 
-  private claims(
+  private contextClaims(
     exchange: Exchange,
     service: ServiceName,
     { method, path }: Pick<Message, 'method' | 'path'>,

@@ -56,7 +56,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
   ) {}
 
   /** Sets the time limit of the call, from now. */
-  within(deadlineMs: number): void {
+  limitTime(deadlineMs: number): void {
     clearTimeout(this.deadline);
     this.deadline = setTimeout(() => this.refuse(REFUSALS.late, 'deadline'), deadlineMs);
   }

@@ -5,7 +5,7 @@ import { inject } from 'light-my-request';
 export type PublicHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The person for whom a page asks. */
-export interface Asker {
+export interface ApiCaller {
   /** Access token; null for a visitor who is not signed in. */
   readonly token: string | null;
   /** Client address, for the limits of the API. */
@@ -50,7 +50,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
 export class ApiCalls {
   constructor(
     private readonly handle: PublicHandler,
-    private readonly asker: Asker,
+    private readonly asker: ApiCaller,
   ) {}
 
   /** Errors: ApiRefused with the status of the API, ProjectMoved. */
@@ -60,23 +60,23 @@ export class ApiCalls {
 
   /** Does the same as `get`, and returns the headers too, for pages of lists. */
   async answer<T>(path: string, query: Query = {}): Promise<ApiAnswer<T>> {
-    return checked(await this.send<T>('GET', withQuery(path, query)));
+    return requireSuccess(await this.send<T>('GET', withQuery(path, query)));
   }
 
   /** Asks for the headers alone. Errors: as of `get`. */
   async head(path: string): Promise<ApiAnswer<null>> {
-    return checked(await this.send<null>('HEAD', path));
+    return requireSuccess(await this.send<null>('HEAD', path));
   }
 
   /** Does the same as `get`. Shape: null if it is missing or the caller may not read it. Errors: ApiRefused otherwise. */
   async find<T>(path: string, query: Query = {}): Promise<T | null> {
     const found = await this.send<T>('GET', withQuery(path, query));
-    return found.status === 403 || found.status === 404 ? null : checked(found).data;
+    return found.status === 403 || found.status === 404 ? null : requireSuccess(found).data;
   }
 
   /** Sends a write with a JSON body. Errors: ApiRefused. */
   async write(method: Method, path: string, body: object = {}): Promise<void> {
-    checked(await this.send(method, path, { body: JSON.stringify(body) }));
+    requireSuccess(await this.send(method, path, { body: JSON.stringify(body) }));
   }
 
   /**
@@ -153,15 +153,15 @@ function limitBytes(response: ServerResponse, max: number, onExceeded: () => voi
   Object.assign(response, { write: limited });
 }
 
-function checked<T>(answer: ApiAnswer<T>): ApiAnswer<T> {
+function requireSuccess<T>(answer: ApiAnswer<T>): ApiAnswer<T> {
   if (answer.status < 300) return answer;
   const [, moved] = (answer.status === 301 && MOVED.exec(answer.headers['location'] ?? '')) || [];
   if (moved !== undefined) throw new ProjectMoved(moved);
-  throw new ApiRefused(answer.status, sentenceOf(answer.data) ?? `The request was refused (${answer.status}).`);
+  throw new ApiRefused(answer.status, errorSentence(answer.data) ?? `The request was refused (${answer.status}).`);
 }
 
-/** The sentence in a refusal. Shape: its fields and their problems are joined. */
-function sentenceOf(data: unknown): string | null {
+/** The sentence in a refusal. Its fields and their problems are joined. */
+function errorSentence(data: unknown): string | null {
   if (typeof data !== 'object' || data === null) return null;
   const { message, error, error_description: description } = data as Record<string, unknown>;
   const said = message ?? description ?? error;

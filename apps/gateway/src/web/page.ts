@@ -119,12 +119,12 @@ export function pageNumber({ query }: PageRequest): number {
 }
 
 /** A user as the API shows one in other objects. */
-export interface ShownUser {
+export interface UserSummary {
   readonly username: string;
   readonly name: string;
 }
 
-export function userLink(user: ShownUser | null): Html {
+export function userLink(user: UserSummary | null): Html {
   return user ? html`<a href="/${user.username}">${user.name}</a>` : html`a former user`;
 }
 

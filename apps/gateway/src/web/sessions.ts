@@ -20,7 +20,7 @@ const MAX_UNSEALED = 1000;
 const UNSEALED_MS = 600_000;
 const NAME = 'rookery_session';
 
-/** Facts of a browser's request that calls to identity need. Shape: `deadline` is a time in ms since the epoch. */
+/** Facts of a browser's request that calls to identity need. `deadline` is a time in ms since the epoch. */
 export interface BrowserRequest {
   /** Client address without port. */
   readonly address: string;
@@ -75,7 +75,7 @@ export class Sessions {
     return this.stored.isWebSessionLive({ id, ip: address }, deadline);
   }
 
-  /** All sessions of the user of a session, the one seen last first. Shape: null if its token may not read them. */
+  /** All sessions of the user of a session, the one seen last first. Returns null if its token may not read them. */
   list({ id }: Session, { deadline }: BrowserRequest): Promise<readonly ListedWebSession[] | null> {
     return this.stored.webSessions(id, deadline);
   }
@@ -91,8 +91,8 @@ export class Sessions {
   }
 
   /** Reads the session from the header Cookie; null for none, or for one that is expired or was changed. */
-  async read(header: string | undefined): Promise<Session | null> {
-    const sealed = header && valueOf(header, this.name);
+  async readSession(header: string | undefined): Promise<Session | null> {
+    const sealed = header && cookieValue(header, this.name);
     if (!sealed) return null;
     const known = this.unsealed.get(sealed);
     if (known) return known;
@@ -121,7 +121,7 @@ export class Sessions {
   }
 }
 
-function valueOf(header: string, name: string): string | undefined {
+function cookieValue(header: string, name: string): string | undefined {
   return header
     .split(';')
     .map((pair) => pair.trim())

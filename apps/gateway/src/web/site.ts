@@ -4,7 +4,7 @@ import type { IdentityClient } from '../auth/identity-client';
 import type { Exchange } from '../request/exchange';
 import type { Tally } from '../metrics/tally';
 import { forbidden, REFUSALS } from '../request/refusal';
-import { collect, isCollected } from '../request/request-body';
+import { collectBody, isCollected } from '../request/request-body';
 import { ApiCalls, ApiRefused } from './api-calls';
 import type { PublicHandler } from './api-calls';
 import { Redirect, renderPage } from './page';
@@ -48,7 +48,7 @@ const ANOTHER_SITE = forbidden('This form was sent from another site');
 const NOT_PAGES = new Set(['api', 'internal', 'uploads', 'assets', '.well-known']);
 
 /** A page or the location of a redirect, and the cookie to set. */
-interface Outcome {
+interface PageResult {
   readonly page?: Page;
   readonly location?: string;
   readonly cookie?: string;
@@ -62,7 +62,7 @@ export class Site {
   private readonly sessions: Sessions;
   private readonly origin: string;
 
-  /** Shape: `externalUrl` is where browsers find this instance; `handle` answers calls of the API. */
+  /** `externalUrl` is where browsers find this instance; `handle` answers calls of the API. */
   constructor(
     private readonly handle: PublicHandler,
     externalUrl: string,
@@ -88,7 +88,7 @@ export class Site {
   async answer(exchange: Exchange): Promise<void> {
     const { method, target } = exchange;
     if (target.path === STYLE_PATH && method !== 'POST') {
-      write(
+      writePage(
         exchange,
         200,
         ['Content-Type', 'text/css; charset=utf-8', 'Cache-Control', 'public, max-age=31536000, immutable'],
@@ -96,74 +96,84 @@ export class Site {
       );
       return;
     }
-    const session = await this.sessions.read(exchange.request.headers.cookie);
+    const session = await this.sessions.readSession(exchange.request.headers.cookie);
     const form = method === 'POST' ? await this.receiveForm(exchange, session) : null;
     if (form === undefined) return;
     const request: PageRequest = {
-      api: this.callsFor(exchange, session?.token ?? null),
+      api: this.createCalls(exchange, session?.token ?? null),
       path: target.path,
       query: new URLSearchParams(target.query),
       form,
       username: session?.username ?? null,
       formToken: session ? this.sessions.formToken(session) : '',
     };
-    const { page, location, cookie } = await this.outcome(exchange, request, session);
+    const { page, location, cookie } = await this.answerPage(exchange, request, session);
     const headers = [...SECURITY_HEADERS, 'Cache-Control', 'no-store', ...(cookie ? ['Set-Cookie', cookie] : [])];
     if (location !== undefined) {
-      write(exchange, 303, [...headers, 'Location', location], '');
+      writePage(exchange, 303, [...headers, 'Location', location], '');
       return;
     }
     const shown = cookie === undefined ? request : { ...request, username: null };
     const banners = await request.api.find<readonly Banner[]>('/broadcast_messages/displayed').catch(() => null);
     const document = await renderPage(page!, shown, banners ?? []);
-    write(exchange, page!.status ?? 200, [...headers, 'Content-Type', 'text/html; charset=utf-8'], String(document));
+    writePage(
+      exchange,
+      page!.status ?? 200,
+      [...headers, 'Content-Type', 'text/html; charset=utf-8'],
+      String(document),
+    );
   }
 
   /** Calls of the API that end when the reader of the page has gone. */
-  private callsFor(exchange: Exchange, token: string | null): ApiCalls {
+  private createCalls(exchange: Exchange, token: string | null): ApiCalls {
     const gone = new AbortController();
     exchange.onGone(() => gone.abort());
     return new ApiCalls(this.handle, { token, address: exchange.address, signal: gone.signal });
   }
 
-  private async outcome(exchange: Exchange, request: PageRequest, session: Session | null): Promise<Outcome> {
+  private async answerPage(exchange: Exchange, request: PageRequest, session: Session | null): Promise<PageResult> {
     const { form, path } = request;
-    const browser = browserRequestOf(exchange, this.settings.deadlineMs);
+    const browser = toBrowserRequest(exchange, this.settings.deadlineMs);
     try {
       if (path === SIGN_IN) return await this.signIn(browser, exchange, request, session);
       if (session && !(await this.sessions.isLive(session, browser)))
         return this.redirectWithoutCookie(signInPath(request));
       if (form && !session) return { location: signInPath(request) };
       if (form && !this.sessions.isFormToken(session!, form.get('form_token') ?? ''))
-        return { page: refused(403, 'This form is too old. Load the page again.') };
+        return { page: refusedPage(403, 'This form is too old. Load the page again.') };
       if (path === SIGN_OUT && !form) return { location: '/' };
       if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
       if (path === SESSIONS) return await this.ownSessions(request, session, browser);
       return { page: await pageAt(request, exchange.target.segments.map(decodeURIComponent)) };
     } catch (error) {
       if (error instanceof Redirect) return { location: error.location };
-      if (error instanceof ApiRefused) return this.refusal(request, session, error);
-      if (error instanceof Unavailable) return { page: refused(503, 'A part of the server is restarting. Try again.') };
+      if (error instanceof ApiRefused) return this.refusalOutcome(request, session, error);
+      if (error instanceof Unavailable)
+        return { page: refusedPage(503, 'A part of the server is restarting. Try again.') };
       throw error;
     }
   }
 
-  private async ownSessions(request: PageRequest, session: Session | null, browser: BrowserRequest): Promise<Outcome> {
+  private async ownSessions(
+    request: PageRequest,
+    session: Session | null,
+    browser: BrowserRequest,
+  ): Promise<PageResult> {
     if (!session) return { location: signInPath(request) };
     // The API checks the token: sessions are shown to people who could still sign in with it.
     await request.api.get('/user');
     const ended = request.form?.get('session');
     if (ended) return this.endSession(session, browser, ended);
     const sessions = await this.sessions.list(session, browser);
-    return { page: sessions === null ? refused(403, LACKS_SCOPE) : sessionsPage(request, sessions) };
+    return { page: sessions === null ? refusedPage(403, LACKS_SCOPE) : sessionsPage(request, sessions) };
   }
 
-  private async endSession(session: Session, browser: BrowserRequest, ended: string): Promise<Outcome> {
-    if (!(await this.sessions.end(session, browser, ended))) return { page: refused(403, LACKS_SCOPE) };
+  private async endSession(session: Session, browser: BrowserRequest, ended: string): Promise<PageResult> {
+    if (!(await this.sessions.end(session, browser, ended))) return { page: refusedPage(403, LACKS_SCOPE) };
     return ended === session.id ? this.redirectWithoutCookie('/') : { location: SESSIONS };
   }
 
-  private redirectWithoutCookie(location: string): Outcome {
+  private redirectWithoutCookie(location: string): PageResult {
     return { location, cookie: this.sessions.expiredCookie() };
   }
 
@@ -172,12 +182,12 @@ export class Site {
     exchange: Exchange,
     request: PageRequest,
     former: Session | null,
-  ): Promise<Outcome> {
+  ): Promise<PageResult> {
     const token = request.form?.get('token')?.trim();
     if (!token) return { page: signInPage(request, null) };
     // Headers take visible characters only.
     const isToken = /^[\x21-\x7e]{1,255}$/.test(token);
-    const answer = isToken ? await this.callsFor(exchange, token).send<{ username: string }>('GET', '/user') : null;
+    const answer = isToken ? await this.createCalls(exchange, token).send<{ username: string }>('GET', '/user') : null;
     const invalid = { page: signInPage(request, 'This token is invalid, or has neither the scope api nor read_api.') };
     if (answer === null || answer.status === 401 || answer.status === 403) return invalid;
     if (answer.status !== 200) throw new ApiRefused(answer.status, 'Signing in is not possible now. Try again.');
@@ -187,12 +197,12 @@ export class Site {
   }
 
   /** Hidden and missing look alike: both lead strangers to the sign-in page, and are 404 for others. */
-  private refusal(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): Outcome {
+  private refusalOutcome(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): PageResult {
     if (session === null && [401, 403, 404].includes(status) && !request.form) return { location: signInPath(request) };
     // The token was revoked or expired, or its user is blocked.
     if (status === 401) return this.redirectWithoutCookie(signInPath(request));
-    if (status === 404) return { page: refused(404, 'This page does not exist, or you may not see it.') };
-    return { page: refused(status < 500 ? status : 503, reason) };
+    if (status === 404) return { page: refusedPage(404, 'This page does not exist, or you may not see it.') };
+    return { page: refusedPage(status < 500 ? status : 503, reason) };
   }
 
   /** Browsers say where a form was sent from. */
@@ -207,22 +217,22 @@ export class Site {
     return sender === host && protocol === new URL(this.origin).protocol;
   }
 
-  /** Reads the form of a request. Shape: undefined when the request was answered or its client left. */
+  /** Reads the form of a request. Returns undefined when the request was answered or its client left. */
   private async receiveForm(exchange: Exchange, session: Session | null): Promise<URLSearchParams | undefined> {
     const { request, head, target } = exchange;
     const limit = session ? MAX_FORM : MAX_FORM_OF_STRANGER;
     if (!this.isOwnForm(exchange)) exchange.refuse(ANOTHER_SITE);
     else if (head.contentLength > limit) exchange.refuse(REFUSALS.tooLarge);
     else if (!session && target.path !== SIGN_IN)
-      write(exchange, 303, [...SECURITY_HEADERS, 'Location', signInPath(target)], '');
+      writePage(exchange, 303, [...SECURITY_HEADERS, 'Location', signInPath(target)], '');
     else {
       exchange.sendContinue();
       // Waiting for a client is no load.
       this.tally.collecting += 1;
-      const body = await collect(request, head.contentLength, this.settings.slowPeerMs, limit);
+      const body = await collectBody(request, head.contentLength, this.settings.slowPeerMs, limit);
       this.tally.collecting -= 1;
       if (body !== null && isCollected(body)) {
-        if (countOf(body, AMPERSAND) < MAX_FIELDS) return new URLSearchParams(body.toString());
+        if (countByte(body, AMPERSAND) < MAX_FIELDS) return new URLSearchParams(body.toString());
         exchange.refuse(REFUSALS.badRequest);
       } else if (body !== null) exchange.refuse(body);
     }
@@ -231,13 +241,13 @@ export class Site {
 }
 
 /** Counts how often a byte occurs, up to the most fields of a form. */
-function countOf(body: Buffer, byte: number): number {
+function countByte(body: Buffer, byte: number): number {
   let count = 0;
   for (let at = body.indexOf(byte); at >= 0 && count < MAX_FIELDS; at = body.indexOf(byte, at + 1)) count += 1;
   return count;
 }
 
-function browserRequestOf({ address, request }: Exchange, deadlineMs: number): BrowserRequest {
+function toBrowserRequest({ address, request }: Exchange, deadlineMs: number): BrowserRequest {
   return { address, userAgent: request.headers['user-agent'] ?? null, deadline: Date.now() + deadlineMs };
 }
 
@@ -245,7 +255,7 @@ function signInPath({ path }: { readonly path: string }): string {
   return `${SIGN_IN}?next=${encodeURIComponent(path)}`;
 }
 
-function refused(status: number, reason: string): Page {
+function refusedPage(status: number, reason: string): Page {
   return {
     title: String(status),
     status,
@@ -255,7 +265,7 @@ function refused(status: number, reason: string): Page {
 }
 
 /** Writes an answer. The duration of redirects is rounded as that of refusals, so that hidden and missing addresses are alike. */
-function write(exchange: Exchange, status: number, headers: readonly string[], body: string): void {
+function writePage(exchange: Exchange, status: number, headers: readonly string[], body: string): void {
   if (exchange.isOver) return;
   const length = String(Buffer.byteLength(body));
   exchange.response.writeHead(status, [

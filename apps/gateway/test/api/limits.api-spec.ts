@@ -326,7 +326,7 @@ describe('limits', () => {
     estate.collaboration.on('/api/v4/todos', (_, response) => (release = () => response.end('[]')));
     const pending = request(`${gateway.url}/api/v4/todos`);
     await eventually(() => release.toString().includes('end'));
-    const stopped = gateway.shutdown.run();
+    const stopped = gateway.shutdown.runAll();
     release();
     const answer = await pending;
     expect(answer.statusCode).toBe(200);

@@ -62,7 +62,7 @@ describe('paths', () => {
       fc.asyncProperty(method, fc.oneof(known, loose), async (verb, url) => {
         const target = cutTarget(url);
         if (!target) return;
-        const match = table.find(verb, target.segments);
+        const match = table.findRoute(verb, target.segments);
         const reply = await app.inject({ method: verb as 'GET', url: target.path });
         if (match.kind !== 'route') {
           expect({ url, status: reply.statusCode }).toEqual({ url, status: 404 });

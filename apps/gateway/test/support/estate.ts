@@ -8,7 +8,7 @@ import {
   nestLogger,
   platformSettings,
 } from '@rookery/platform';
-import { LOGGER, readSettings, settingsIn } from '@rookery/platform';
+import { LOGGER, readSettings, pickSettings } from '@rookery/platform';
 import type { BootContext } from '@rookery/platform';
 import type { INestApplication } from '@nestjs/common';
 import type { UnavailableReason } from '@rookery/kernel';
@@ -102,7 +102,7 @@ async function startGateway(
     ROOKERY_CONTEXT_KEYS: KEYS,
     ...env,
   });
-  values.set(gatewaySettings.token, { ...settingsIn(values, gatewaySettings), ...over });
+  values.set(gatewaySettings.token, { ...pickSettings(values, gatewaySettings), ...over });
   const metrics = new Metrics();
   const outages = new Outages(metrics, logger);
   const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
@@ -114,7 +114,7 @@ async function startGateway(
     role: 'all',
     values,
     nestLogger: nestLogger(logger),
-    settings: (wanted) => settingsIn(values, wanted),
+    settings: (wanted) => pickSettings(values, wanted),
     rootModule: () => {
       const table = { provide: RouteTable, useValue: new RouteTable(routes) };
       return Promise.resolve({ ...GatewayModule.forRoot(values), providers: [table] });

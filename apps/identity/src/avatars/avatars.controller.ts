@@ -11,7 +11,7 @@ const picture = { may: anyone(), answers: file('image/*'), fails: [304, 404] } a
 const ofGroup = { ...picture, within: inGroup('id') } as const;
 const ofProject = { ...picture, within: inProject('id') } as const;
 
-interface Named {
+interface FilenameParams {
   readonly filename?: string;
 }
 
@@ -27,7 +27,7 @@ export class AvatarsController {
     params: ShowAvatar,
   })
   ofUser(call: Call<ShowAvatar>): Promise<FileAnswer> {
-    return this.file('user', call, call.params.id, true);
+    return this.avatarFile('user', call, call.params.id, true);
   }
 
   @Endpoint('GET', '//uploads/-/system/topics/topic/avatar/:id/:filename', {
@@ -38,7 +38,7 @@ export class AvatarsController {
     params: ShowAvatar,
   })
   ofTopic(call: Call<ShowAvatar>): Promise<FileAnswer> {
-    return this.file('topic', call, call.params.id, true);
+    return this.avatarFile('topic', call, call.params.id, true);
   }
 
   @Endpoint('GET', '//uploads/-/system/group/avatar/:id/:filename', {
@@ -48,7 +48,7 @@ export class AvatarsController {
     params: ShowSourceAvatar,
   })
   fileOfGroup(call: Call<ShowSourceAvatar, GroupScope>): Promise<FileAnswer> {
-    return this.fileWithin('group', call);
+    return this.avatarFileOfParent('group', call);
   }
 
   @Endpoint('GET', '//uploads/-/system/project/avatar/:id/:filename', {
@@ -58,7 +58,7 @@ export class AvatarsController {
     params: ShowSourceAvatar,
   })
   fileOfProject(call: Call<ShowSourceAvatar, ProjectScope>): Promise<FileAnswer> {
-    return this.fileWithin('project', call);
+    return this.avatarFileOfParent('project', call);
   }
 
   @Endpoint('GET', '/groups/:id/avatar', {
@@ -67,7 +67,7 @@ export class AvatarsController {
     source: 'reference identity-and-import 2.1',
   })
   ofGroup(call: Call<object, GroupScope>): Promise<FileAnswer> {
-    return this.fileWithin('group', call);
+    return this.avatarFileOfParent('group', call);
   }
 
   @Endpoint('GET', '/projects/:id/avatar', {
@@ -76,21 +76,24 @@ export class AvatarsController {
     source: 'reference identity-and-import 10.2',
   })
   ofProject(call: Call<object, ProjectScope>): Promise<FileAnswer> {
-    return this.fileWithin('project', call);
+    return this.avatarFileOfParent('project', call);
   }
 
-  private fileWithin(kind: AvatarKind, call: Call<Named, GroupScope | ProjectScope>): Promise<FileAnswer> {
-    return this.file(kind, call, call.within.id, call.within.visibility === 'public');
+  private avatarFileOfParent(
+    kind: AvatarKind,
+    call: Call<FilenameParams, GroupScope | ProjectScope>,
+  ): Promise<FileAnswer> {
+    return this.avatarFile(kind, call, call.within.id, call.within.visibility === 'public');
   }
 
   /** Returns the avatar. If the URL contains a file name, it must be the current one: former names answer 404. */
-  private async file(
+  private async avatarFile(
     kind: AvatarKind,
-    { params, knownVersions }: Pick<Call<Named>, 'params' | 'knownVersions'>,
+    { params, knownVersions }: Pick<Call<FilenameParams>, 'params' | 'knownVersions'>,
     id: number,
     isPublic: boolean,
   ): Promise<FileAnswer> {
-    const found = await this.queries.find(kind, id, knownVersions);
+    const found = await this.queries.findAvatar(kind, id, knownVersions);
     if (!found || (params.filename ?? found.filename) !== found.filename) throw new NotFound('Avatar');
     const { bytes: stream, media_type: mediaType, digest: version } = found;
     return { stream, mediaType, version, filename: found.filename, isInline: true, isPublic };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, prepareStatement } from '@rookery/persistence';
 import { OWNER_COLUMNS } from './avatars.service';
 import type { AvatarKind } from './avatars.service';
 
@@ -18,8 +18,8 @@ export class AvatarsQueries {
   constructor(private readonly db: Database) {}
 
   /** Finds the avatar of an owner. Shape: `known` are digests of contents that need not be read. */
-  async find(kind: AvatarKind, id: number, known: ReadonlySet<string>): Promise<StoredAvatar | null> {
-    const statement = prepared(
+  async findAvatar(kind: AvatarKind, id: number, known: ReadonlySet<string>): Promise<StoredAvatar | null> {
+    const statement = prepareStatement(
       `avatar-of-${kind}`,
       `select filename, media_type, digest, case when digest = any($2) then null else bytes end as bytes
        from avatars where ${OWNER_COLUMNS[kind]} = $1`,

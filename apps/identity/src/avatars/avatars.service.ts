@@ -30,23 +30,23 @@ export class AvatarsService {
    * Returns problems as API error messages for the field `avatar`. Shape: empty for a removal and when nothing was
    * sent.
    */
-  problemsOf(avatar: AvatarChange): string[] {
+  findProblems(avatar: AvatarChange): string[] {
     return avatar ? problemsOfPicture(avatar) : [];
   }
 
   /**
    * Stores or removes the avatar in the transaction of the change, before or after its owner's row is inserted. Shape:
    * returns the new `avatar_url` for the owner's row, relative to the root of the site; undefined = no change. The
-   * caller updates the row and records the change. Errors: a plain Error for a picture that `problemsOf` would refuse.
+   * caller updates the row and records the change. Errors: a plain Error for a picture that `findProblems` would refuse.
    */
-  async change(tx: Tx, kind: AvatarKind, id: number, avatar: AvatarChange): Promise<string | null | undefined> {
+  async changeAvatar(tx: Tx, kind: AvatarKind, id: number, avatar: AvatarChange): Promise<string | null | undefined> {
     if (avatar === undefined) return undefined;
-    const url = avatar === null ? null : await this.store(tx, kind, id, avatar);
+    const url = avatar === null ? null : await this.storePicture(tx, kind, id, avatar);
     if (avatar === null) await tx.query(`delete from avatars where ${OWNER_COLUMNS[kind]} = $1`, [id]);
     return url;
   }
 
-  private async store(tx: Tx, kind: AvatarKind, id: number, picture: Picture): Promise<string> {
+  private async storePicture(tx: Tx, kind: AvatarKind, id: number, picture: Picture): Promise<string> {
     const column = OWNER_COLUMNS[kind];
     const filename = safeNameOf(picture);
     const digest = createHash('sha256').update(picture.bytes).digest('hex');

@@ -22,11 +22,11 @@ interface Format {
   readonly is: (bytes: Buffer) => boolean;
 }
 
-const begins = (...bytes: readonly number[]) => {
+const startsWithBytes = (...bytes: readonly number[]) => {
   const head = Buffer.from(bytes);
   return (content: Buffer): boolean => content.subarray(0, head.length).equals(head);
 };
-const ascii = (content: Buffer, from: number, to: number): string => content.toString('latin1', from, to);
+const asciiText = (content: Buffer, from: number, to: number): string => content.toString('latin1', from, to);
 
 /**
  * Image formats that are accepted, recognized by their first bytes. Vector images are not accepted, because they may
@@ -36,33 +36,33 @@ const FORMATS: readonly Format[] = [
   {
     mediaType: 'image/png',
     extensions: ['png'],
-    is: begins(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
+    is: startsWithBytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
   },
-  { mediaType: 'image/jpeg', extensions: ['jpg', 'jpeg'], is: begins(0xff, 0xd8, 0xff) },
-  { mediaType: 'image/gif', extensions: ['gif'], is: (bytes) => /^GIF8[79]a/.test(ascii(bytes, 0, 6)) },
+  { mediaType: 'image/jpeg', extensions: ['jpg', 'jpeg'], is: startsWithBytes(0xff, 0xd8, 0xff) },
+  { mediaType: 'image/gif', extensions: ['gif'], is: (bytes) => /^GIF8[79]a/.test(asciiText(bytes, 0, 6)) },
   {
     mediaType: 'image/bmp',
     extensions: ['bmp'],
-    is: (bytes) => bytes.length >= 18 && ascii(bytes, 0, 2) === 'BM' && BITMAP_HEADERS.has(bytes.readUInt32LE(14)),
+    is: (bytes) => bytes.length >= 18 && asciiText(bytes, 0, 2) === 'BM' && BITMAP_HEADERS.has(bytes.readUInt32LE(14)),
   },
   {
     mediaType: 'image/tiff',
     extensions: ['tiff', 'tif'],
-    is: (bytes) => begins(0x49, 0x49, 0x2a, 0x00)(bytes) || begins(0x4d, 0x4d, 0x00, 0x2a)(bytes),
+    is: (bytes) => startsWithBytes(0x49, 0x49, 0x2a, 0x00)(bytes) || startsWithBytes(0x4d, 0x4d, 0x00, 0x2a)(bytes),
   },
   {
     mediaType: 'image/vnd.microsoft.icon',
     extensions: ['ico'],
-    is: (bytes) => begins(0x00, 0x00, 0x01, 0x00)(bytes) && bytes.length >= 6 && bytes.readUInt16LE(4) > 0,
+    is: (bytes) => startsWithBytes(0x00, 0x00, 0x01, 0x00)(bytes) && bytes.length >= 6 && bytes.readUInt16LE(4) > 0,
   },
   {
     mediaType: 'image/webp',
     extensions: ['webp'],
-    is: (bytes) => ascii(bytes, 0, 4) === 'RIFF' && ascii(bytes, 8, 12) === 'WEBP',
+    is: (bytes) => asciiText(bytes, 0, 4) === 'RIFF' && asciiText(bytes, 8, 12) === 'WEBP',
   },
 ];
 
-function formatOf(bytes: Buffer): Format | null {
+function detectFormat(bytes: Buffer): Format | null {
   return FORMATS.find((format) => format.is(bytes)) ?? null;
 }
 
@@ -72,7 +72,7 @@ function formatOf(bytes: Buffer): Format | null {
  */
 export function problemsOfPicture(picture: Picture): string[] {
   if (picture.bytes.length > MAX_AVATAR_BYTES) return [TOO_BIG];
-  return formatOf(picture.bytes) === null ? [UNSUPPORTED] : [];
+  return detectFormat(picture.bytes) === null ? [UNSUPPORTED] : [];
 }
 
 /** Errors: a plain Error for a picture with problems. */
@@ -95,7 +95,7 @@ export function safeNameOf(picture: Picture): string {
 }
 
 function knownFormatOf(picture: Picture): Format {
-  const format = formatOf(picture.bytes);
+  const format = detectFormat(picture.bytes);
   if (format === null) throw new Error('the picture was not checked before storing it');
   return format;
 }

@@ -38,9 +38,9 @@ export class BadgeRendering {
    * Renders badges. Badges of a group use the values of its first project that the viewer can see; without one their
    * placeholders stay.
    */
-  async render(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
+  async renderBadges(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
     const wanted = findPlaceholders(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
-    const facts = wanted.size === 0 ? {} : await this.facts(source, viewer, wanted);
+    const facts = wanted.size === 0 ? {} : await this.findFacts(source, viewer, wanted);
     return badges.map((badge) => ({
       badge,
       linkUrl: replacePlaceholders(badge.linkUrl, facts),
@@ -48,7 +48,7 @@ export class BadgeRendering {
     }));
   }
 
-  private async facts(source: BadgeSource, viewer: Viewer, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
+  private async findFacts(source: BadgeSource, viewer: Viewer, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
     const project = source.kind === 'project' ? source : await this.firstProject(source, viewer);
     if (project === null) return {};
     const host = new URL(this.platform.externalUrl).hostname;
@@ -72,7 +72,7 @@ export class BadgeRendering {
     const { defaultBranch } = project;
     const isNeeded =
       wanted.has('commit_sha') || wanted.has('latest_tag') || (wanted.has('default_branch') && defaultBranch === null);
-    const known = isNeeded ? await this.collaboration.repositoryOf(project.id) : null;
+    const known = isNeeded ? await this.collaboration.findRepositoryFacts(project.id) : null;
     return {
       default_branch: defaultBranch ?? known?.default_branch ?? null,
       commit_sha: known?.commit_sha ?? null,
@@ -88,6 +88,6 @@ export class BadgeRendering {
        where p.namespace_id = $1 and ${seen} order by p.id limit 1`,
       seen.includes('$2') ? [group.id, viewer.userId] : [group.id],
     );
-    return first ? this.scopes.project(first.id, viewer) : null;
+    return first ? this.scopes.findProject(first.id, viewer) : null;
   }
 }

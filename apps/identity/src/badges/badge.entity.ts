@@ -41,7 +41,7 @@ export class Badge {
   }
 
   /** Creates a badge. Errors: Invalid by field. */
-  static write(input: BadgeInput & Required<Pick<BadgeInput, 'link_url' | 'image_url'>>, now: Date): Badge {
+  static create(input: BadgeInput & Required<Pick<BadgeInput, 'link_url' | 'image_url'>>, now: Date): Badge {
     const badge = new Badge();
     badge.projectId = null;
     badge.namespaceId = null;

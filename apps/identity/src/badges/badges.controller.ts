@@ -20,7 +20,7 @@ import { BadgeRendering } from './badge-rendering';
 import type { BadgeSource, RenderedBadge } from './badge-rendering';
 import { Badge } from './badge.entity';
 import { badge, badgePreview } from './badge.presenter';
-import { OneBadge, CreateBadge, ListBadges, PreviewBadge, UpdateBadge } from './badges.dto';
+import { IdentifyBadge, CreateBadge, ListBadges, PreviewBadge, UpdateBadge } from './badges.dto';
 
 const SOURCE = 'requirements 2 §4 Badges';
 const REST = 'reference identity-and-import 8';
@@ -72,7 +72,7 @@ function badgesBelow(kind: 'project' | 'group') {
     })
     async list(call: BadgeCall<ListBadges, Viewer>): Promise<Page<RenderedBadge>> {
       const found = await this.badges.list({ page: call.page, within: call.within, filters: call.params });
-      return { ...found, rows: await this.rendering.render(call.within, call.viewer, found.rows) };
+      return { ...found, rows: await this.rendering.renderBadges(call.within, call.viewer, found.rows) };
     }
 
     @Endpoint('GET', `${base}/render`, {
@@ -83,18 +83,18 @@ function badgesBelow(kind: 'project' | 'group') {
       answers: one(badgePreview),
     })
     async preview(call: BadgeCall<PreviewBadge>): Promise<RenderedBadge> {
-      return this.shown(call, Badge.write(call.params, this.clock.now()));
+      return this.shown(call, Badge.create(call.params, this.clock.now()));
     }
 
     @Endpoint('GET', `${base}/:badge_id`, {
       ...reads,
       about: `Returns a badge of a ${kind}.`,
       source: documented,
-      params: OneBadge,
+      params: IdentifyBadge,
       fails: [404],
       answers: one(badge),
     })
-    async show(call: BadgeCall<OneBadge, Viewer>): Promise<RenderedBadge> {
+    async show(call: BadgeCall<IdentifyBadge, Viewer>): Promise<RenderedBadge> {
       return this.shown(call, await this.badges.find(call.params.badge_id, call.within));
     }
 
@@ -108,7 +108,7 @@ function badgesBelow(kind: 'project' | 'group') {
     async create(call: BadgeCall<CreateBadge>): Promise<RenderedBadge> {
       return this.shown(
         call,
-        await this.badges.create(Badge.write(call.params, this.clock.now()), actorAndParent(call)),
+        await this.badges.create(Badge.create(call.params, this.clock.now()), actorAndParent(call)),
       );
     }
 
@@ -129,16 +129,16 @@ function badgesBelow(kind: 'project' | 'group') {
       ...manages,
       about: `Deletes a badge of a ${kind}.`,
       source: REST,
-      params: OneBadge,
+      params: IdentifyBadge,
       fails: [404, 412],
       answers: none(),
     })
-    async remove(call: BadgeCall<OneBadge>): Promise<void> {
+    async remove(call: BadgeCall<IdentifyBadge>): Promise<void> {
       await this.badges.remove(call.params.badge_id, ifUnmodified(call));
     }
 
     async shown(call: BadgeCall<object, Viewer>, row: Badge): Promise<RenderedBadge> {
-      return (await this.rendering.render(call.within, call.viewer, [row]))[0]!;
+      return (await this.rendering.renderBadges(call.within, call.viewer, [row]))[0]!;
     }
   }
   return BadgesController;

@@ -6,7 +6,7 @@ export class ListBadges {
   @Text({ optional: true, about: 'Exact name, case-sensitive.' }) name?: string;
 }
 
-export class OneBadge {
+export class IdentifyBadge {
   @Int() badge_id: number;
 }
 
@@ -19,7 +19,7 @@ export class CreateBadge extends PreviewBadge implements ExactInput<BadgeInput, 
   @Text({ optional: true, nullable: true }) name?: string | null;
 }
 
-export class UpdateBadge extends OneBadge implements ExactInput<BadgeInput, UpdateBadge, 'badge_id'> {
+export class UpdateBadge extends IdentifyBadge implements ExactInput<BadgeInput, UpdateBadge, 'badge_id'> {
   @Text({ optional: true }) link_url?: string;
   @Text({ optional: true }) image_url?: string;
   @Text({ optional: true, nullable: true }) name?: string | null;

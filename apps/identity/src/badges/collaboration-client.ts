@@ -22,15 +22,17 @@ export class CollaborationClient {
     routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = routes.to('collaboration', INTERNAL_PATHS.repositoryFacts, {
+    this.route = routes.createClient('collaboration', INTERNAL_PATHS.repositoryFacts, {
       connections: CONNECTIONS,
       maxWaitMs: MAX_WAIT_MS,
       share: (leftMs) => leftMs * WAIT_FRACTION,
     });
   }
 
-  /** Returns facts about a project's repository. Shape: null when collaboration has none or does not answer in time. */
-  async repositoryOf(projectId: number): Promise<RepositoryFacts | null> {
+  /**
+   * Returns facts about a project's repository. Returns null when collaboration has none or does not answer in time.
+   */
+  async findRepositoryFacts(projectId: number): Promise<RepositoryFacts | null> {
     if (performance.now() < this.pausedUntil) return null;
     try {
       const { projects } = await this.route.ask({ project_ids: [projectId] });

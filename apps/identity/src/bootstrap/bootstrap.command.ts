@@ -29,7 +29,13 @@ export class BootstrapCommand {
       const [root] = await tx.query(`select id from users where id = $1`, [ROOT_ID]);
       if (!root) await this.insertRoot(tx);
       const scopes = scopesFor({ admin: true });
-      await this.fixed.give(tx, { userId: ROOT_ID, name: TOKEN_NAME, secret, scopes, called: 'ROOKERY_ROOT_TOKEN' });
+      await this.fixed.ensureToken(tx, {
+        userId: ROOT_ID,
+        name: TOKEN_NAME,
+        secret,
+        scopes,
+        called: 'ROOKERY_ROOT_TOKEN',
+      });
     });
   }
 
@@ -41,7 +47,7 @@ export class BootstrapCommand {
       email: this.settings.rootEmail,
       admin: true,
     };
-    await this.users.insert(tx, person, { digest: null, createdBy: null });
+    await this.users.insertUser(tx, person, { digest: null, createdBy: null });
   }
 }
 

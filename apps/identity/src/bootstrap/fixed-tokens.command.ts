@@ -5,7 +5,7 @@ import type { Command } from '@rookery/platform';
 import { scopesFor } from '../tokens/token-terms';
 import { FixedTokens } from './fixed-tokens';
 
-/** One token of the input. Shape: omitted `scopes` mean `api`. */
+/** One token of the input. Omitted `scopes` mean `api`. */
 export interface SeededToken {
   readonly username: string;
   readonly token: string;
@@ -37,7 +37,7 @@ export class FixedTokensCommand {
         if (!user) throw new Error(`user ${username} does not exist`);
         const foreign = scopes.find((scope) => !scopesFor(user).includes(scope));
         if (foreign !== undefined) throw new Error(`${called} cannot have the scope ${foreign}`);
-        await this.fixed.give(tx, { userId: user.id, name: TOKEN_NAME, secret: token, scopes, called });
+        await this.fixed.ensureToken(tx, { userId: user.id, name: TOKEN_NAME, secret: token, scopes, called });
       }
     });
   }

@@ -25,7 +25,7 @@ export class FixedTokens {
    * Stores a token, if it is not there already. A former token of the same name is revoked. Errors: a plain Error for a
    * token that belongs to another user or was revoked.
    */
-  async give(tx: Tx, { userId, name, secret, scopes, called }: FixedToken): Promise<void> {
+  async ensureToken(tx: Tx, { userId, name, secret, scopes, called }: FixedToken): Promise<void> {
     const [known] = await tx.query<{ user_id: number; revoked: boolean }>(
       `select user_id, revoked from access_tokens where digest = $1`,
       [digestSecret(secret)],
@@ -35,6 +35,6 @@ export class FixedTokens {
     if (known) return;
     await this.tokens.revokeNamed(tx, userId, name);
     const token = { userId, name, scopes, impersonation: false, createdBy: null };
-    await this.rows.insert(tx, token, null, null, secret);
+    await this.rows.insertToken(tx, token, null, null, secret);
   }
 }

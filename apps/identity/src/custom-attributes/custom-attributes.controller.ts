@@ -3,9 +3,9 @@ import type { Call, GroupScope, ProjectScope } from '@rookery/api-v4';
 import { administrator, all, Endpoint, none, one, presenter, source, text } from '@rookery/api-v4';
 import type { AttributedKind } from './custom-attributes-sql';
 import {
-  OneAttribute,
+  IdentifyAttribute,
   ListUserAttributes,
-  OneUserAttribute,
+  IdentifyUserAttribute,
   UpdateAttribute,
   UpdateUserAttribute,
 } from './custom-attributes.dto';
@@ -19,9 +19,9 @@ const customAttribute = presenter<AttributeRow>('CustomAttribute').fields({
 });
 type Scope = ProjectScope | GroupScope;
 /** A user is identified by a parameter; a group or project is the parent of the route. */
-type Owned<P> = Call<P & { readonly id?: number }, Scope | undefined>;
+type OwnerCall<P> = Call<P & { readonly id?: number }, Scope | undefined>;
 
-const ownerId = ({ within, params }: Owned<object>): number => within?.id ?? params.id!;
+const ownerId = ({ within, params }: OwnerCall<object>): number => within?.id ?? params.id!;
 
 /** Creates the controller with the routes of users, groups or projects. */
 function customAttributesOf(kind: AttributedKind) {
@@ -29,7 +29,7 @@ function customAttributesOf(kind: AttributedKind) {
   const isUser = kind === 'user';
   const common = { source: SOURCE, may: administrator(), ...(isUser ? {} : { within: source(kind) }) } as const;
   const readable = isUser ? { tokenScopes: ['read_user'] } : {};
-  const named = { ...common, params: isUser ? OneUserAttribute : OneAttribute, fails: [404] };
+  const named = { ...common, params: isUser ? IdentifyUserAttribute : IdentifyAttribute, fails: [404] };
 
   @Controller()
   class CustomAttributesController {
@@ -42,8 +42,8 @@ function customAttributesOf(kind: AttributedKind) {
       ...(isUser ? { params: ListUserAttributes, fails: [404] } : {}),
       answers: all(customAttribute),
     })
-    list(call: Owned<object>): Promise<AttributeRow[]> {
-      return this.attributes.all(kind, ownerId(call));
+    list(call: OwnerCall<object>): Promise<AttributeRow[]> {
+      return this.attributes.listAttributes(kind, ownerId(call));
     }
 
     @Endpoint('GET', `${base}/:key`, {
@@ -52,8 +52,8 @@ function customAttributesOf(kind: AttributedKind) {
       about: `Returns a custom attribute of a ${kind}.`,
       answers: one(customAttribute),
     })
-    show(call: Owned<OneAttribute>): Promise<AttributeRow> {
-      return this.attributes.one(kind, ownerId(call), call.params.key);
+    show(call: OwnerCall<IdentifyAttribute>): Promise<AttributeRow> {
+      return this.attributes.findAttribute(kind, ownerId(call), call.params.key);
     }
 
     @Endpoint('PUT', `${base}/:key`, {
@@ -62,9 +62,9 @@ function customAttributesOf(kind: AttributedKind) {
       params: isUser ? UpdateUserAttribute : UpdateAttribute,
       answers: one(customAttribute),
     })
-    set(call: Owned<UpdateAttribute>): Promise<AttributeRow> {
+    set(call: OwnerCall<UpdateAttribute>): Promise<AttributeRow> {
       const { key, value } = call.params;
-      return this.attributes.set(kind, ownerId(call), { key, value });
+      return this.attributes.setAttribute(kind, ownerId(call), { key, value });
     }
 
     @Endpoint('DELETE', `${base}/:key`, {
@@ -72,7 +72,7 @@ function customAttributesOf(kind: AttributedKind) {
       about: `Deletes a custom attribute of a ${kind}.`,
       answers: none(),
     })
-    async remove(call: Owned<OneAttribute>): Promise<void> {
+    async remove(call: OwnerCall<IdentifyAttribute>): Promise<void> {
       await this.attributes.remove(kind, ownerId(call), call.params.key);
     }
   }

@@ -1,10 +1,10 @@
 import { Int, Text } from '@rookery/api-v4';
 
 /** Parameters of an attribute of a group or project, whose id or path comes from `within` of the endpoint. */
-export class OneAttribute {
+export class IdentifyAttribute {
   @Text() key: string;
 }
-export class UpdateAttribute extends OneAttribute {
+export class UpdateAttribute extends IdentifyAttribute {
   @Text() value: string;
 }
 
@@ -12,9 +12,9 @@ export class UpdateAttribute extends OneAttribute {
 export class ListUserAttributes {
   @Int() id: number;
 }
-export class OneUserAttribute extends ListUserAttributes {
+export class IdentifyUserAttribute extends ListUserAttributes {
   @Text() key: string;
 }
-export class UpdateUserAttribute extends OneUserAttribute {
+export class UpdateUserAttribute extends IdentifyUserAttribute {
   @Text() value: string;
 }

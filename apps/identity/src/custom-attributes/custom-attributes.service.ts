@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Invalid, lengthProblems, NotFound, problemsByField } from '@rookery/kernel';
-import { Database, ListQuery, violates } from '@rookery/persistence';
+import { Database, ListQuery, violatesConstraint } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
 import type { CustomAttribute } from './custom-attribute.entity';
 import { OWNER_COLUMNS } from './custom-attributes-sql';
@@ -21,7 +21,7 @@ export class CustomAttributesService {
    * Returns all attributes, ordered by key. Errors: NotFound for a missing user; groups and projects are resolved
    * before.
    */
-  async all(kind: AttributedKind, ownerId: number): Promise<AttributeRow[]> {
+  async listAttributes(kind: AttributedKind, ownerId: number): Promise<AttributeRow[]> {
     await this.mustExist(kind, ownerId);
     const parts = {
       name: 'custom-attributes',
@@ -31,11 +31,11 @@ export class CustomAttributesService {
     };
     return new ListQuery<AttributeRow>(parts)
       .where((bind) => `ca.${OWNER_COLUMNS[kind]} = ${bind(ownerId)}`)
-      .all(this.db);
+      .readAll(this.db);
   }
 
   /** Errors: NotFound. */
-  async one(kind: AttributedKind, ownerId: number, key: string): Promise<AttributeRow> {
+  async findAttribute(kind: AttributedKind, ownerId: number, key: string): Promise<AttributeRow> {
     await this.mustExist(kind, ownerId);
     const [found] = await this.db.query<AttributeRow>(
       `select key, value from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 and key = $2`,
@@ -46,9 +46,9 @@ export class CustomAttributesService {
   }
 
   /** Adds or replaces an attribute. Errors: Invalid by field; NotFound for a deleted owner. */
-  async set(kind: AttributedKind, ownerId: number, attribute: AttributeRow): Promise<AttributeRow> {
+  async setAttribute(kind: AttributedKind, ownerId: number, attribute: AttributeRow): Promise<AttributeRow> {
     await this.mustExist(kind, ownerId);
-    const problems = problemsOf(attribute);
+    const problems = findProblems(attribute);
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const column = OWNER_COLUMNS[kind];
     try {
@@ -59,7 +59,7 @@ export class CustomAttributesService {
       )) as [AttributeRow];
       return written;
     } catch (error) {
-      throw violates(error, `fk_custom_attributes_${column}`) ? new NotFound(NOUNS[kind]) : error;
+      throw violatesConstraint(error, `fk_custom_attributes_${column}`) ? new NotFound(NOUNS[kind]) : error;
     }
   }
 
@@ -80,7 +80,7 @@ export class CustomAttributesService {
   }
 }
 
-function problemsOf(attribute: AttributeRow): Record<string, string[]> {
+function findProblems(attribute: AttributeRow): Record<string, string[]> {
   const problems = (field: keyof typeof LONGEST): string[] =>
     attribute[field].trim() === '' ? ["can't be blank"] : lengthProblems(attribute[field], LONGEST[field]);
   return problemsByField({ key: problems('key'), value: problems('value') });

@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import { projectLevelSql, groupLevelSql } from '@rookery/directory';
 import { OWN_TABLES } from './reach/reach-sql';
 import { stateSql } from './change-states';
@@ -9,7 +9,7 @@ import { isKnownSql } from './history/histories.queries';
  * entries if there are as many. A reader of another epoch ($3) gets the log from the beginning. $4 is the reader's life
  * of the log.
  */
-export const CHANGES = prepared(
+export const CHANGES = prepareStatement(
   'directory_changes_after',
   `with head as (
      select version, epoch, life, compacted_to,
@@ -56,12 +56,12 @@ const GROUP = `select ${answer(
  * reference.
  */
 export const DECIDE = {
-  projectById: prepared('directory_decide_project_by_id', `${PROJECT} p.id = $2::bigint`),
+  projectById: prepareStatement('directory_decide_project_by_id', `${PROJECT} p.id = $2::bigint`),
   /** $2 full path of the namespace, $3 path of the project. */
-  projectByPath: prepared(
+  projectByPath: prepareStatement(
     'directory_decide_project_by_path',
     `${PROJECT} lower(n.full_path) = lower($2::text) and lower(p.path) = lower($3::text)`,
   ),
-  groupById: prepared('directory_decide_group_by_id', `${GROUP} n.id = $2::bigint`),
-  groupByPath: prepared('directory_decide_group_by_path', `${GROUP} lower(n.full_path) = lower($2::text)`),
+  groupById: prepareStatement('directory_decide_group_by_id', `${GROUP} n.id = $2::bigint`),
+  groupByPath: prepareStatement('directory_decide_group_by_path', `${GROUP} lower(n.full_path) = lower($2::text)`),
 };

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, HeadWatch } from '@rookery/persistence';
-import type { LogHead, Prepared } from '@rookery/persistence';
+import type { LogHead, PreparedStatement } from '@rookery/persistence';
 import { CHANGES, DECIDE } from './change-feed.queries';
 import { HistoriesService } from './history/histories.service';
 
@@ -18,7 +18,7 @@ export interface ChangesRequest {
   readonly seen: Readonly<Record<string, number>>;
 }
 
-/** A request for a decision by a service whose copy is late. Shape: `ref` is an id or a full path. */
+/** A request for a decision by a service whose copy is late. `ref` is an id or a full path. */
 export interface ChangeQuestion {
   readonly viewerId: number | null;
   readonly kind: 'project' | 'group';
@@ -41,16 +41,16 @@ export class ChangeFeed {
   ) {}
 
   /**
-   * Returns the changes after the reader's version, as JSON text. Shape: an answer without changes is read at the start
-   * of the request, so it only proves that nothing had been committed by then. The wait merely delays the reader's next
+   * Returns the changes after the reader's version, as JSON text. An answer without changes is read at the start of the
+   * request, so it only proves that nothing had been committed by then. The wait merely delays the reader's next
    * request.
    */
-  async changes(request: ChangesRequest, signal?: AbortSignal): Promise<string> {
-    const row = await this.read(request);
+  async listChanges(request: ChangesRequest, signal?: AbortSignal): Promise<string> {
+    const row = await this.readChanges(request);
     if (!row.is_known) {
       await this.histories.startAfter({ version: request.after, epoch: request.epoch });
       // The second read answers with the new epoch; the reader replaces its copy after reporting the ids it has seen.
-      return this.changes(request, signal);
+      return this.listChanges(request, signal);
     }
     if (request.reader !== null) {
       if (row.epoch === request.epoch) await this.histories.recordReader(request.reader);
@@ -63,36 +63,36 @@ export class ChangeFeed {
       request.waitMs,
       signal,
     );
-    return hasMoved ? (await this.read(request)).answer : row.answer;
+    return hasMoved ? (await this.readChanges(request)).answer : row.answer;
   }
 
   /**
    * Returns the head of the log from the database, whichever replica wrote last. Readers that wait in this process are
    * woken as well.
    */
-  async head(): Promise<LogHead> {
-    const row = await this.watch.read();
+  async readHead(): Promise<LogHead> {
+    const row = await this.watch.readRow();
     if (!row) throw new Error('directory_head has no row');
     return { version: row.version, epoch: row.epoch };
   }
 
   /** Finds a project or group with the access of the viewer, as an up-to-date copy would. Returns JSON text (`decide`). */
   async findWithAccess(question: ChangeQuestion): Promise<string> {
-    const { statement, values } = statementFor(question);
+    const { statement, values } = chooseStatement(question);
     const [row] = await this.database.prepared<{ answer: string }>(statement, [question.viewerId, ...values]);
     if (!row) throw new Error('directory_head has no row');
     return row.answer;
   }
 
-  private async read({ after, limit, epoch, life }: ChangesRequest): Promise<ChangesRow> {
+  private async readChanges({ after, limit, epoch, life }: ChangesRequest): Promise<ChangesRow> {
     const [row] = await this.database.prepared<ChangesRow>(CHANGES, [after, limit, epoch, life]);
     if (!row) throw new Error('directory_head has no row');
     return row;
   }
 }
 
-function statementFor({ kind, ref }: ChangeQuestion): {
-  readonly statement: Prepared;
+function chooseStatement({ kind, ref }: ChangeQuestion): {
+  readonly statement: PreparedStatement;
   readonly values: readonly unknown[];
 } {
   if (kind === 'group') {

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryKind, DomainEvent } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { conditionMetSql, HeadWatch, HISTORY, prepared } from '@rookery/persistence';
+import { conditionMetSql, HeadWatch, HISTORY, prepareStatement } from '@rookery/persistence';
 import type { LogHead, LastStatement, Tx } from '@rookery/persistence';
 import { LOGGED_KINDS, WRITE_CHANGES } from './change-states';
 import { BELONGINGS, MARKED_ABOVE, PROJECTS_BELOW, SUBTREE } from './subtree.queries';
 
 type LoggedKind = DirectoryKind | 'token';
-type Pending = ReadonlyMap<LoggedKind, Set<number>>;
+type PendingChanges = ReadonlyMap<LoggedKind, Set<number>>;
 
 /**
  * Takes the lock that serializes all commits that change the directory. It also sets a generic plan for the following
@@ -16,9 +16,9 @@ type Pending = ReadonlyMap<LoggedKind, Set<number>>;
  */
 const COUNT = `update directory_head set version = version + 1 where history in ('', ${HISTORY})
    returning version, epoch, awaited, set_config('plan_cache_mode', 'force_generic_plan', true)`;
-const NEXT_VERSION = prepared('directory_next_version', COUNT);
+const NEXT_VERSION = prepareStatement('directory_next_version', COUNT);
 /** Takes the version together with the commit. It fails while ids have to be checked. $1 is the longest wait. */
-const LAST_VERSION = prepared(
+const LAST_VERSION = prepareStatement(
   'directory_last_version',
   `with counted as (${COUNT})
    select version, epoch, ${conditionMetSql('(select from counted where awaited is null) as free', '$1')} as is_as_hoped
@@ -26,7 +26,7 @@ const LAST_VERSION = prepared(
 );
 
 /** Ids above `floors` are new. They may not be committed until all `services` have reported the ids they have seen. */
-interface Counted extends LogHead {
+interface CountedHead extends LogHead {
   readonly awaited: { readonly services: readonly string[]; readonly floors: Readonly<Record<string, number>> } | null;
 }
 
@@ -40,7 +40,7 @@ interface Counted extends LogHead {
  */
 @Injectable()
 export class ChangeLog {
-  private readonly pending = new WeakMap<Tx, Pending>();
+  private readonly pending = new WeakMap<Tx, PendingChanges>();
   private readonly heads = new WeakMap<Tx, LogHead>();
 
   constructor(@Inject(HeadWatch) private readonly watch: HeadWatch) {}
@@ -48,13 +48,13 @@ export class ChangeLog {
   /**
    * Records that this user, namespace, project, membership or share is created, changed or deleted in this transaction.
    */
-  record(tx: Tx, kind: DirectoryKind, ...ids: readonly number[]): void {
-    this.add(tx, kind, ids);
+  recordChange(tx: Tx, kind: DirectoryKind, ...ids: readonly number[]): void {
+    this.addIds(tx, kind, ids);
   }
 
   /** Records that these access tokens changed, so that gateways drop their leases. */
   recordToken(tx: Tx, ...tokenIds: readonly number[]): void {
-    this.add(tx, 'token', tokenIds);
+    this.addIds(tx, 'token', tokenIds);
   }
 
   /**
@@ -62,7 +62,7 @@ export class ChangeLog {
    */
   async recordSubtree(tx: Tx, namespaceId: number): Promise<void> {
     const rows = await tx.prepared<{ id: number }>(SUBTREE, [namespaceId]);
-    this.add(
+    this.addIds(
       tx,
       'namespace',
       rows.map((row) => row.id),
@@ -72,7 +72,7 @@ export class ChangeLog {
   /** Records the projects below a group: they are read-only while a group above is marked for deletion. */
   async recordProjectsBelow(tx: Tx, namespaceId: number): Promise<void> {
     const rows = await tx.prepared<{ id: number }>(PROJECTS_BELOW, [namespaceId]);
-    this.add(
+    this.addIds(
       tx,
       'project',
       rows.map((row) => row.id),
@@ -91,8 +91,8 @@ export class ChangeLog {
    */
   async recordWithBelongings(tx: Tx, kind: 'user' | 'namespace' | 'project', id: number): Promise<void> {
     const rows = await tx.prepared<{ kind: LoggedKind; id: number }>(BELONGINGS[kind], [id]);
-    this.add(tx, kind, [id]);
-    for (const row of rows) this.add(tx, row.kind, [row.id]);
+    this.addIds(tx, kind, [id]);
+    for (const row of rows) this.addIds(tx, row.kind, [row.id]);
   }
 
   /**
@@ -106,30 +106,32 @@ export class ChangeLog {
     );
   }
 
-  /** Returns the version that a transaction created. Shape: null before its commit and when it changed nothing. */
+  /** Returns the version that a transaction created. Returns null before its commit and when it changed nothing. */
   versionOf(tx: Tx): LogHead | null {
     return this.heads.get(tx) ?? null;
   }
 
-  private add(tx: Tx, kind: LoggedKind, ids: readonly number[]): void {
+  private addIds(tx: Tx, kind: LoggedKind, ids: readonly number[]): void {
     if (ids.length === 0) return;
-    const pending = this.pending.get(tx) ?? this.begin(tx);
+    const pending = this.pending.get(tx) ?? this.beginPending(tx);
     const known = pending.get(kind);
     for (const id of ids) known?.add(id);
   }
 
-  private begin(tx: Tx): Pending {
-    const pending: Pending = new Map([...LOGGED_KINDS, 'token' as const].map((kind) => [kind, new Set<number>()]));
+  private beginPending(tx: Tx): PendingChanges {
+    const pending: PendingChanges = new Map(
+      [...LOGGED_KINDS, 'token' as const].map((kind) => [kind, new Set<number>()]),
+    );
     this.pending.set(tx, pending);
-    tx.beforeCommitLast(() => this.write(tx, pending), this.lastStatement(tx, pending));
+    tx.beforeCommitLast(() => this.writePending(tx, pending), this.lastStatement(tx, pending));
     return pending;
   }
 
-  private async write(tx: Tx, pending: Pending): Promise<void> {
+  private async writePending(tx: Tx, pending: PendingChanges): Promise<void> {
     this.pending.delete(tx);
     // Both statements are sent without waiting for the first answer, because all other commits wait for the lock. The
     // second still reads after the first.
-    const counting = tx.prepared<Counted>(NEXT_VERSION, []);
+    const counting = tx.prepared<CountedHead>(NEXT_VERSION, []);
     const written = tx.prepared(WRITE_CHANGES, valuesOf(pending));
     // Without a new version the second statement fails too. Its error is less specific than that of the first.
     written.catch(() => undefined);
@@ -140,10 +142,10 @@ export class ChangeLog {
   }
 
   /**
-   * The statements of `write`, sent with the commit. When a new id may collide with one issued before, the first is
-   * refused, and `write` reports the error.
+   * The statements of `writePending`, sent with the commit. When a new id may collide with one issued before, the first is
+   * refused, and `writePending` reports the error.
    */
-  private lastStatement(tx: Tx, pending: Pending): LastStatement {
+  private lastStatement(tx: Tx, pending: PendingChanges): LastStatement {
     return {
       statement: (patienceMs) => ({ ...LAST_VERSION, values: [patienceMs] }),
       follow: () => ({ ...WRITE_CHANGES, values: valuesOf(pending) }),
@@ -154,16 +156,16 @@ export class ChangeLog {
   private setHead(tx: Tx, { version, epoch }: LogHead): void {
     const head = { version, epoch };
     this.heads.set(tx, head);
-    tx.afterCommit(() => this.watch.moved(head));
+    tx.afterCommit(() => this.watch.noteMove(head));
   }
 }
 
-function valuesOf(pending: Pending): number[][] {
+function valuesOf(pending: PendingChanges): number[][] {
   return [...pending.values()].map((ids) => [...ids]);
 }
 
 /** Whether the transaction creates ids that may have been issued before the database was restored. */
-function hasNewIds(pending: Pending, { awaited }: Counted): boolean {
+function hasNewIds(pending: PendingChanges, { awaited }: CountedHead): boolean {
   if (!awaited) return false;
   return [...pending].some(([kind, ids]) => [...ids].some((id) => id > (awaited.floors[kind] ?? 0)));
 }

@@ -1,6 +1,6 @@
 import { DIRECTORY_KINDS, directoryMergeSettings } from '@rookery/contracts';
 import type { DirectoryKind, Schema } from '@rookery/contracts';
-import { instantSql, prepared } from '@rookery/persistence';
+import { instantSql, prepareStatement } from '@rookery/persistence';
 
 /** Table of each kind; its columns are named like the contract's fields. */
 export const TABLES: Readonly<Record<DirectoryKind, string>> = {
@@ -27,7 +27,7 @@ const DERIVED: Readonly<Record<string, string>> = {
 };
 
 /**
- * SQL: whether a project takes no writes: it is archived, or it or a group above is marked for deletion. Shape: `alias` is
+ * SQL: whether a project takes no writes: it is archived, or it or a group above is marked for deletion. `alias` is
  * that of projects.
  */
 export function readOnlySql(alias: string): string {
@@ -53,7 +53,7 @@ function branchProtectionSql(alias: string): string {
     'developer_can_initial_push', ${flag('developer_can_initial_push')}) end`;
 }
 
-/** SQL: the settings for merges that a project has set; null for none. Shape: `alias` is that of projects. */
+/** SQL: the settings for merges that a project has set; null for none. `alias` is that of projects. */
 export function mergeSettingsSql(alias: string): string {
   const names = Object.keys(directoryMergeSettings.fields).join(',');
   return `(select jsonb_object_agg(s.key, s.value) from jsonb_each(${alias}.settings) s
@@ -74,7 +74,7 @@ function botHomeSql(type: 'group' | 'project'): string {
 
 export const LOGGED_KINDS = Object.keys(TABLES) as DirectoryKind[];
 
-/** SQL: the state of a row as in the contract. Shape: an expression of type jsonb over the row `alias`. */
+/** SQL: the state of a row as in the contract. Returns an expression of type jsonb over the row `alias`. */
 export function stateSql(kind: DirectoryKind, alias: string): string {
   const fields = Object.entries<Schema>(DIRECTORY_KINDS[kind].fields).map(([field, schema]) => {
     const source = DERIVED[`${kind}.${field}`] ?? (schema.kind === 'instant' ? instantSql(`x.${field}`) : `x.${field}`);
@@ -93,7 +93,7 @@ const wanted = LOGGED_KINDS.map(
  * Writes states under the version that this transaction has just created. $1… are ids of each kind in the order of
  * LOGGED_KINDS, then the ids of tokens. A deleted row becomes a tombstone.
  */
-export const WRITE_CHANGES = prepared(
+export const WRITE_CHANGES = prepareStatement(
   'directory_write_changes',
   `insert into directory_changes (version, ordinal, kind, entity_id, state)
    select (select version from directory_head), row_number() over (order by rank, id), kind, id, state from (

@@ -23,42 +23,42 @@ export class DirectoryController {
   @Internal('GET', INTERNAL_PATHS.directoryChanges, INTERNAL_CALLERS.directoryChanges)
   async changes({ query, signal }: InternalRequest): Promise<JsonText> {
     const request = {
-      after: whole(query, 'after', 0, Number.MAX_SAFE_INTEGER),
-      epoch: text(query, 'epoch'),
-      life: text(query, 'life'),
+      after: readInteger(query, 'after', 0, Number.MAX_SAFE_INTEGER),
+      epoch: readText(query, 'epoch'),
+      life: readText(query, 'life'),
       reader: DIRECTORY_COPIES.find((name) => name === query['reader']) ?? null,
-      seen: seenIn(text(query, 'seen')),
-      waitMs: whole(query, 'wait_ms', 0, MAX_WAIT_MS),
-      limit: whole(query, 'limit', 1, MAX_LIMIT, 1000),
+      seen: parseSeen(readText(query, 'seen')),
+      waitMs: readInteger(query, 'wait_ms', 0, MAX_WAIT_MS),
+      limit: readInteger(query, 'limit', 1, MAX_LIMIT, 1000),
     };
-    return new JsonText(await this.feed.changes(request, signal));
+    return new JsonText(await this.feed.listChanges(request, signal));
   }
 
   @Internal('GET', INTERNAL_PATHS.directoryHead, INTERNAL_CALLERS.directoryHead)
   head(): Promise<DirectoryHeadAnswer> {
-    return this.feed.head();
+    return this.feed.readHead();
   }
 
   @Internal('POST', INTERNAL_PATHS.decide, INTERNAL_CALLERS.decide)
   async findWithAccess({ body }: InternalRequest): Promise<JsonText> {
-    return new JsonText(await this.feed.findWithAccess(questionOf(body)));
+    return new JsonText(await this.feed.findWithAccess(parseQuestion(body)));
   }
 }
 
-function text(query: Readonly<Record<string, unknown>>, name: string): string {
+function readText(query: Readonly<Record<string, unknown>>, name: string): string {
   return typeof query[name] === 'string' ? query[name] : '';
 }
 
 /** Parses the highest ids by kind from JSON. */
-function seenIn(json: string): Readonly<Record<string, number>> {
-  const seen: unknown = json === '' ? {} : parsed(json);
+function parseSeen(json: string): Readonly<Record<string, number>> {
+  const seen: unknown = json === '' ? {} : parseJson(json);
   if (typeof seen !== 'object' || seen === null) throw new InvalidParameters(['seen is invalid']);
   const known = Object.entries(seen).filter(([kind]) => ISSUED_ID_KINDS.includes(kind));
   if (!known.every(([, id]) => Number.isSafeInteger(id) && id > 0)) throw new InvalidParameters(['seen is invalid']);
   return Object.fromEntries(known) as Readonly<Record<string, number>>;
 }
 
-function parsed(json: string): unknown {
+function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -67,7 +67,7 @@ function parsed(json: string): unknown {
 }
 
 /** Parses a number of the query and clamps it to its bounds. */
-function whole(
+function readInteger(
   query: Readonly<Record<string, unknown>>,
   name: string,
   min: number,
@@ -80,7 +80,7 @@ function whole(
   return Math.min(Math.max(Number(text), min), max);
 }
 
-function questionOf(body: Readonly<Record<string, unknown>>): ChangeQuestion {
+function parseQuestion(body: Readonly<Record<string, unknown>>): ChangeQuestion {
   const { viewer_id: viewerId, project, group } = body;
   const isReference = (value: unknown): value is number | string =>
     Number.isSafeInteger(value) || (typeof value === 'string' && !value.includes('\0'));

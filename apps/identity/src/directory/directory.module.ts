@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { BEFORE_REPLAY, SCOPE_RESOLVER, WRITE_HEADERS } from '@rookery/api-v4';
 import type { BeforeReplay, WriteHeaders } from '@rookery/api-v4';
 import { DIRECTORY_VERSION_HEADER } from '@rookery/contracts';
-import { Database, HeadWatch, HISTORY, Owns, prepared } from '@rookery/persistence';
+import { Database, HeadWatch, HISTORY, Owns, prepareStatement } from '@rookery/persistence';
 import type { LogHead } from '@rookery/persistence';
 import { ShutdownOrder } from '@rookery/platform';
 import { ChangeFeed } from './change-feed';
@@ -21,7 +21,7 @@ import { NamespaceResolver } from './scope/namespace-resolver';
  * head once a second; the calm interval is the fallback. Units: ms.
  */
 const POLL_INTERVALS = { busyMs: 100, calmMs: 1500 };
-const HEAD = prepared(
+const HEAD = prepareStatement(
   'directory_head_now',
   `select version, epoch, history <> ${HISTORY} as is_other from directory_head`,
 );
@@ -32,14 +32,14 @@ const HEAD = prepared(
  * returns, so no transaction has to be followed to its answer. Source: ADR 0042.
  */
 function versionHeaders(watch: HeadWatch): WriteHeaders {
-  return () => (watch.latest === null ? [] : [DIRECTORY_VERSION_HEADER, String(watch.latest)]);
+  return () => (watch.newestHead === null ? [] : [DIRECTORY_VERSION_HEADER, String(watch.newestHead)]);
 }
 
 /** Reads the head before an answer is replayed, because its write may have been committed by another process. */
 function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
   return async () => {
     const [head] = await database.prepared<LogHead>(HEAD, []);
-    if (head) watch.moved(head);
+    if (head) watch.noteMove(head);
   };
 }
 

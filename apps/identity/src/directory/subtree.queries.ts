@@ -1,8 +1,8 @@
-import { prepared } from '@rookery/persistence';
-import type { Prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { PreparedStatement } from '@rookery/persistence';
 
 /** Returns the ids of the namespace $1 and of all namespaces below it. */
-export const SUBTREE = prepared(
+export const SUBTREE = prepareStatement(
   'directory_subtree',
   'select n.id from namespaces n where n.traversal_ids @> array[$1::bigint]',
 );
@@ -23,16 +23,16 @@ const NAMESPACES_AND_WITHIN = `source as (
  * Rows that are deleted together with a row. Shape: rows of kind and id, possibly with duplicates; $1 is the id of the
  * deleted row.
  */
-export const BELONGINGS: Readonly<Record<'user' | 'namespace' | 'project', Prepared>> = {
-  project: prepared(
+export const BELONGINGS: Readonly<Record<'user' | 'namespace' | 'project', PreparedStatement>> = {
+  project: prepareStatement(
     'directory_belongings_of_project',
     `with source as (select 'project' as type, $1::bigint as id) ${OF_SOURCES}`,
   ),
-  namespace: prepared(
+  namespace: prepareStatement(
     'directory_belongings_of_namespace',
     `with tree as (select n.id from namespaces n where n.traversal_ids @> array[$1::bigint]), ${NAMESPACES_AND_WITHIN}`,
   ),
-  user: prepared(
+  user: prepareStatement(
     'directory_belongings_of_user',
     `with tree as (select n.id from namespaces n where n.owner_id = $1::bigint), ${NAMESPACES_AND_WITHIN}
      union all select 'membership', m.id from members m where m.user_id = $1::bigint
@@ -42,14 +42,14 @@ export const BELONGINGS: Readonly<Record<'user' | 'namespace' | 'project', Prepa
 };
 
 /** Selects the projects of a namespace and of all below it. `$1` is the namespace. */
-export const PROJECTS_BELOW = prepared(
+export const PROJECTS_BELOW = prepareStatement(
   'directory_projects_below',
   `select p.id from projects p join namespaces home on home.id = p.namespace_id
    where home.traversal_ids @> array[$1::bigint]`,
 );
 
 /** Selects the namespaces that are marked for deletion. `$1` are ids. */
-export const MARKED_ABOVE = prepared(
+export const MARKED_ABOVE = prepareStatement(
   'directory_marked_above',
   'select id from namespaces where id = any($1::bigint[]) and marked_for_deletion_on is not null',
 );

@@ -4,7 +4,7 @@ import { checkUnmodifiedSince, created, Endpoint, none, one, page, signedIn } fr
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
-import { CreateEmail, OneEmail } from './emails.dto';
+import { CreateEmail, IdentifyEmail } from './emails.dto';
 import { EmailsQueries } from './emails.queries';
 import type { EmailRow } from './emails.queries';
 import { EmailsService } from './emails.service';
@@ -28,7 +28,7 @@ export class EmailsController {
     answers: page(email),
   })
   list({ viewer, page }: SignedInCall): Promise<Page<EmailRow>> {
-    return this.queries.page(viewer.userId, page);
+    return this.queries.list(viewer.userId, page);
   }
 
   @Endpoint('GET', ':email_id', {
@@ -36,11 +36,11 @@ export class EmailsController {
     source: SOURCE,
     may: signedIn(),
     tokenScopes: ['read_user'],
-    params: OneEmail,
+    params: IdentifyEmail,
     answers: one(email),
   })
-  async show({ viewer, params }: SignedInCall<OneEmail>): Promise<EmailRow> {
-    const row = await this.queries.one(viewer.userId, params.email_id);
+  async show({ viewer, params }: SignedInCall<IdentifyEmail>): Promise<EmailRow> {
+    const row = await this.queries.findEmail(viewer.userId, params.email_id);
     if (!row) throw new NotFound('Email');
     return row;
   }
@@ -61,11 +61,11 @@ export class EmailsController {
     about: 'Removes an e-mail address.',
     source: SOURCE,
     may: signedIn(),
-    params: OneEmail,
+    params: IdentifyEmail,
     fails: [412],
     answers: none(),
   })
-  remove(call: SignedInCall<OneEmail>): Promise<void> {
+  remove(call: SignedInCall<IdentifyEmail>): Promise<void> {
     return this.emails.remove(call.viewer.userId, call.params.email_id, (at) => checkUnmodifiedSince(call, at));
   }
 }

@@ -4,7 +4,7 @@ export class CreateEmail {
   @Text() email: string;
 }
 
-export class OneEmail {
+export class IdentifyEmail {
   @Int({ in: 'path' }) email_id: number;
 }
 
@@ -18,7 +18,7 @@ export class CreateUserEmail extends CreateEmail {
   skip_confirmation: boolean;
 }
 
-export class OneUserEmail extends ListUserEmails {
+export class IdentifyUserEmail extends ListUserEmails {
   @Int({ in: 'path' }) email_id: number;
 }
 

@@ -14,14 +14,14 @@ export interface EmailRow extends RowOf<Email, 'id' | 'email' | 'confirmedAt'> {
 export class EmailsQueries {
   constructor(private readonly db: Database) {}
 
-  page(userId: number, request: PageRequest): Promise<Page<EmailRow>> {
-    return emailsOf(userId).page(this.db, request);
+  list(userId: number, request: PageRequest): Promise<Page<EmailRow>> {
+    return emailsQuery(userId).readPage(this.db, request);
   }
 
-  async one(userId: number, id: number, reads: SqlReader = this.db): Promise<EmailRow | null> {
-    const found = await emailsOf(userId)
+  async findEmail(userId: number, id: number, reads: SqlReader = this.db): Promise<EmailRow | null> {
+    const found = await emailsQuery(userId)
       .where((bind) => `e.id = ${bind(id)}`)
-      .one(reads);
+      .readOne(reads);
     return found ?? null;
   }
 
@@ -32,7 +32,7 @@ export class EmailsQueries {
 }
 
 /** Excludes the primary address and its unconfirmed successor. */
-function emailsOf(userId: number): ListQuery<EmailRow> {
+function emailsQuery(userId: number): ListQuery<EmailRow> {
   return new ListQuery<EmailRow>({
     name: 'emails',
     from: 'emails e',

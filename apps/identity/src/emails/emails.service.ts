@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { emailAdded } from '@rookery/contracts';
 import { Invalid, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { violates, Work } from '@rookery/persistence';
+import { violatesConstraint, Work } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { identitySettings } from '../identity.config';
 import { AddressesService } from '../users/addresses/addresses.service';
@@ -38,15 +38,15 @@ export class EmailsService {
       return await this.work.run(async (tx) => {
         await this.checkLimit(tx, userId);
         if (how.isConfirmed) await this.addresses.releaseUnconfirmed(tx, address, userId);
-        const id = await this.addresses.add(tx, userId, address, isConfirmed);
-        if (!isConfirmed) await this.confirmations.request(tx, { id, userId }, how.actorId);
-        const row = (await this.queries.one(userId, id, tx))!;
+        const id = await this.addresses.addAddress(tx, userId, address, isConfirmed);
+        if (!isConfirmed) await this.confirmations.requestConfirmation(tx, { id, userId }, how.actorId);
+        const row = (await this.queries.findEmail(userId, id, tx))!;
         const data = { email_id: id, user_id: userId, added_at: row.changed_at.toISOString() };
         tx.emit(emailAdded.of({ aggregateId: id, actorId: how.actorId, data }));
         return row;
       });
     } catch (error) {
-      if (!violates(error, 'uq_emails_email')) throw error;
+      if (!violatesConstraint(error, 'uq_emails_email')) throw error;
       if (!how.isConfirmed) await this.confirmations.countDisclosures(how.actorId, 1);
       throw new Invalid({ email: ['has already been taken'] });
     }
@@ -56,7 +56,7 @@ export class EmailsService {
   async remove(userId: number, id: number, unchanged: (at: Date) => void): Promise<void> {
     await this.work.run(async (tx) => {
       await tx.query(`select id from users where id = $1 for update`, [userId]);
-      const email = await this.queries.one(userId, id, tx);
+      const email = await this.queries.findEmail(userId, id, tx);
       if (!email) throw new NotFound('Email');
       unchanged(email.changed_at);
       await this.addresses.remove(tx, userId, email);

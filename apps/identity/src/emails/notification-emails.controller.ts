@@ -17,6 +17,6 @@ export class NotificationEmailsController {
     if (!Number.isSafeInteger(userId)) throw new InvalidParameters(['user_id is invalid']);
     if (email !== null && (typeof email !== 'string' || email.includes('\0')))
       throw new InvalidParameters(['email is invalid']);
-    return this.emails.choose({ user_id: userId as number, email });
+    return this.emails.chooseEmail({ user_id: userId as number, email });
   }
 }

@@ -13,7 +13,7 @@ export class NotificationEmailsService {
   ) {}
 
   /** Chooses an address, or only reads the chosen one. Errors: NotFound for the user. */
-  choose({ user_id: userId, email }: NotificationEmailRequest): Promise<NotificationEmailAnswer> {
+  chooseEmail({ user_id: userId, email }: NotificationEmailRequest): Promise<NotificationEmailAnswer> {
     return this.work.run(async (tx) => {
       const [user] = await tx.query(`select id from users where id = $1 for update`, [userId]);
       if (!user) throw new NotFound('User');

@@ -6,7 +6,7 @@ import { AddressesService } from '../users/addresses/addresses.service';
 import type { Email } from '../users/addresses/email.entity';
 import { EmailConfirmationsService } from './confirming/email-confirmations.service';
 
-type Present = RowOf<Email, 'id' | 'email' | 'confirmedAt'>;
+type PresentEmail = RowOf<Email, 'id' | 'email' | 'confirmedAt'>;
 
 /**
  * The primary address of an account. A new one replaces it only when it is confirmed. Source: reference
@@ -27,29 +27,30 @@ export class PrimaryEmails {
 
   /** Requests that a link is sent to the primary address. */
   async requestConfirmation(tx: Tx, userId: number, actorId: number): Promise<void> {
-    const present = await this.present(tx, userId);
-    await this.confirmations.request(tx, { id: present.id, userId }, actorId);
+    const present = await this.findPresent(tx, userId);
+    await this.confirmations.requestConfirmation(tx, { id: present.id, userId }, actorId);
   }
 
   /**
    * Requests a new primary address. The present address cancels a pending change; if it is unconfirmed, its link is
    * sent again. Shape: a validated address. Errors: the violation of `uq_emails_email` for a taken one.
    */
-  async change(tx: Tx, userId: number, address: string, actorId: number): Promise<void> {
+  async changePrimary(tx: Tx, userId: number, address: string, actorId: number): Promise<void> {
     await tx.query(`select id from users where id = $1 for update`, [userId]);
     await this.addresses.dropSuccessor(tx, userId);
-    const present = await this.present(tx, userId);
+    const present = await this.findPresent(tx, userId);
     if (present.email.toLowerCase() === address.toLowerCase()) {
-      if (present.confirmed_at === null) await this.confirmations.request(tx, { id: present.id, userId }, actorId);
+      if (present.confirmed_at === null)
+        await this.confirmations.requestConfirmation(tx, { id: present.id, userId }, actorId);
       return;
     }
     const successor = await this.addresses.addSuccessor(tx, userId, address);
     if (!this.settings.confirmEmails) return this.addresses.markConfirmed(tx, successor);
-    await this.confirmations.request(tx, { id: successor.id, userId }, actorId);
+    await this.confirmations.requestConfirmation(tx, { id: successor.id, userId }, actorId);
   }
 
-  private async present(tx: Tx, userId: number): Promise<Present> {
-    const [row] = await tx.query<Present>(
+  private async findPresent(tx: Tx, userId: number): Promise<PresentEmail> {
+    const [row] = await tx.query<PresentEmail>(
       `select id, email, confirmed_at from emails where user_id = $1 and is_primary`,
       [userId],
     );

@@ -4,7 +4,7 @@ import { administrator, checkUnmodifiedSince, created, Endpoint, none, one, page
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { NotFound } from '@rookery/kernel';
 import { email } from './email.presenter';
-import { CreateUserEmail, OneUserEmail, ListUserEmails } from './emails.dto';
+import { CreateUserEmail, IdentifyUserEmail, ListUserEmails } from './emails.dto';
 import { EmailsQueries } from './emails.queries';
 import type { EmailRow } from './emails.queries';
 import { EmailsService } from './emails.service';
@@ -30,7 +30,7 @@ export class UserEmailsController {
   })
   async list({ params, page }: AdministratorCall<ListUserEmails>): Promise<Page<EmailRow>> {
     await this.knownUser(params.id);
-    return this.queries.page(params.id, page);
+    return this.queries.list(params.id, page);
   }
 
   @Endpoint('GET', ':email_id', {
@@ -38,12 +38,12 @@ export class UserEmailsController {
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],
-    params: OneUserEmail,
+    params: IdentifyUserEmail,
     answers: one(email),
   })
-  async show({ params }: AdministratorCall<OneUserEmail>): Promise<EmailRow> {
+  async show({ params }: AdministratorCall<IdentifyUserEmail>): Promise<EmailRow> {
     await this.knownUser(params.id);
-    const row = await this.queries.one(params.id, params.email_id);
+    const row = await this.queries.findEmail(params.id, params.email_id);
     if (!row) throw new NotFound('Email');
     return row;
   }
@@ -65,11 +65,11 @@ export class UserEmailsController {
     about: 'Removes an e-mail address of a user.',
     source: SOURCE,
     may: administrator(),
-    params: OneUserEmail,
+    params: IdentifyUserEmail,
     fails: [412],
     answers: none(),
   })
-  async remove(call: AdministratorCall<OneUserEmail>): Promise<void> {
+  async remove(call: AdministratorCall<IdentifyUserEmail>): Promise<void> {
     await this.knownUser(call.params.id);
     await this.emails.remove(call.params.id, call.params.email_id, (at) => checkUnmodifiedSince(call, at));
   }

@@ -35,14 +35,14 @@ export class GroupChangesService {
    */
   async update(viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
     try {
-      await this.work.run((tx) => this.change(tx, viewer, id, params));
+      await this.work.run((tx) => this.changeGroup(tx, viewer, id, params));
     } catch (error) {
       const fields = takenFields(error);
       throw fields ? new Invalid(fields) : error;
     }
   }
 
-  private async change(tx: Tx, viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
+  private async changeGroup(tx: Tx, viewer: SignedInViewer, id: number, params: GroupChange): Promise<void> {
     const { group: old, parent } = await this.lockWithParent(tx, id);
     const { avatar, stored, ...parts } = splitGroupChange(viewer, params);
     const {
@@ -63,24 +63,24 @@ export class GroupChangesService {
       ...parts.problems,
       ...problemsByField({
         visibility_level: [...(shape['visibility_level'] ?? []), ...lowered],
-        avatar: this.avatars.problemsOf(avatar),
+        avatar: this.avatars.findProblems(avatar),
       }),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
 
     const { settings, ...columns } = stored;
     if (old.parent_id !== null) delete settings.prevent_sharing_groups_outside_hierarchy;
-    const avatarUrl = await this.avatars.change(tx, 'group', id, avatar);
+    const avatarUrl = await this.avatars.changeAvatar(tx, 'group', id, avatar);
     const looks = avatarUrl === undefined ? {} : { avatarUrl };
     const changes = { ...columns, ...looks, visibility, settings: { ...old.settings, ...settings } };
-    await this.namespaces.change(tx, id, changes);
-    if (name !== old.name || path !== old.path) await this.rename(tx, old, parent, { name, path });
+    await this.namespaces.changeColumns(tx, id, changes);
+    if (name !== old.name || path !== old.path) await this.renameGroup(tx, old, parent, { name, path });
     await this.log.recordSubtree(tx, id);
   }
 
   /**
    * Gives a group another name and path in a given transaction, each unless another one has it. Returns the group as it
-   * was. Shape: `wanted` gets the locked group. Errors: NotFound.
+   * was. `wanted` gets the locked group. Errors: NotFound.
    */
   async renameIfFree(
     tx: Tx,
@@ -97,23 +97,23 @@ export class GroupChangesService {
     );
     const name = taken!.name ? group.name : to.name;
     const path = taken!.path ? group.path : to.path;
-    if (name !== group.name || path !== group.path) await this.rename(tx, group, parent, { name, path });
+    if (name !== group.name || path !== group.path) await this.renameGroup(tx, group, parent, { name, path });
     await this.log.recordSubtree(tx, id);
     return group;
   }
 
-  private async rename(
+  private async renameGroup(
     tx: Tx,
     old: NamespaceRecord,
     parent: NamespaceRecord | null,
     to: { name: string; path: string },
   ): Promise<void> {
-    await this.trees.lock(tx, old.id);
+    await this.trees.lockTree(tx, old.id);
     const fullName = parent ? `${parent.full_name} / ${to.name}` : to.name;
     const fullPath = parent ? `${parent.full_path}/${to.path}` : to.path;
     const { parent_id, traversal_ids } = old;
     const place = { ...to, parent_id, traversal_ids, full_name: fullName, full_path: fullPath };
-    if (!(await this.trees.move(tx, old, place))) throw new Invalid({ path: [TAKEN] });
+    if (!(await this.trees.moveTree(tx, old, place))) throw new Invalid({ path: [TAKEN] });
   }
 
   /**

@@ -12,7 +12,7 @@ import {
 } from '../namespaces/paths/path-rules';
 import { GROUP_FIELDS, expandSettings } from '../namespaces/settings/group-settings';
 import type { GroupSettings } from '../namespaces/settings/group-settings';
-import type { GroupChange, SentGroupShape } from './group-input';
+import type { GroupChange, GroupShapeInput } from './group-input';
 
 const MAX_DESCRIPTION = 500;
 const MAX_USERNAME = 255;
@@ -46,7 +46,7 @@ export function problemsOfGroup(group: GroupShape, parent: ParentShape | null): 
 
 /** Sent fields of a group, grouped by the code that handles them. */
 export interface GroupParts {
-  readonly shape: SentGroupShape;
+  readonly shape: GroupShapeInput;
   readonly avatar: AvatarChange | undefined;
   /** Columns and settings as they are stored. */
   readonly stored: Partial<Namespace> & { readonly settings: Partial<GroupSettings> };

@@ -45,7 +45,7 @@ export class GroupsController {
   show(call: Call<ShowGroup, GroupScope>): Promise<GroupDetailRow> {
     const { with_projects, with_custom_attributes } = call.params;
     const shows = { secrets: true, projects: with_projects, attributes: with_custom_attributes };
-    return this.queries.details(call.within, call.viewer, shows);
+    return this.queries.findDetails(call.within, call.viewer, shows);
   }
 
   @Endpoint('POST', '/groups', {
@@ -57,12 +57,12 @@ export class GroupsController {
     answers: created(groupDetail),
   })
   async create({ viewer, params }: Call<CreateGroup, undefined, SignedInViewer>): Promise<GroupDetailRow> {
-    const parent = params.parent_id === undefined ? null : await this.scopes.group(params.parent_id, viewer);
+    const parent = params.parent_id === undefined ? null : await this.scopes.findGroup(params.parent_id, viewer);
     if (parent === null && params.parent_id !== undefined) throw new NotFound('Group');
     const id = await this.groups.create(viewer, params, parent);
     // The creator owns the new group, directly or through a group above.
     const made = { id, level: ACCESS_LEVELS.owner };
-    return this.queries.details(made, viewer, { secrets: false, projects: false });
+    return this.queries.findDetails(made, viewer, { secrets: false, projects: false });
   }
 
   // One client library posts to the group when an avatar is sent, or uses a separate route for it. Source: reference
@@ -71,6 +71,6 @@ export class GroupsController {
   @Endpoint('PUT', '/groups/:id', { ...change, aliases: ['/groups/:id/avatar'] })
   async update(call: Call<UpdateGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
     await this.changes.update(call.viewer, call.within.id, call.params);
-    return this.queries.details(call.within, call.viewer, { secrets: true, projects: true });
+    return this.queries.findDetails(call.within, call.viewer, { secrets: true, projects: true });
   }
 }

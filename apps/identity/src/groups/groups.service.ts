@@ -4,7 +4,7 @@ import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ACCESS_LEVELS, Forbidden, Invalid, NotFound, problemsByField, Refused } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { violates, Work } from '@rookery/persistence';
+import { violatesConstraint, Work } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
 import { formatAsInspect, TAKEN } from '../namespaces/paths/path-rules';
 import { NamespacesService } from '../namespaces/namespaces.service';
@@ -12,16 +12,16 @@ import { MembershipsService } from '../members/memberships.service';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../namespaces/group.policy';
 import { splitGroupChange, problemsOfGroup } from './group-rules';
 import type { GroupParts } from './group-rules';
-import type { KnownGroup, NewGroup } from './group-input';
+import type { GroupWithLevel, NewGroup } from './group-input';
 import { readOnlyGroupSql } from '../directory/change-states';
 import type { NamespaceRecord } from '../namespaces/namespace.entity';
 
-type Parent = Pick<
+type ParentGroupRow = Pick<
   NamespaceRecord,
   'id' | 'traversal_ids' | 'full_path' | 'full_name' | 'visibility' | 'plan' | 'subgroup_creation_level'
 > & { readonly archived: boolean };
 
-type NamedParts = GroupParts & { readonly name: string; readonly path: string };
+type NewGroupParts = GroupParts & { readonly name: string; readonly path: string };
 
 /** Creation of groups. Source: reference identity-and-import 2.5. */
 @Injectable()
@@ -38,13 +38,13 @@ export class GroupsService {
    * Shape: `parent` is the scope of `parent_id`, null at the top level. Errors: Forbidden; Refused with the whole text
    * of the API.
    */
-  async create(viewer: SignedInViewer, params: NewGroup, parent: KnownGroup | null): Promise<number> {
+  async create(viewer: SignedInViewer, params: NewGroup, parent: GroupWithLevel | null): Promise<number> {
     const { organization_id: organization = 1, ...sent } = params;
     if (organization !== 1) throw new NotFound('Organization');
     const { name, path } = sent;
     try {
       return await this.work.run((tx) =>
-        this.insert(tx, viewer, { name, path, ...splitGroupChange(viewer, sent) }, parent),
+        this.insertGroup(tx, viewer, { name, path, ...splitGroupChange(viewer, sent) }, parent),
       );
     } catch (error) {
       const fields = error instanceof Invalid ? error.fields : takenFields(error);
@@ -52,7 +52,12 @@ export class GroupsService {
     }
   }
 
-  private async insert(tx: Tx, viewer: SignedInViewer, group: NamedParts, scope: KnownGroup | null): Promise<number> {
+  private async insertGroup(
+    tx: Tx,
+    viewer: SignedInViewer,
+    group: NewGroupParts,
+    scope: GroupWithLevel | null,
+  ): Promise<number> {
     const { name, path, avatar, stored } = group;
     const parent = scope === null ? null : await this.lockedParent(tx, scope.id);
     await this.mayCreate(tx, viewer, scope, parent);
@@ -60,13 +65,13 @@ export class GroupsService {
     const problems = {
       ...problemsOfGroup({ ...group.shape, name, path, visibility }, parent),
       ...group.problems,
-      ...problemsByField({ avatar: this.avatars.problemsOf(avatar) }),
+      ...problemsByField({ avatar: this.avatars.findProblems(avatar) }),
     };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const id = await this.namespaces.nextId(tx);
     const draft = {
       ...stored,
-      avatarUrl: (await this.avatars.change(tx, 'group', id, avatar)) ?? null,
+      avatarUrl: (await this.avatars.changeAvatar(tx, 'group', id, avatar)) ?? null,
       id,
       kind: 'group' as const,
       name,
@@ -74,17 +79,17 @@ export class GroupsService {
       visibility,
       runnersToken: `GR1348941${randomBytes(15).toString('base64url')}`,
     };
-    if (!(await this.namespaces.insert(tx, draft, parent))) throw new Invalid({ path: [TAKEN] });
+    if (!(await this.namespaces.insertNamespace(tx, draft, parent))) throw new Invalid({ path: [TAKEN] });
     if ((scope?.level ?? 0) < ACCESS_LEVELS.owner) {
       const owner = { userId: viewer.userId, level: ACCESS_LEVELS.owner, actorId: viewer.userId };
-      await this.memberships.add(tx, { ...owner, source: { kind: 'group', id } });
+      await this.memberships.addMember(tx, { ...owner, source: { kind: 'group', id } });
     }
     return id;
   }
 
   /** Locks the parent against changes of location and visibility, but not against other new children. */
-  private async lockedParent(tx: Tx, id: number): Promise<Parent> {
-    const [parent] = await tx.query<Parent>(
+  private async lockedParent(tx: Tx, id: number): Promise<ParentGroupRow> {
+    const [parent] = await tx.query<ParentGroupRow>(
       `select n.id, n.traversal_ids, n.full_path, n.full_name, n.visibility, n.plan, n.subgroup_creation_level,
          ${readOnlyGroupSql('n')} as archived
        from namespaces n where n.id = $1 for share of n`,
@@ -97,8 +102,8 @@ export class GroupsService {
   private async mayCreate(
     tx: Tx,
     viewer: SignedInViewer,
-    scope: KnownGroup | null,
-    parent: Parent | null,
+    scope: GroupWithLevel | null,
+    parent: ParentGroupRow | null,
   ): Promise<void> {
     if (scope && parent) {
       if (parent.archived || !mayCreateSubgroup(viewer, scope.level, parent.subgroup_creation_level))
@@ -111,7 +116,7 @@ export class GroupsService {
     if (!user || !mayCreateTopLevelGroup(viewer, user)) throw new Forbidden();
   }
 
-  private defaultVisibility(parent: Parent | null) {
+  private defaultVisibility(parent: ParentGroupRow | null) {
     const wanted = this.instance.setting('default_group_visibility');
     const rank = ['private', 'internal', 'public'];
     return parent && rank.indexOf(parent.visibility) < rank.indexOf(wanted) ? parent.visibility : wanted;
@@ -120,6 +125,6 @@ export class GroupsService {
 
 /** Converts a unique violation of a concurrent creation to problems by field. */
 export function takenFields(error: unknown): Record<string, string[]> | null {
-  if (violates(error, 'uq_namespaces_parent_id_name')) return { name: [TAKEN] };
-  return violates(error, 'uq_namespaces_full_path') ? { path: [TAKEN] } : null;
+  if (violatesConstraint(error, 'uq_namespaces_parent_id_name')) return { name: [TAKEN] };
+  return violatesConstraint(error, 'uq_namespaces_full_path') ? { path: [TAKEN] } : null;
 }

@@ -36,7 +36,7 @@ export class ExpiryJob {
        for update skip locked`,
     );
     const ids = rows.map((row) => row.id);
-    await this.memberships.end(tx, ids, 'expired', null);
+    await this.memberships.endMemberships(tx, ids, 'expired', null);
     return ids.length;
   }
 }

@@ -58,7 +58,7 @@ export class MemberRules {
 
   async isLocked(tx: Tx, source: MemberSource): Promise<boolean> {
     if (source.kind === 'group') return false;
-    const groups = await settingsOf(tx, source.traversalIds);
+    const groups = await readSettings(tx, source.traversalIds);
     return groups.some((settings) => settings.membership_lock === true);
   }
 
@@ -68,8 +68,8 @@ export class MemberRules {
    */
   async checkEligibility(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
     await checkBotMembership(tx, userId, source);
-    const [root] = await settingsOf(tx, source.traversalIds.slice(0, 1));
-    const domains = domainsIn(root?.allowed_email_domains_list ?? null);
+    const [root] = await readSettings(tx, source.traversalIds.slice(0, 1));
+    const domains = parseDomains(root?.allowed_email_domains_list ?? null);
     if (domains.length === 0) return;
     const [person] = await tx.query<{ email: string; is_confirmed: boolean }>(
       `select u.email, u.confirmed_at is not null as is_confirmed from users u
@@ -114,7 +114,7 @@ async function isOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise
 }
 
 /** Reads settings of groups. Shape: in no order; personal namespaces have none. */
-async function settingsOf(tx: Tx, namespaceIds: readonly number[]): Promise<Partial<GroupSettings>[]> {
+async function readSettings(tx: Tx, namespaceIds: readonly number[]): Promise<Partial<GroupSettings>[]> {
   const rows = await tx.query<{ settings: Partial<GroupSettings> }>(
     `select settings from namespaces where id = any($1)`,
     [namespaceIds],
@@ -123,7 +123,7 @@ async function settingsOf(tx: Tx, namespaceIds: readonly number[]): Promise<Part
 }
 
 /** Splits a list of domains. Shape: lower case, without a leading `@`. */
-function domainsIn(list: string | null): string[] {
+function parseDomains(list: string | null): string[] {
   const items = (list ?? '').split(',').map((item) => item.trim().replace(/^@/, '').toLowerCase());
   return items.filter((item) => item !== '');
 }

@@ -33,7 +33,7 @@ export const addedMember = presenter<Added>('AddedMember').fields({
   state: [choice(...USER_STATES), of((row) => row.state), single],
   locked: [bool, () => false, single],
   avatar_url: [nullable(text), (added, _, { links }) => absoluteUrl(added.member!.avatar_url, links), single],
-  web_url: [text, (added, _, { links }) => links.web(added.member!.username), single],
+  web_url: [text, (added, _, { links }) => links.webUrl(added.member!.username), single],
   access_level: [int, of((row) => row.access_level), single],
   created_at: [instant, of((row) => row.member_since), single],
   created_by: [

@@ -8,7 +8,7 @@ import type { Added } from './member.presenter';
 import type { MemberRow } from './listing/members.queries';
 import { mayManageMembers } from './member.policy';
 import { memberSource } from './listing/member-source';
-import { CreateMember, ListAllMembers, ListMembers, OneMember, RemoveMember, UpdateMember } from './members.dto';
+import { CreateMember, ListAllMembers, ListMembers, IdentifyMember, RemoveMember, UpdateMember } from './members.dto';
 import { MembersQueries } from './listing/members.queries';
 import { MembersService } from './members.service';
 import { NewMembersService } from './new-members.service';
@@ -52,7 +52,7 @@ function membersBelow(kind: 'group' | 'project') {
       answers: page(member),
     })
     list({ viewer, within, params, page }: MemberCall<ListMembers>): Promise<Page<MemberRow>> {
-      return this.queries.direct(viewer, memberSource(within), params, page);
+      return this.queries.listDirect(viewer, memberSource(within), params, page);
     }
 
     @Endpoint('GET', `${base}/all`, {
@@ -64,7 +64,7 @@ function membersBelow(kind: 'group' | 'project') {
       answers: page(member),
     })
     all({ viewer, within, params, page }: MemberCall<ListAllMembers>): Promise<Page<MemberRow>> {
-      return this.queries.all(viewer, memberSource(within), params, page);
+      return this.queries.listAll(viewer, memberSource(within), params, page);
     }
 
     @Endpoint('GET', `${base}/all/:user_id`, {
@@ -72,11 +72,11 @@ function membersBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: OneMember,
+      params: IdentifyMember,
       answers: one(member),
     })
-    async oneOfAll({ viewer, within, params }: MemberCall<OneMember>): Promise<MemberRow> {
-      return known(await this.queries.oneOfAll(viewer, memberSource(within), params.user_id));
+    async oneOfAll({ viewer, within, params }: MemberCall<IdentifyMember>): Promise<MemberRow> {
+      return requireMember(await this.queries.oneOfAll(viewer, memberSource(within), params.user_id));
     }
 
     @Endpoint('GET', `${base}/:user_id`, {
@@ -84,11 +84,11 @@ function membersBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: OneMember,
+      params: IdentifyMember,
       answers: one(member),
     })
-    async show({ within, params }: MemberCall<OneMember>): Promise<MemberRow> {
-      return known(await this.queries.one(memberSource(within), params.user_id));
+    async show({ within, params }: MemberCall<IdentifyMember>): Promise<MemberRow> {
+      return requireMember(await this.queries.findMember(memberSource(within), params.user_id));
     }
 
     @Endpoint('POST', base, {
@@ -104,7 +104,7 @@ function membersBelow(kind: 'group' | 'project') {
       const people = usersNamed(params);
       const [first] = people as [UserReference];
       if (people.length === 1)
-        return { member: await this.newMembers.add(viewer, memberSource(within), first, params) };
+        return { member: await this.newMembers.addMember(viewer, memberSource(within), first, params) };
       await this.newMembers.addSeveral(viewer, memberSource(within), people, params);
       return {};
     }
@@ -141,7 +141,7 @@ function membersBelow(kind: 'group' | 'project') {
   return MembersController;
 }
 
-function known(row: MemberRow | null): MemberRow {
+function requireMember(row: MemberRow | null): MemberRow {
   if (!row) throw new NotFound();
   return row;
 }

@@ -15,7 +15,7 @@ export class ListAllMembers extends ListMembers {
   @OneOf(['awaiting', 'active'], { optional: true }) state?: 'awaiting' | 'active';
 }
 
-export class OneMember {
+export class IdentifyMember {
   @IdOrPath({ in: 'path' }) id: number | string;
   @Int({ in: 'path' }) user_id: number;
 }
@@ -30,26 +30,26 @@ export class CreateMember {
   @Text({ optional: true }) invite_source?: string;
 }
 
-export class UpdateMember extends OneMember {
+export class UpdateMember extends IdentifyMember {
   @OneOf(GRANTABLE_LEVELS) access_level: number;
   @Day({ optional: true, nullable: true }) expires_at?: string | null;
 }
 
-export class RemoveMember extends OneMember {
+export class RemoveMember extends IdentifyMember {
   @Flag({ default: false, about: 'Keep direct memberships below this group.' }) skip_subresources: boolean;
   @Flag({ default: false, about: 'Unassign the user from the issues there.' }) unassign_issuables: boolean;
 }
 
 /** Source: reference identity-and-import 2.8. */
-export class OneSource {
+export class IdentifySource {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class OneAccessRequest extends OneSource {
+export class IdentifyAccessRequest extends IdentifySource {
   @Int({ in: 'path' }) user_id: number;
 }
 
-export class ApproveAccessRequest extends OneAccessRequest {
+export class ApproveAccessRequest extends IdentifyAccessRequest {
   @OneOf(GRANTABLE_LEVELS, { default: 30 }) access_level: number;
 }
 

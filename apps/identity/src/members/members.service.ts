@@ -31,8 +31,8 @@ export class MembersService {
       const endsSooner = grant.expires_at !== undefined && grant.expires_at !== null;
       if (grant.access_level < ACCESS_LEVELS.owner || endsSooner) await this.checkOwnerRemains(tx, source, userId);
       const member = { id: old.membership_id, actorId: viewer.userId };
-      await this.memberships.change(tx, member, grant.access_level, grant.expires_at);
-      return (await this.queries.one(source, userId, tx, 'even expired'))!;
+      await this.memberships.changeMember(tx, member, grant.access_level, grant.expires_at);
+      return (await this.queries.findMember(source, userId, tx, 'even expired'))!;
     });
   }
 
@@ -53,7 +53,12 @@ export class MembersService {
       if (!isLeaving && !mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
       await this.checkOwnerRemains(tx, source, userId);
       const below = source.type === 'namespace' && !how.keepBelow ? await this.idsBelow(tx, source.id, userId) : [];
-      await this.memberships.end(tx, [old.membership_id, ...below], isLeaving ? 'left' : 'removed', viewer.userId);
+      await this.memberships.endMemberships(
+        tx,
+        [old.membership_id, ...below],
+        isLeaving ? 'left' : 'removed',
+        viewer.userId,
+      );
       if (how.unassigns) {
         const data = {
           user_id: userId,
@@ -76,7 +81,7 @@ export class MembersService {
       source.id,
       userId,
     ]);
-    const row = await this.queries.one(source, userId, tx);
+    const row = await this.queries.findMember(source, userId, tx);
     if (!row) throw new NotFound();
     return row;
   }

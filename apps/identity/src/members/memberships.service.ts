@@ -45,14 +45,14 @@ export class MembershipsService {
   ) {}
 
   /** Adds a membership. Shape: null, without a change, for a user who is a member already. */
-  async add(tx: Tx, member: NewMembership): Promise<number | null> {
+  async addMember(tx: Tx, member: NewMembership): Promise<number | null> {
     const [made] = await tx.query<{ id: number; created_at: Date }>(
       `insert into members ${VALUES} on conflict do nothing returning id, created_at`,
-      valuesOf(member),
+      memberValues(member),
     );
     if (!made) return null;
-    this.log.record(tx, 'membership', made.id);
-    await this.announce(tx, made.id, member, made.created_at);
+    this.log.recordChange(tx, 'membership', made.id);
+    await this.announceMember(tx, made.id, member, made.created_at);
     return made.id;
   }
 
@@ -60,20 +60,20 @@ export class MembershipsService {
    * Makes a user a member with exactly this level and end, replacing an existing membership. Shape: without
    * `isAnnounced` no event is emitted for a new one.
    */
-  async grant(tx: Tx, member: NewMembership, how: { readonly isAnnounced: boolean }): Promise<void> {
+  async grantMembership(tx: Tx, member: NewMembership, how: { readonly isAnnounced: boolean }): Promise<void> {
     const [row] = (await tx.query(
       `insert into members ${VALUES}
        on conflict (source_type, source_id, user_id)
          do update set access_level = excluded.access_level, expires_on = excluded.expires_on, updated_at = now()
        returning id, created_at, xmax = 0 as is_new`,
-      valuesOf(member),
+      memberValues(member),
     )) as [{ id: number; created_at: Date; is_new: boolean }];
-    this.log.record(tx, 'membership', row.id);
-    if (row.is_new && how.isAnnounced) await this.announce(tx, row.id, member, row.created_at);
+    this.log.recordChange(tx, 'membership', row.id);
+    if (row.is_new && how.isAnnounced) await this.announceMember(tx, row.id, member, row.created_at);
   }
 
-  /** Emits an event if the level or the end is another one. Shape: an omitted end is kept. */
-  async change(
+  /** Emits an event if the level or the end is another one. An omitted end is kept. */
+  async changeMember(
     tx: Tx,
     member: { readonly id: number; readonly actorId: number },
     level: number,
@@ -87,7 +87,7 @@ export class MembershipsService {
          (m.access_level, m.expires_on) is distinct from (before.access_level, before.expires_on) as is_other`,
       [member.id, level, expiresOn !== undefined, expiresOn ?? null],
     );
-    this.log.record(tx, 'membership', member.id);
+    this.log.recordChange(tx, 'membership', member.id);
     if (!row?.is_other) return;
     const data = {
       ...{ user_id: row.user_id, source_type: kindOf(row.source_type), source_id: row.source_id },
@@ -98,7 +98,7 @@ export class MembershipsService {
   }
 
   /** Deletes single memberships and emits an event for each. */
-  async end(
+  async endMemberships(
     tx: Tx,
     ids: readonly number[],
     reason: 'left' | 'removed' | 'expired',
@@ -110,14 +110,14 @@ export class MembershipsService {
     );
     const removed_at = this.clock.now().toISOString();
     for (const { id, user_id, source_type, source_id } of rows) {
-      this.log.record(tx, 'membership', id);
+      this.log.recordChange(tx, 'membership', id);
       const source = { source_type: kindOf(source_type), source_id };
       tx.emit(memberRemoved.of({ aggregateId: id, actorId, data: { user_id, ...source, reason, removed_at } }));
     }
   }
 
   /**
-   * Deletes memberships of a user who is being removed; the event of the removal covers them. Shape: the number of
+   * Deletes memberships of a user who is being removed; the event of the removal covers them. Returns the number of
    * deleted ones, at most `limit`.
    */
   async endOfUser(tx: Tx, userId: number, limit: number): Promise<number> {
@@ -126,7 +126,7 @@ export class MembershipsService {
          select id from members where user_id = $1 order by id limit $2 for update) returning id`,
       [userId, limit],
     );
-    this.log.record(tx, 'membership', ...rows.map((row) => row.id));
+    this.log.recordChange(tx, 'membership', ...rows.map((row) => row.id));
     return rows.length;
   }
 
@@ -142,7 +142,7 @@ export class MembershipsService {
     );
   }
 
-  private async announce(tx: Tx, id: number, member: NewMembership, at: Date): Promise<void> {
+  private async announceMember(tx: Tx, id: number, member: NewMembership, at: Date): Promise<void> {
     const { userId, source, level, actorId } = member;
     const data = {
       ...{ user_id: userId, source_type: source.kind, source_id: source.id, access_level: level },
@@ -152,6 +152,6 @@ export class MembershipsService {
   }
 }
 
-function valuesOf({ userId, source, level, expiresOn, actorId }: NewMembership): unknown[] {
+function memberValues({ userId, source, level, expiresOn, actorId }: NewMembership): unknown[] {
   return [userId, typeOf(source.kind), source.id, level, expiresOn ?? null, actorId];
 }

@@ -13,7 +13,7 @@ import type { Grant } from './member-rules';
 import { MembershipsService } from './memberships.service';
 
 /** Reasons of refusals, by username. */
-type Reasons = Record<string, string>;
+type ReasonsByUser = Record<string, string>;
 const EXISTS = 'Member already exists';
 
 /** Adding direct members. Source: reference identity-and-import 2.8. */
@@ -30,9 +30,9 @@ export class NewMembersService {
    * Errors: NotFound for the user; Forbidden for a level above the viewer's own; Conflict for an existing member;
    * Invalid; MethodNotAllowed while memberships are locked.
    */
-  add(viewer: SignedInViewer, source: MemberSource, who: UserReference, grant: Grant): Promise<MemberRow> {
+  addMember(viewer: SignedInViewer, source: MemberSource, who: UserReference, grant: Grant): Promise<MemberRow> {
     return this.countingDisclosures(viewer, () =>
-      this.work.run((tx) => this.addWithin(tx, viewer, source, who, grant)),
+      this.work.run((tx) => this.addInTransaction(tx, viewer, source, who, grant)),
     );
   }
 
@@ -61,10 +61,10 @@ export class NewMembersService {
     const adding = this.work.run(async (tx) => {
       addressesRefused = 0;
       await this.rules.refuseLocked(tx, source);
-      const { known, refused } = await this.knownOf(tx, viewer, source, people);
+      const { known, refused } = await this.findKnownUsers(tx, viewer, source, people);
       // Users are added in one order, so that concurrent requests with the same users cannot deadlock.
       for (const user of [...known].sort((a, b) => a.id - b.id)) {
-        const error = await this.refusalOf(() => this.addUser(tx, viewer, source, user.id, grant));
+        const error = await this.catchRefusal(() => this.addUser(tx, viewer, source, user.id, grant));
         if (error instanceof AddressRefused) addressesRefused += 1;
         if (error) refused[user.username] = error.message;
       }
@@ -76,24 +76,24 @@ export class NewMembersService {
     if (Object.keys(failures).length > 0) throw new PartlyRefused(failures);
   }
 
-  private async knownOf(
+  private async findKnownUsers(
     tx: Tx,
     viewer: SignedInViewer,
     source: MemberSource,
     people: readonly UserReference[],
-  ): Promise<{ known: KnownUser[]; refused: Reasons }> {
+  ): Promise<{ known: KnownUser[]; refused: ReasonsByUser }> {
     const known: KnownUser[] = [];
     // Without a prototype, because keys are names from the request, for example `__proto__`.
-    const refused = Object.create(null) as Reasons;
+    const refused = Object.create(null) as ReasonsByUser;
     for (const who of people) {
-      const user = await this.queries.person(tx, viewer, source, who);
+      const user = await this.queries.findUser(tx, viewer, source, who);
       if (user) known.push(user);
       else refused['id' in who ? String(who.id) : who.username] = 'User Not Found';
     }
     return { known, refused };
   }
 
-  private async refusalOf(add: () => Promise<unknown>): Promise<Error | null> {
+  private async catchRefusal(add: () => Promise<unknown>): Promise<Error | null> {
     try {
       await add();
       return null;
@@ -103,8 +103,8 @@ export class NewMembersService {
     }
   }
 
-  /** Same as `add`, within a transaction of the caller. */
-  async addWithin(
+  /** Same as `addMember`, within a transaction of the caller. */
+  async addInTransaction(
     tx: Tx,
     viewer: SignedInViewer,
     source: MemberSource,
@@ -113,7 +113,7 @@ export class NewMembersService {
   ): Promise<MemberRow> {
     this.rules.refuseGrant(viewer, source, grant);
     await this.rules.refuseLocked(tx, source);
-    const user = await this.queries.person(tx, viewer, source, who);
+    const user = await this.queries.findUser(tx, viewer, source, who);
     if (!user) throw new NotFound('User');
     return this.addUser(tx, viewer, source, user.id, grant);
   }
@@ -133,7 +133,7 @@ export class NewMembersService {
          and expires_on <= (statement_timestamp() at time zone 'UTC')::date for update`,
       [source.type, source.id, userId],
     );
-    if (over.length > 0) await this.memberships.end(tx, [over[0]!.id], 'expired', null);
+    if (over.length > 0) await this.memberships.endMemberships(tx, [over[0]!.id], 'expired', null);
     const added = {
       userId,
       source,
@@ -141,7 +141,7 @@ export class NewMembersService {
       expiresOn: grant.expires_at ?? null,
       actorId: viewer.userId,
     };
-    if ((await this.memberships.add(tx, added)) === null) throw new Conflict(EXISTS);
+    if ((await this.memberships.addMember(tx, added)) === null) throw new Conflict(EXISTS);
     // Becoming a member settles an access request.
     const column = source.type === 'project' ? 'project_id' : 'namespace_id';
     const [request] = await tx.query<{ id: number; at: Date }>(
@@ -153,6 +153,6 @@ export class NewMembersService {
       emitAccessRequest(tx, { id: request.id, userId }, source, accepted);
     }
     // A membership that ends today is already expired, but is returned this once.
-    return (await this.queries.one(source, userId, tx, 'even expired'))!;
+    return (await this.queries.findMember(source, userId, tx, 'even expired'))!;
   }
 }

@@ -1,5 +1,5 @@
 import { isLongerThan } from '@rookery/kernel';
-import { wordsIn } from '@rookery/persistence';
+import { searchCondition } from '@rookery/persistence';
 import type { Bind } from '@rookery/persistence';
 
 /**
@@ -15,7 +15,7 @@ const COLUMNS = ['n.name', 'n.path'];
 export function searchedNamespaces(text: string, bind: Bind, inFullPath: boolean): string | false {
   if (text === '') return false;
   if (isLongerThan(text, SHORTEST_PART - 1))
-    return wordsIn({ short: COLUMNS, long: inFullPath ? ['n.full_path'] : [] }, [text], bind);
+    return searchCondition({ short: COLUMNS, long: inFullPath ? ['n.full_path'] : [] }, [text], bind);
   const place = bind(text);
   return `(${COLUMNS.map((column) => `lower(${column}) = lower(${place})`).join(' or ')})`;
 }

@@ -3,16 +3,16 @@ import { PLANS } from '@rookery/kernel';
 import { absoluteUrl } from '@rookery/directory';
 import type { GroupReference, NamespaceRow } from './namespace-row';
 
-type Condition = { readonly when: (namespace: NamespaceRow) => boolean };
-const administered: Condition = { when: (one) => one.is_administered };
-const ofGroup: Condition = { when: (one) => one.is_administered && one.kind === 'group' };
-const ofRoot: Condition = { when: (one) => one.is_administered && one.parent_id === null };
-const ofRootGroup: Condition = { when: (one) => ofGroup.when(one) && ofRoot.when(one) };
+type FieldCondition = { readonly when: (namespace: NamespaceRow) => boolean };
+const administered: FieldCondition = { when: (one) => one.is_administered };
+const ofGroup: FieldCondition = { when: (one) => one.is_administered && one.kind === 'group' };
+const ofRoot: FieldCondition = { when: (one) => one.is_administered && one.parent_id === null };
+const ofRootGroup: FieldCondition = { when: (one) => ofGroup.when(one) && ofRoot.when(one) };
 
 /** Fields of a group that is referenced as a location. Source: reference identity-and-import 2.6, 10.2. */
 export const groupReference = shownFields<GroupReference>()({
   id: [int, (group) => group.id],
-  web_url: [text, (group, _, { links }) => links.web(`groups/${group.full_path}`)],
+  web_url: [text, (group, _, { links }) => links.webUrl(`groups/${group.full_path}`)],
   name: [text, (group) => group.name],
   avatar_url: [nullable(text), (group, _, { links }) => absoluteUrl(group.avatar_url, links)],
   full_name: [text, (group) => group.full_name],
@@ -28,7 +28,10 @@ export const namespace = presenter<NamespaceRow>('Namespace').fields({
   full_path: [text, (one) => one.full_path],
   parent_id: [nullable(int), (one) => one.parent_id],
   avatar_url: [nullable(text), (one, _, { links }) => absoluteUrl(one.avatar_url, links)],
-  web_url: [text, (one, _, { links }) => links.web(one.kind === 'group' ? `groups/${one.full_path}` : one.full_path)],
+  web_url: [
+    text,
+    (one, _, { links }) => links.webUrl(one.kind === 'group' ? `groups/${one.full_path}` : one.full_path),
+  ],
   members_count_with_descendants: [nullable(int), (one) => one.members_count_with_descendants, ofGroup],
   root_repository_size: [nullable(int), (one) => one.root_repository_size, administered],
   projects_count: [nullable(int), (one) => one.projects_count, administered],

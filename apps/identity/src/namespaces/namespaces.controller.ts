@@ -6,7 +6,7 @@ import { ACCESS_LEVELS, NotFound } from '@rookery/kernel';
 import { NamespacePlansService } from './plans/namespace-plans.service';
 import { namespace } from './namespace.presenter';
 import type { NamespaceRow } from './namespace-row';
-import { ListNamespaces, CheckNamespace, OneNamespace, UpdateNamespace } from './namespaces.dto';
+import { ListNamespaces, CheckNamespace, IdentifyNamespace, UpdateNamespace } from './namespaces.dto';
 import { NamespacesQueries } from './namespaces.queries';
 import { PathChecksService } from './paths/path-checks.service';
 import type { PathCheck } from './paths/path-checks.service';
@@ -36,19 +36,19 @@ export class NamespacesController {
     answers: page(namespace),
   })
   list({ viewer, params, page }: SignedInCall<ListNamespaces>): Promise<Page<NamespaceRow>> {
-    return this.queries.page(viewer, params, page);
+    return this.queries.list(viewer, params, page);
   }
 
   @Endpoint('GET', '/namespaces/:id', {
     about: 'Returns a group or personal namespace.',
     source: SOURCE,
     may: signedIn(),
-    params: OneNamespace,
+    params: IdentifyNamespace,
     fails: [404],
     answers: one(namespace),
   })
-  show({ viewer, params }: SignedInCall<OneNamespace>): Promise<NamespaceRow> {
-    return this.found(viewer, params.id);
+  show({ viewer, params }: SignedInCall<IdentifyNamespace>): Promise<NamespaceRow> {
+    return this.requireNamespace(viewer, params.id);
   }
 
   @Endpoint('GET', '/namespaces/:namespace/exists', {
@@ -61,12 +61,12 @@ export class NamespacesController {
   })
   async exists({ viewer, params }: SignedInCall<CheckNamespace>): Promise<PathCheck> {
     const { namespace, parent_id } = params;
-    if (parent_id === undefined) return this.checks.check(viewer, namespace, null);
-    const parent = await this.scopes.group(parent_id, viewer);
+    if (parent_id === undefined) return this.checks.checkPath(viewer, namespace, null);
+    const parent = await this.scopes.findGroup(parent_id, viewer);
     if (parent && (viewer.isAdmin || parent.level >= ACCESS_LEVELS.guest))
-      return this.checks.check(viewer, namespace, parent.id);
+      return this.checks.checkPath(viewer, namespace, parent.id);
     // Members of a group see all its namespaces; other callers learn nothing about those they cannot see.
-    const seen = parent && (await this.scopes.group(`${parent.fullPath}/${namespace}`, viewer));
+    const seen = parent && (await this.scopes.findGroup(`${parent.fullPath}/${namespace}`, viewer));
     return this.checks.answerForVisible(viewer, seen !== null);
   }
 
@@ -79,13 +79,13 @@ export class NamespacesController {
     answers: one(namespace),
   })
   async update({ viewer, params }: SignedInCall<UpdateNamespace>): Promise<NamespaceRow> {
-    const { id } = await this.found(viewer, params.id);
-    await this.plans.change(id, params.plan);
-    return this.found(viewer, id);
+    const { id } = await this.requireNamespace(viewer, params.id);
+    await this.plans.changePlan(id, params.plan);
+    return this.requireNamespace(viewer, id);
   }
 
-  private async found(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow> {
-    const row = await this.queries.one(viewer, ref);
+  private async requireNamespace(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow> {
+    const row = await this.queries.findNamespace(viewer, ref);
     if (!row) throw new NotFound('Namespace');
     return row;
   }

@@ -11,11 +11,11 @@ export class ListNamespaces implements NamespaceFilters {
   @Flag({ default: false, about: 'Also searches the full path.' }) full_path_search: boolean;
 }
 
-export class OneNamespace {
+export class IdentifyNamespace {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class UpdateNamespace extends OneNamespace {
+export class UpdateNamespace extends IdentifyNamespace {
   @OneOf(PLANS, { about: 'Plan of a top-level namespace. It applies to all namespaces below.' })
   plan: (typeof PLANS)[number];
 }

@@ -15,10 +15,10 @@ const VIEWER = '$1::bigint';
 const OWNED = 'held.level >= 50';
 
 /**
- * Selects namespaces for a viewer. Counts for owners and administrators are not computed for other viewers. Shape: `$1`
- * is the viewer.
+ * Selects namespaces for a viewer. Counts for owners and administrators are not computed for other viewers. `$1` is the
+ * viewer.
  */
-function namespacesFor(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> {
+function namespacesQuery(viewer: SignedInViewer): ListQuery<ViewerNamespaceRow> {
   const level = groupLevelSql({ user: VIEWER, namespace: 'n', tables: OWN_TABLES });
   const isAdministered = `(${viewer.isAdmin} or ${OWNED})`;
   const counted = (sql: string) => `case when ${isAdministered} then ${sql} end`;
@@ -48,21 +48,21 @@ export class NamespacesQueries {
   constructor(private readonly db: Database) {}
 
   /** Lists namespaces by id: all for administrators, else the viewer's own one and groups. */
-  page(viewer: SignedInViewer, params: NamespaceFilters, request: PageRequest): Promise<Page<NamespaceRow>> {
-    const list = namespacesFor(viewer);
+  list(viewer: SignedInViewer, params: NamespaceFilters, request: PageRequest): Promise<Page<NamespaceRow>> {
+    const list = namespacesQuery(viewer);
     const level = params.owned_only ? '50' : '10';
     if (!viewer.isAdmin) list.where(`n.id = any(array(${reachedTreeSql({ user: VIEWER, level })}))`);
-    return list.narrow(FILTERS, params).page(this.db, request);
+    return list.narrow(FILTERS, params).readPage(this.db, request);
   }
 
   /**
    * Returns a namespace, or null unless the viewer can see it: a group by its visibility, a personal namespace only
    * for its user.
    */
-  async one(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow | null> {
-    const row = await namespacesFor(viewer)
+  async findNamespace(viewer: SignedInViewer, ref: number | string): Promise<NamespaceRow | null> {
+    const row = await namespacesQuery(viewer)
       .where((bind) => (typeof ref === 'number' ? `n.id = ${bind(ref)}` : `lower(n.full_path) = lower(${bind(ref)})`))
-      .one(this.db);
+      .readOne(this.db);
     if (!row) return null;
     const isSeen = row.kind === 'user' ? viewer.isAdmin || row.level >= 50 : maySee(viewer, row.visibility, row.level);
     return isSeen ? row : null;

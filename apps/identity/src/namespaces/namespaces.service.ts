@@ -59,7 +59,7 @@ export class NamespacesService {
   }
 
   /** Inserts a namespace. Shape: false when the path is taken: then the transaction must not be committed. */
-  async insert(tx: Tx, draft: NewNamespace, parent: ParentNamespace | null): Promise<boolean> {
+  async insertNamespace(tx: Tx, draft: NewNamespace, parent: ParentNamespace | null): Promise<boolean> {
     const { id, name, path } = draft;
     const fullPath = parent ? `${parent.full_path}/${path}` : path;
     await tx.manager.insert(Namespace, {
@@ -70,9 +70,9 @@ export class NamespacesService {
       fullPath,
       plan: parent?.plan ?? this.topLevelPlan,
     });
-    if (!(await this.paths.take(tx, parent?.id ?? null, path, { namespaceId: id }))) return false;
+    if (!(await this.paths.takePath(tx, parent?.id ?? null, path, { namespaceId: id }))) return false;
     await this.paths.endRedirect(tx, fullPath);
-    this.log.record(tx, 'namespace', id);
+    this.log.recordChange(tx, 'namespace', id);
     return true;
   }
 
@@ -82,12 +82,12 @@ export class NamespacesService {
   }
 
   /** Updates columns that no namespace below depends on. The caller records the change. */
-  async change(tx: Tx, id: number, columns: Partial<Namespace>): Promise<void> {
+  async changeColumns(tx: Tx, id: number, columns: Partial<Namespace>): Promise<void> {
     await tx.manager.update(Namespace, id, { ...columns, updatedAt: new Date() });
   }
 
   /** Marks a group for deletion. Source: reference identity-and-import 2.6. */
-  async mark(tx: Tx, id: number): Promise<void> {
+  async markForDeletion(tx: Tx, id: number): Promise<void> {
     await tx.query(
       `update namespaces set marked_for_deletion_on = (now() at time zone 'UTC')::date, marked_for_deletion_at = now(),
          updated_at = now() where id = $1`,
@@ -96,7 +96,7 @@ export class NamespacesService {
     await this.recordMark(tx, id);
   }
 
-  async unmark(tx: Tx, id: number): Promise<void> {
+  async unmarkForDeletion(tx: Tx, id: number): Promise<void> {
     await tx.query(
       `update namespaces set marked_for_deletion_on = null, marked_for_deletion_at = null, updated_at = now()
        where id = $1`,

@@ -24,7 +24,7 @@ export class PersonalNamespacesService {
   ) {}
 
   /** Plan of new personal namespaces. */
-  get plan(): string {
+  get defaultPlan(): string {
     return this.namespaces.topLevelPlan;
   }
 
@@ -32,15 +32,15 @@ export class PersonalNamespacesService {
    * Renames the namespace. Its projects move with it, and their former paths redirect. Shape: false when the path is
    * taken: the transaction must not be committed then.
    */
-  async rename(tx: Tx, ownerId: number, to: PersonalName): Promise<boolean> {
+  async renameNamespace(tx: Tx, ownerId: number, to: PersonalName): Promise<boolean> {
     const [old] = await tx.query<NamespaceRecord>(`select * from namespaces where owner_id = $1 for no key update`, [
       ownerId,
     ]);
     if (!old) return true;
     const { id, parent_id, traversal_ids } = old;
     const place = { ...to, parent_id, traversal_ids, full_name: to.name, full_path: to.path };
-    if (!(await this.trees.move(tx, old, place))) return false;
-    this.log.record(tx, 'namespace', id);
+    if (!(await this.trees.moveTree(tx, old, place))) return false;
+    this.log.recordChange(tx, 'namespace', id);
     return true;
   }
 
@@ -49,7 +49,7 @@ export class PersonalNamespacesService {
       `update namespaces set avatar_url = $2, updated_at = now() where owner_id = $1 returning id`,
       [ownerId, url],
     );
-    this.log.record(tx, 'namespace', ...rows.map((row) => row.id));
+    this.log.recordChange(tx, 'namespace', ...rows.map((row) => row.id));
   }
 
   /** Deletes the namespace. The caller has recorded the change. */

@@ -31,12 +31,12 @@ export class PlaceholderUsersController {
 
   @Internal('POST', INTERNAL_PATHS.importPeople, INTERNAL_CALLERS.importPeople)
   async owners({ body }: InternalRequest): Promise<ImportPeopleAnswer> {
-    return { owners: await this.placeholders.findOrCreateOwners(requestIn(body)) };
+    return { owners: await this.placeholders.findOrCreateOwners(parseRequest(body)) };
   }
 }
 
 /** Errors: InvalidParameters. */
-function requestIn(body: InternalRequest['body']): ImportPeopleRequest {
+function parseRequest(body: InternalRequest['body']): ImportPeopleRequest {
   const isWhole = problemsOf(requested, body).length === 0 && !hasNul(body);
   const request = body as unknown as ImportPeopleRequest;
   if (!isWhole || !UUID.test(request.import_key) || request.people.length > MAX_IMPORTED_PEOPLE) {

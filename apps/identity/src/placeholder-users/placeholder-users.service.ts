@@ -41,29 +41,30 @@ export class PlaceholderUsersService {
    */
   findOrCreateOwners({ import_key: key, host, people }: ImportPeopleRequest): Promise<readonly ImportedOwner[] | null> {
     return this.work.run(async (tx) => {
-      const place = await placeOf(tx, key, host);
+      const place = await findPlace(tx, key, host);
       if (!place) return null;
       await tx.query(`select pg_advisory_xact_lock($1)`, [LOCK]);
-      const known = await knownIn(tx, place, people);
+      const known = await findKnownUsers(tx, place, people);
       const owners: ImportedOwner[] = [];
-      for (const person of people) owners.push(await this.ownerOf(tx, place, person, known));
+      for (const person of people) owners.push(await this.findOwner(tx, place, person, known));
       return owners;
     });
   }
 
-  private async ownerOf(
+  private async findOwner(
     tx: Tx,
     place: ReassignmentPlace,
     { id, username }: UpstreamPerson,
     known: Map<number, number>,
   ): Promise<ImportedOwner> {
-    if (id === null || username.toLowerCase() === GHOST) return { user_id: await this.ghost.id(tx), is_shared: false };
+    if (id === null || username.toLowerCase() === GHOST)
+      return { user_id: await this.ghost.ensureId(tx), is_shared: false };
     const found = known.get(id);
     if (found !== undefined) return { user_id: found, is_shared: false };
     if (place.groupId === null || (await isFull(tx, place)))
       return { user_id: await this.importUser(tx), is_shared: true };
-    const names = { prefix: `${prefixOf(username)}_placeholder_user_`, name: `Placeholder ${username}` };
-    const userId = await this.insert(tx, names);
+    const names = { prefix: `${usernamePrefix(username)}_placeholder_user_`, name: `Placeholder ${username}` };
+    const userId = await this.insertPlaceholder(tx, names);
     const { groupId: namespaceId, source, host } = place;
     await tx.manager.insert(PlaceholderUser, { userId, namespaceId, source, host, upstreamId: id });
     known.set(id, userId);
@@ -76,22 +77,30 @@ export class PlaceholderUsersService {
       `select user_id from placeholder_users where namespace_id is null`,
     );
     if (found) return found.user_id;
-    const userId = await this.insert(tx, IMPORT_USER);
+    const userId = await this.insertPlaceholder(tx, IMPORT_USER);
     await tx.manager.insert(PlaceholderUser, { userId, namespaceId: null, source: null, host: null, upstreamId: null });
     return userId;
   }
 
-  private async insert(tx: Tx, { prefix, name }: { readonly prefix: string; readonly name: string }): Promise<number> {
+  private async insertPlaceholder(
+    tx: Tx,
+    { prefix, name }: { readonly prefix: string; readonly name: string },
+  ): Promise<number> {
     const username = await freeName(tx, prefix);
     const person = {
       ...{ username, name, email: `${username}@placeholder.invalid` },
       ...{ projects_limit: 0, can_create_group: false },
     };
-    return this.users.insert(tx, person, { digest: null, createdBy: null, kind: 'placeholder', isConfirmed: false });
+    return this.users.insertUser(tx, person, {
+      digest: null,
+      createdBy: null,
+      kind: 'placeholder',
+      isConfirmed: false,
+    });
   }
 }
 
-async function placeOf(tx: Tx, key: string, host: string): Promise<ReassignmentPlace | null> {
+async function findPlace(tx: Tx, key: string, host: string): Promise<ReassignmentPlace | null> {
   const [row] = await tx.query<{ id: number; kind: 'group' | 'user'; source: ImportType }>(
     `select r.id, r.kind, p.import_type as source from projects p join namespaces n on n.id = p.namespace_id
        join namespaces r on r.id = n.traversal_ids[1] where p.import_key = $1 for key share of r`,
@@ -100,7 +109,7 @@ async function placeOf(tx: Tx, key: string, host: string): Promise<ReassignmentP
   return row ? { groupId: row.kind === 'group' ? row.id : null, source: row.source, host } : null;
 }
 
-async function knownIn(
+async function findKnownUsers(
   tx: Tx,
   place: ReassignmentPlace,
   people: readonly UpstreamPerson[],
@@ -122,7 +131,7 @@ async function isFull(tx: Tx, { groupId, source, host }: ReassignmentPlace): Pro
 }
 
 /** Returns the characters of a name that usernames may have. */
-function prefixOf(username: string): string {
+function usernamePrefix(username: string): string {
   const kept = username.replace(/[^a-zA-Z0-9_-]/g, '').replace(/^[-_]+/, '');
   return kept.slice(0, MAX_PREFIX) || 'user';
 }

@@ -8,8 +8,8 @@ import { sharedWithGroupsSql } from '../members/sharing/shared-with-groups-sql';
 import { projectCountsSql, projectStatisticsSql } from '../statistics/statistics-sql';
 import { userFaceSql } from '../users/users.queries';
 
-/** Parameters for selecting the columns of projects. Shape: `user` is an SQL expression of the viewer's id. */
-export interface Showing {
+/** Parameters for selecting the columns of projects. `user` is an SQL expression of the viewer's id. */
+export interface ProjectSelection {
   readonly viewer: Viewer;
   readonly user: string;
   readonly shape: 'basic' | 'full';
@@ -23,7 +23,7 @@ export interface Showing {
  * Returns the shape for a viewer. Anonymous callers always get the basic one. Source: reference identity-and-import
  * 10.2.
  */
-export function shapeFor(viewer: Viewer, { simple = false } = {}): Showing['shape'] {
+export function chooseShape(viewer: Viewer, { simple = false } = {}): ProjectSelection['shape'] {
   return simple || viewer.userId === null ? 'basic' : 'full';
 }
 
@@ -37,7 +37,7 @@ const topicsSql = (id: string): string => `coalesce((select json_agg(t.name orde
   from project_topics a join topics t on t.id = a.topic_id where a.project_id = ${id}), '[]')`;
 
 /** SQL: the columns of a list of projects `p` with type `ProjectRow`. */
-export function projectColumns(showing: Showing): { readonly columns: string; readonly joins: string } {
+export function projectColumns(showing: ProjectSelection): { readonly columns: string; readonly joins: string } {
   const attributes = showing.with_custom_attributes === true && showing.viewer.isAdmin;
   return {
     columns: `p.*, ${namespaceSql('n')} as namespace, ${topicsSql('p.id')} as topics, '${showing.shape}' as shape,
@@ -51,7 +51,7 @@ export function projectColumns(showing: Showing): { readonly columns: string; re
 const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as counts,
     '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
 
-function fullSql({ viewer, user, statistics }: Showing): string {
+function fullSql({ viewer, user, statistics }: ProjectSelection): string {
   return `(select ${userFaceSql('o')} from users o where o.id = n.owner_id) as owner,
     ${projectLevelSql({ user, project: 'p.id', namespace: 'n', tables: OWN_TABLES })} as level,
     (select m.access_level from members m

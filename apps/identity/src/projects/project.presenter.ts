@@ -37,9 +37,9 @@ function descriptionHtml(description: string | null): string {
 }
 
 const fullPath = (project: BasicProjectRow): string => `${project.namespace.full_path}/${project.path}`;
-const host = (ctx: PresentContext): string => new URL(ctx.links.web('')).host;
+const host = (ctx: PresentContext): string => new URL(ctx.links.webUrl('')).host;
 const api = (project: ProjectRow, ctx: PresentContext, rest = ''): string =>
-  ctx.links.api(`projects/${project.id}${rest}`);
+  ctx.links.apiUrl(`projects/${project.id}${rest}`);
 const at = (rest: string) =>
   [text, (project: ProjectRow, _: undefined, ctx: PresentContext) => api(project, ctx, rest)] as const;
 
@@ -48,7 +48,7 @@ const administers = (project: ProjectRow, _: undefined, { viewer }: PresentConte
 
 function namespaceShape(project: BasicProjectRow, ctx: PresentContext) {
   const { id, name, path, kind, full_path, parent_id, avatar_url } = project.namespace;
-  const web_url = ctx.links.web(kind === 'group' ? `groups/${full_path}` : full_path);
+  const web_url = ctx.links.webUrl(kind === 'group' ? `groups/${full_path}` : full_path);
   return { id, name, path, kind, full_path, parent_id, avatar_url: absoluteUrl(avatar_url, ctx.links), web_url };
 }
 
@@ -65,8 +65,8 @@ const basic = shownFields<BasicProjectRow>()({
   tag_list: [list(text), (project) => project.topics, { deprecated: 'topics' }],
   topics: [list(text), (project) => project.topics],
   ssh_url_to_repo: [text, (project, _, ctx) => `git@${host(ctx).replace(/:\d+$/, '')}:${fullPath(project)}.git`],
-  http_url_to_repo: [text, (project, _, { links }) => links.web(`${fullPath(project)}.git`)],
-  web_url: [text, (project, _, { links }) => links.web(fullPath(project))],
+  http_url_to_repo: [text, (project, _, { links }) => links.webUrl(`${fullPath(project)}.git`)],
+  web_url: [text, (project, _, { links }) => links.webUrl(fullPath(project))],
   readme_url: [nullable(text), () => null],
   forks_count: [int, (project) => project.forks_count],
   avatar_url: [nullable(text), (project, _, { links }) => absoluteUrl(project.avatar_url, links)],

@@ -31,7 +31,7 @@ export class ProjectsController {
     answers: one(project),
   })
   async show({ params, viewer, within }: Call<ShowProject, ProjectScope>): Promise<ProjectRow> {
-    const row = await this.queries.one(viewer, within.id, params);
+    const row = await this.queries.findProject(viewer, within.id, params);
     if (!row) throw new NotFound('Project');
     return row;
   }

@@ -6,8 +6,8 @@ import type { Condition } from '@rookery/persistence';
 import { visibleProjectsSql } from '../directory/reach/reached-projects-sql';
 import { notExpiredSql } from '../directory/reach/reach-sql';
 import type { ProjectRow } from './project-row';
-import { projectColumns, shapeFor } from './project-shown-sql';
-import type { Showing } from './project-shown-sql';
+import { projectColumns, chooseShape } from './project-shown-sql';
+import type { ProjectSelection } from './project-shown-sql';
 
 /** Optional parts of a single answer. */
 export interface ProjectDetail {
@@ -22,44 +22,47 @@ export class ProjectsQueries {
   constructor(private readonly db: Database) {}
 
   /** Reads a project. The caller has checked that the viewer can see it. */
-  async one(viewer: Viewer, id: number, detail: ProjectDetail = {}): Promise<ProjectRow | null> {
-    const found = await projectsFor(viewer, { ...detail, isSingle: true })
+  async findProject(viewer: Viewer, id: number, detail: ProjectDetail = {}): Promise<ProjectRow | null> {
+    const found = await projectsQuery(viewer, { ...detail, isSingle: true })
       .where((bind) => `p.id = ${bind(id)}`)
-      .one(this.db);
+      .readOne(this.db);
     return found ?? null;
   }
 
   /** Reads a project after a change. Errors: NotFound when it was removed meanwhile. */
   async findChanged(viewer: Viewer, id: number): Promise<ProjectRow> {
-    const row = await this.one(viewer, id);
+    const row = await this.findProject(viewer, id);
     if (!row) throw new NotFound('Project');
     return row;
   }
 
   /** Lists at most 100 of a group's own projects, newest first. */
   ofGroup(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
-    return this.listed(viewer, (bind) => `p.namespace_id = ${bind(groupId)}`);
+    return this.listWhere(viewer, (bind) => `p.namespace_id = ${bind(groupId)}`);
   }
 
   /** Lists at most 100 of the projects that are shared with a group, newest first. */
   sharedInto(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
-    return this.listed(
+    return this.listWhere(
       viewer,
       (bind) => `p.id in (select s.source_id from shares s where s.source_type = 'project'
         and s.group_id = ${bind(groupId)} and ${notExpiredSql('s')})`,
     );
   }
 
-  private async listed(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
-    const list = projectsFor(viewer)
+  private async listWhere(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
+    const list = projectsQuery(viewer)
       .where(where)
       .where((bind) => visibleProjectsSql(viewer, `${bind(viewer.userId)}::bigint`))
       .orderBy([['p.id', 'desc']]);
-    return (await list.rows(this.db, 100)).slice(0, 100);
+    return (await list.readRows(this.db, 100)).slice(0, 100);
   }
 }
 
-function projectsFor(viewer: Viewer, detail: Omit<Showing, 'viewer' | 'user' | 'shape'> = {}): ListQuery<ProjectRow> {
-  const shown = projectColumns({ ...detail, viewer, user: '$1::bigint', shape: shapeFor(viewer) });
+function projectsQuery(
+  viewer: Viewer,
+  detail: Omit<ProjectSelection, 'viewer' | 'user' | 'shape'> = {},
+): ListQuery<ProjectRow> {
+  const shown = projectColumns({ ...detail, viewer, user: '$1::bigint', shape: chooseShape(viewer) });
   return new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values: [viewer.userId] });
 }

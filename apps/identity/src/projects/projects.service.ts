@@ -4,7 +4,7 @@ import { projectCreated } from '@rookery/contracts';
 import type { Visibility } from '@rookery/kernel';
 import { ACCESS_LEVELS, Invalid, problemsByField } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { prepared, violates } from '@rookery/persistence';
+import { prepareStatement, violatesConstraint } from '@rookery/persistence';
 import { AvatarsService } from '../avatars/avatars.service';
 import { ChangeLog } from '../directory/change-log';
 import { MembershipsService } from '../members/memberships.service';
@@ -13,13 +13,13 @@ import { SiblingPathsService } from '../namespaces/paths/sibling-paths.service';
 import { ProjectTopicsService } from '../topics/project-topics.service';
 import type { RelatedFields } from './changing/project-input';
 import { Project } from './project.entity';
-import type { Home, LocatedProject } from './changing/project-places.service';
+import type { ProjectHome, LocatedProject } from './changing/project-places.service';
 import { takenProblems } from './changing/project-rules';
 
 /** Minimum interval between writes of a project's last activity. Units: minutes. */
 const ACTIVITY_STEP = 10;
 
-const TOUCH = prepared(
+const TOUCH = prepareStatement(
   'projects_touch',
   `with last as (select id, max(at) as at from unnest($1::bigint[], $2::timestamptz[]) as seen(id, at) group by id),
      stale as (select p.id, last.at from projects p join last on last.id = p.id
@@ -28,7 +28,7 @@ const TOUCH = prepared(
 );
 
 /** Sets default branches that a first push decided. */
-const NOTE_BRANCHES = prepared(
+const NOTE_BRANCHES = prepareStatement(
   'projects_note_default_branches',
   `with last as (select distinct on (id) id, branch, changed from unnest($1::bigint[], $2::text[], $3::boolean[])
        with ordinality as pushed (id, branch, changed, place) order by id, changed desc, place desc),
@@ -86,9 +86,9 @@ export class ProjectsService {
 
   /**
    * Returns why a personal namespace cannot have another project: it has reached its limit, or its user is external.
-   * External users may have projects in groups only. Shape: problems by field; empty if there are none.
+   * External users may have projects in groups only. Returns problems by field; empty if there are none.
    */
-  async projectLimitProblems(tx: Tx, home: Home): Promise<Record<string, string[]>> {
+  async projectLimitProblems(tx: Tx, home: ProjectHome): Promise<Record<string, string[]>> {
     if (home.owner_id === null) return {};
     const [row] = (await tx.query(
       `select case when u.external and not u.admin then 0 else u.projects_limit end as most,
@@ -105,7 +105,7 @@ export class ProjectsService {
   /**
    * Inserts a project. Errors: Invalid when the path was taken meanwhile; the violation of the unique index on names.
    */
-  async insert(tx: Tx, home: Home, draft: ProjectDraft, options: ProjectOptions): Promise<number> {
+  async insertProject(tx: Tx, home: ProjectHome, draft: ProjectDraft, options: ProjectOptions): Promise<number> {
     const now = new Date();
     const { identifiers } = await tx.manager.insert(Project, {
       ...draft,
@@ -129,14 +129,19 @@ export class ProjectsService {
   }
 
   /** Takes the path below the namespace and ends redirects from it. Errors: Invalid when it is taken. */
-  async takePath(tx: Tx, home: Pick<Home, 'id' | 'full_path'>, projectId: number, path: string): Promise<void> {
-    if (!(await this.paths.take(tx, home.id, path, { projectId }))) throw new Invalid(takenProblems(false, true));
+  async takePath(tx: Tx, home: Pick<ProjectHome, 'id' | 'full_path'>, projectId: number, path: string): Promise<void> {
+    if (!(await this.paths.takePath(tx, home.id, path, { projectId }))) throw new Invalid(takenProblems(false, true));
     await this.paths.endRedirect(tx, `${home.full_path}/${path}`);
-    this.log.record(tx, 'project', projectId);
+    this.log.recordChange(tx, 'project', projectId);
   }
 
   /** Moves a project to another namespace or path. The former full path redirects. Errors: Invalid when it is taken. */
-  async changePath(tx: Tx, from: LocatedProject, home: Pick<Home, 'id' | 'full_path'>, path: string): Promise<void> {
+  async changePath(
+    tx: Tx,
+    from: LocatedProject,
+    home: Pick<ProjectHome, 'id' | 'full_path'>,
+    path: string,
+  ): Promise<void> {
     await this.paths.redirectProject(tx, from.fullPath, from.project.id);
     await this.takePath(tx, home, from.project.id, path);
   }
@@ -153,17 +158,17 @@ export class ProjectsService {
       path,
     ]);
     if (path !== project.path) await this.changePath(tx, from, home, path);
-    this.log.record(tx, 'project', project.id);
+    this.log.recordChange(tx, 'project', project.id);
   }
 
   /** Makes the user of a personal namespace a member of a project in it. Source: reference identity-and-import 10.2. */
   async addNamespaceUser(tx: Tx, userId: number, actorId: number, projectId: number): Promise<void> {
     const person = { userId, source: { kind: 'project', id: projectId }, level: ACCESS_LEVELS.owner, actorId } as const;
-    await this.memberships.grant(tx, person, { isAnnounced: false });
+    await this.memberships.grantMembership(tx, person, { isAnnounced: false });
   }
 
   problemsOfPicture({ avatar }: RelatedFields): Record<string, string[]> {
-    return problemsByField({ avatar: this.avatars.problemsOf(avatar) });
+    return problemsByField({ avatar: this.avatars.findProblems(avatar) });
   }
 
   /**
@@ -171,9 +176,9 @@ export class ProjectsService {
    * Invalid for invalid names of topics.
    */
   async setPictureAndTopics(tx: Tx, id: number, { avatar, topics }: RelatedFields): Promise<void> {
-    const avatarUrl = await this.avatars.change(tx, 'project', id, avatar);
+    const avatarUrl = await this.avatars.changeAvatar(tx, 'project', id, avatar);
     if (avatarUrl !== undefined) await tx.manager.update(Project, id, { avatarUrl });
-    if (topics !== undefined) await this.topics.assign(tx, id, topics);
+    if (topics !== undefined) await this.topics.assignTopics(tx, id, topics);
   }
 
   /** Lowers the visibility of projects in these namespaces to at most the given one. */
@@ -186,7 +191,7 @@ export class ProjectsService {
        update projects set visibility = $2, updated_at = now() where id in (select id from above) returning id`,
       [namespaceIds, visibility],
     );
-    this.log.record(tx, 'project', ...rows.map((row) => row.id));
+    this.log.recordChange(tx, 'project', ...rows.map((row) => row.id));
   }
 
   /** Stores the default branches that first pushes decided. Source: reference repositories 1.5. */
@@ -196,11 +201,11 @@ export class ProjectsService {
       pushed.map(({ branch }) => branch),
       pushed.map(({ hasChanged }) => hasChanged),
     ]);
-    for (const { id } of rows) this.log.record(tx, 'project', id);
+    for (const { id } of rows) this.log.recordChange(tx, 'project', id);
   }
 
   /** Updates the last activity of these projects. */
-  async touch(tx: Tx, seen: readonly { readonly projectId: number; readonly at: string }[]): Promise<void> {
+  async touchActivity(tx: Tx, seen: readonly { readonly projectId: number; readonly at: string }[]): Promise<void> {
     if (seen.length === 0) return;
     await tx.prepared(TOUCH, [seen.map((one) => one.projectId), seen.map((one) => one.at)]);
   }
@@ -208,24 +213,24 @@ export class ProjectsService {
   /** Source: reference identity-and-import 2.6, 10.2. */
   async setArchived(tx: Tx, id: number, archived: boolean): Promise<void> {
     await tx.query(`update projects set archived = $2, updated_at = now() where id = $1`, [id, archived]);
-    this.log.record(tx, 'project', id);
+    this.log.recordChange(tx, 'project', id);
   }
 
-  async mark(tx: Tx, id: number): Promise<void> {
+  async markForDeletion(tx: Tx, id: number): Promise<void> {
     await tx.query(
       `update projects set marked_for_deletion_on = (now() at time zone 'UTC')::date, marked_for_deletion_at = now(),
          updated_at = now() where id = $1`,
       [id],
     );
-    this.log.record(tx, 'project', id);
+    this.log.recordChange(tx, 'project', id);
   }
 
-  async unmark(tx: Tx, id: number): Promise<void> {
+  async unmarkForDeletion(tx: Tx, id: number): Promise<void> {
     await tx.query(
       `update projects set marked_for_deletion_on = null, marked_for_deletion_at = null, updated_at = now() where id = $1`,
       [id],
     );
-    this.log.record(tx, 'project', id);
+    this.log.recordChange(tx, 'project', id);
   }
 
   /** Deletes the row. The caller has recorded the change. */
@@ -234,7 +239,7 @@ export class ProjectsService {
   }
 
   /** Deletes the rows of all projects in these namespaces. Shape: their ids; the caller has recorded the change. */
-  async removeIn(tx: Tx, namespaceIds: readonly number[]): Promise<number[]> {
+  async removeInNamespaces(tx: Tx, namespaceIds: readonly number[]): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(`delete from projects where namespace_id = any($1) returning id`, [
       namespaceIds,
     ]);
@@ -248,7 +253,7 @@ export class ProjectsService {
          select id from projects where creator_id = $1 order by id limit $3 for no key update) returning id`,
       [fromId, toId, limit],
     );
-    this.log.record(tx, 'project', ...rows.map((row) => row.id));
+    this.log.recordChange(tx, 'project', ...rows.map((row) => row.id));
     return rows.length;
   }
 }
@@ -264,6 +269,6 @@ export async function withUniqueNames<T>(use: () => Promise<T>): Promise<T> {
 }
 
 function takenFields(error: unknown): Record<string, string[]> | null {
-  if (violates(error, 'uq_projects_namespace_id_name')) return takenProblems(true, false);
-  return violates(error, 'uq_projects_namespace_id_path') ? takenProblems(false, true) : null;
+  if (violatesConstraint(error, 'uq_projects_namespace_id_name')) return takenProblems(true, false);
+  return violatesConstraint(error, 'uq_projects_namespace_id_path') ? takenProblems(false, true) : null;
 }

@@ -12,7 +12,7 @@ export interface RemovalRequest {
   readonly full_path?: string;
 }
 
-interface Marked {
+interface MarkableRow {
   readonly id: number;
   readonly full_path: string;
   readonly marked_for_deletion_on: string | null;
@@ -40,15 +40,21 @@ export class DeletionMarksService {
   }
 
   /**
-   * Marks a group or project, or removes a marked one. Shape: true if it was marked, so that the caller renames it.
+   * Marks a group or project, or removes a marked one. Returns true if it was marked, so that the caller renames it.
    * Errors: Refused for a second call without the flag, the flag without a mark, or a wrong path.
    */
-  async request(tx: Tx, kind: Kind, row: Marked, asked: RemovalRequest, actorId: number | null): Promise<boolean> {
+  async requestDeletion(
+    tx: Tx,
+    kind: Kind,
+    row: MarkableRow,
+    asked: RemovalRequest,
+    actorId: number | null,
+  ): Promise<boolean> {
     if (this.instance.setting('deletion_adjourned_period') === 0) return this.remove(tx, kind, row.id, actorId);
     const isMarked = row.marked_for_deletion_on !== null;
     if (!asked.permanently_remove) {
       if (isMarked) throw new Refused(`${NOUNS[kind]} has been already marked for deletion`, { verbatim: true });
-      await this.rows[kind].mark(tx, row.id);
+      await this.rows[kind].markForDeletion(tx, row.id);
       return true;
     }
     if (!isMarked) throw new Refused(`${NOUNS[kind]} must be marked for deletion first.`, { verbatim: true });
@@ -65,11 +71,11 @@ export class DeletionMarksService {
   }
 
   /** Removes the mark; the caller gives the former names back. Errors: Refused if the row is not marked. */
-  async restore(tx: Tx, kind: Kind, row: Pick<Marked, 'id' | 'marked_for_deletion_on'>): Promise<void> {
+  async restoreRow(tx: Tx, kind: Kind, row: Pick<MarkableRow, 'id' | 'marked_for_deletion_on'>): Promise<void> {
     if (row.marked_for_deletion_on === null) {
       throw new Refused(`${NOUNS[kind]} has not been marked for deletion`, { verbatim: true });
     }
-    await this.rows[kind].unmark(tx, row.id);
+    await this.rows[kind].unmarkForDeletion(tx, row.id);
   }
 
   /** Locks and returns groups or projects whose deletion period is over. Shape: ids. Bounds: 100; locked rows are skipped. */

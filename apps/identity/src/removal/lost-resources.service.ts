@@ -28,7 +28,7 @@ export class LostResourcesService {
   async drop(kind: LostKind, ids: readonly number[]): Promise<void> {
     await this.work.run(async (tx) => {
       await refuseNotLost(tx, kind, ids);
-      const ghostId = kind === 'user' ? await this.ghost.id(tx) : null;
+      const ghostId = kind === 'user' ? await this.ghost.ensureId(tx) : null;
       for (const id of ids) this.log.emit(tx, deletionEvent(kind, id, ghostId));
     });
   }

@@ -17,16 +17,16 @@ export class RemoveGroup implements RemovalRequest {
   @Text({ optional: true }) full_path?: string;
 }
 
-export class OneGroup {
+export class IdentifyGroup {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
 /** Parameters of a route that needs only the project. */
-export class OneProject {
+export class IdentifyProject {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class RemoveProject extends OneProject {
+export class RemoveProject extends IdentifyProject {
   @Flag({ optional: true, about: 'Removes a project that is already marked.' }) permanently_remove?: boolean;
   @Text({ optional: true, about: 'Full path of the project, as a confirmation.' }) full_path?: string;
 }

@@ -29,7 +29,7 @@ export class RemovedSources {
          or (resource_type = 'project' and resource_id = any($2))`,
       [sources.namespaceIds, sources.projectIds],
     );
-    await this.users.block(
+    await this.users.blockUsers(
       tx,
       bots.map((bot) => bot.user_id),
     );

@@ -42,7 +42,7 @@ export class TreeRemovalService {
       [id],
     );
     const namespaceIds = tree.map((row) => row.id);
-    const projectIds = await this.projects.removeIn(tx, namespaceIds);
+    const projectIds = await this.projects.removeInNamespaces(tx, namespaceIds);
     await this.sources.remove(tx, { namespaceIds, projectIds });
     for (const hook of this.hooks) await hook(tx, namespaceIds, actorId);
     await this.groups.remove(tx, namespaceIds);

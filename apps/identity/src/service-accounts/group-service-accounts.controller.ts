@@ -34,7 +34,7 @@ export class GroupServiceAccountsController {
     answers: page(serviceAccount),
   })
   list({ within, params, page }: GroupCall<ListServiceAccounts>): Promise<Page<ServiceAccountRow>> {
-    return this.queries.page(topLevel(within), params, page);
+    return this.queries.list(topLevel(within), params, page);
   }
 
   @Endpoint('POST', '', {

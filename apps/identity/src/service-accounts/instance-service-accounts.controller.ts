@@ -29,7 +29,7 @@ export class InstanceServiceAccountsController {
     answers: page(serviceAccount),
   })
   list({ params, page }: AdministratorCall<ListServiceAccounts>): Promise<Page<ServiceAccountRow>> {
-    return this.queries.page('instance', params, page);
+    return this.queries.list('instance', params, page);
   }
 
   @Endpoint('POST', '', {

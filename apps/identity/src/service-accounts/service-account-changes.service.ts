@@ -37,9 +37,9 @@ export class ServiceAccountChangesService {
       if (!account) throw new NotFound('User');
       const { name = account.name, username = account.username, email } = changes;
       if (name !== account.name || username !== account.username)
-        await this.rows.rename(tx, userId, { name, username });
-      if (email !== undefined) await this.emails.change(tx, userId, email, actorId);
-      return (await this.queries.one(of, userId, tx))!;
+        await this.rows.renameUser(tx, userId, { name, username });
+      if (email !== undefined) await this.emails.changePrimary(tx, userId, email, actorId);
+      return (await this.queries.findAccount(of, userId, tx))!;
     };
     return withUniqueNames(this.work, change, () => this.confirmations.countDisclosures(actorId, 1));
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Conflict, Refused } from '@rookery/kernel';
 import type { Tx, Work } from '@rookery/persistence';
-import { violates } from '@rookery/persistence';
+import { violatesConstraint } from '@rookery/persistence';
 import { EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../users/user-rules';
 import type { AccountsOf } from './service-accounts.queries';
 
@@ -53,11 +53,12 @@ export async function withUniqueNames<T>(
   try {
     return await work.run(use);
   } catch (error) {
-    if (violates(error, 'uq_emails_email')) {
+    if (violatesConstraint(error, 'uq_emails_email')) {
       await addressTaken();
       throw new Refused(EMAIL_TAKEN);
     }
-    const isTaken = violates(error, 'uq_users_username') || violates(error, 'uq_namespaces_full_path');
+    const isTaken =
+      violatesConstraint(error, 'uq_users_username') || violatesConstraint(error, 'uq_namespaces_full_path');
     if (isTaken || error instanceof Conflict) throw new Refused(USERNAME_TAKEN);
     throw error;
   }

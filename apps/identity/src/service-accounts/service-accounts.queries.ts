@@ -26,23 +26,23 @@ const SHOWN = `u.id, u.username, u.name, u.email,
 export class ServiceAccountsQueries {
   constructor(private readonly db: Database) {}
 
-  page(of: AccountsOf, { order_by, sort }: AccountOrder, request: PageRequest): Promise<Page<ServiceAccountRow>> {
-    return accountsOf(of)
+  list(of: AccountsOf, { order_by, sort }: AccountOrder, request: PageRequest): Promise<Page<ServiceAccountRow>> {
+    return accountsQuery(of)
       .orderBy([[`u.${order_by}`, sort]])
-      .page(this.db, request);
+      .readPage(this.db, request);
   }
 
   /** Shape: `through` is the transaction that has just written the account. */
-  async one(of: AccountsOf, userId: number, through: SqlReader = this.db): Promise<ServiceAccountRow | null> {
-    const found = await accountsOf(of)
+  async findAccount(of: AccountsOf, userId: number, through: SqlReader = this.db): Promise<ServiceAccountRow | null> {
+    const found = await accountsQuery(of)
       .where((bind) => `u.id = ${bind(userId)}`)
-      .one(through);
+      .readOne(through);
     return found ?? null;
   }
 }
 
 /** Accounts whose removal is in progress are not listed. */
-function accountsOf(of: AccountsOf): ListQuery<ServiceAccountRow> {
+function accountsQuery(of: AccountsOf): ListQuery<ServiceAccountRow> {
   const list = new ListQuery<ServiceAccountRow>({ name: 'service-accounts', from: 'users u', columns: SHOWN })
     .fromSource({ from: 'service_accounts s join users u on u.id = s.user_id' })
     .where('not exists (select 1 from user_removals r where r.user_id = s.user_id)');

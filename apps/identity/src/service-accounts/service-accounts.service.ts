@@ -36,7 +36,7 @@ export class ServiceAccountsService {
     const awaits = Boolean(chosen.email) && this.emails.needConfirmation;
     const make = async (tx: Tx): Promise<ServiceAccountRow> => {
       if (of !== 'instance') await lockGroup(tx, of);
-      const id = await this.users.insert(
+      const id = await this.users.insertUser(
         tx,
         { ...names, can_create_group: false },
         { digest: null, createdBy: actorId, kind: 'service_account', isConfirmed: !awaits },
@@ -44,7 +44,7 @@ export class ServiceAccountsService {
       await tx.manager.insert(ServiceAccount, { userId: id, groupId: of === 'instance' ? null : of });
       if (awaits) await this.emails.requestConfirmation(tx, id, actorId);
       // Read before the commit: afterwards the group may be deleted together with the account.
-      return (await this.queries.one(of, id, tx))!;
+      return (await this.queries.findAccount(of, id, tx))!;
     };
     return withUniqueNames(this.work, make, () => this.confirmations.countDisclosures(actorId, 1));
   }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { prepared } from '@rookery/persistence';
-import type { Prepared, Tx } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { PreparedStatement, Tx } from '@rookery/persistence';
 
 /** Figures about a project with the time of measurement. Units: sizes are bytes. */
-export interface Measured {
+export interface MeasuredFacts {
   readonly project_id: number;
   readonly measured_at: string;
 }
@@ -26,14 +26,14 @@ const STATEMENTS = {
 } as const;
 
 /**
- * Builds the statement that stores measurements. Shape: `at` is the column of their time. Values are absolute, so the newest measurement wins, in whatever
- * order and however often they arrive. The project is locked against its removal: figures of a deleted project are
- * ignored, and without the lock they could arrive in the middle of the removal.
+ * Builds the statement that stores measurements. `at` is the column of their time. Values are absolute, so the newest
+ * measurement wins, in whatever order and however often they arrive. The project is locked against its removal: figures
+ * of a deleted project are ignored, and without the lock they could arrive in the middle of the removal.
  */
-function upsertMeasurementsStatement(name: string, columns: readonly string[], at: string): Prepared {
+function upsertMeasurementsStatement(name: string, columns: readonly string[], at: string): PreparedStatement {
   const measured = columns.map((column) => `${column} bigint`).join(', ');
   const set = [...columns, at].map((column) => `${column} = excluded.${column}`).join(', ');
-  return prepared(
+  return prepareStatement(
     name,
     `with live as (select id from projects where id = any($1::bigint[]) order by id for key share),
        newest as (select distinct on (project_id) * from jsonb_to_recordset($2::jsonb)
@@ -49,13 +49,13 @@ function upsertMeasurementsStatement(name: string, columns: readonly string[], a
 /** Stores figures about projects that other services report in events. Source: ADR 0110. */
 @Injectable()
 export class ProjectStatistics {
-  async store(tx: Tx, of: keyof typeof STATEMENTS, facts: readonly Measured[]): Promise<void> {
+  async storeFacts(tx: Tx, of: keyof typeof STATEMENTS, facts: readonly MeasuredFacts[]): Promise<void> {
     const projects = facts.map((fact) => fact.project_id);
     await tx.prepared(STATEMENTS[of], [projects, JSON.stringify(facts)]);
   }
 }
 
-const COPY_STORAGE = prepared(
+const COPY_STORAGE = prepareStatement(
   'statistics_copy_storage',
   `insert into project_statistics (project_id, commit_count, repository_size)
    select $2::bigint, s.commit_count, s.repository_size from project_statistics s where s.project_id = $1::bigint
@@ -67,7 +67,7 @@ export async function copyStorageFigures(tx: Tx, sourceId: number, forkId: numbe
   await tx.prepared(COPY_STORAGE, [sourceId, forkId]);
 }
 
-const COUNT_FIRST_COMMIT = prepared(
+const COUNT_FIRST_COMMIT = prepareStatement(
   'statistics_count_first_commit',
   'update project_statistics set commit_count = 1 where project_id = $1::bigint',
 );

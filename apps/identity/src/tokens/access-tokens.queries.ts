@@ -53,7 +53,7 @@ export class AccessTokensQueries {
   constructor(private readonly db: Database) {}
 
   /** Shape: `userId` null = the tokens of all users. */
-  page(
+  list(
     of: { readonly userId: number | null; readonly impersonation: boolean },
     filters: TokenFilters,
     request: PageRequest,
@@ -63,17 +63,17 @@ export class AccessTokensQueries {
       .narrow(TOKEN_FILTERS, filters)
       .orderBy(tokenOrder(filters.sort));
     if (of.userId !== null) list.where((bind) => `t.user_id = ${bind(of.userId)}`);
-    return list.page(this.db, request);
+    return list.readPage(this.db, request);
   }
 
-  async one(id: number, reads: SqlReader = this.db): Promise<TokenRow | null> {
+  async findToken(id: number, reads: SqlReader = this.db): Promise<TokenRow | null> {
     const list = new ListQuery<TokenRow>({ name: 'tokens', from: 'access_tokens t', columns: TOKEN_COLUMNS });
-    return (await list.where((bind) => `t.id = ${bind(id)}`).one(reads)) ?? null;
+    return (await list.where((bind) => `t.id = ${bind(id)}`).readOne(reads)) ?? null;
   }
 
   /**
    * Tries to lock the family of a token for a rotation, until the end of the transaction. It never waits. Row locks
-   * would not do, because recording the use of a token takes them too. Shape: false if another transaction holds the
+   * would not do, because recording the use of a token takes them too. Returns false if another transaction holds the
    * lock; true for an unknown token.
    */
   async tryLockFamily(tx: Tx, id: number): Promise<boolean> {
@@ -117,7 +117,7 @@ export class AccessTokensQueries {
   }
 
   /** Locks the row of the token until the end of the transaction. */
-  async lock(tx: Tx, id: number): Promise<LockedToken | null> {
+  async lockToken(tx: Tx, id: number): Promise<LockedToken | null> {
     const rows = await tx.query<LockedToken>(
       `select ${TOKEN_COLUMNS}, (select u.kind from users u where u.id = t.user_id) as holder_kind
        from access_tokens t where t.id = $1 for update`,

@@ -17,7 +17,7 @@ import { scopesFor, TokenTerms } from './token-terms';
 export type Rotator = Pick<SignedInViewer, 'userId' | 'tokenId' | 'impersonatorId'>;
 
 /** The token was replaced, or a concurrent rotation is replacing it. Throwing it rolls back and releases the locks. */
-class Replaced extends Refused {
+class TokenReplaced extends Refused {
   constructor() {
     super('Token already revoked');
   }
@@ -58,7 +58,7 @@ export class AccessTokensService {
         throw new Refused('Scopes can only contain available scopes');
       }
       const expiresOn = this.terms.expiryOfNew(token.expiresAt, holder.kind);
-      const fresh = await this.rows.insert(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
+      const fresh = await this.rows.insertToken(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
       // Tokens of the set-up have no creator, and their users need no notice.
       if (holder.kind === 'human' && !token.impersonation && token.createdBy !== null)
         await this.announceNew(tx, fresh, token.createdBy);
@@ -71,29 +71,29 @@ export class AccessTokensService {
    * family is revoked. That must be kept although the request fails, so it has its own transaction after this one.
    * Errors: NotFound; Refused for an invalid day, a revoked token, and one that a concurrent request is replacing.
    */
-  async rotate(id: number, expiresAt: string | undefined, by: Rotator): Promise<NewTokenRow> {
+  async rotateToken(id: number, expiresAt: string | undefined, by: Rotator): Promise<NewTokenRow> {
     const expiresOn = this.terms.expiryOfSuccessor(expiresAt);
     const rotation = this.work.run(async (tx) => {
-      if (!(await this.queries.tryLockFamily(tx, id))) throw new Replaced();
-      const old = await this.queries.lock(tx, id);
+      if (!(await this.queries.tryLockFamily(tx, id))) throw new TokenReplaced();
+      const old = await this.queries.lockToken(tx, id);
       if (!old) throw new NotFound();
-      if (old.revoked) throw new Replaced();
+      if (old.revoked) throw new TokenReplaced();
       await this.rows.markRevoked(tx, [id]);
       const createdBy = issuerOfSuccessor(old, by);
-      const resource = resourceOf(old);
+      const resource = toTokenResource(old);
       const successor: NewToken = { ...old, userId: old.user_id, expiresAt, createdBy, resource };
-      const fresh = await this.rows.insert(tx, successor, expiresOn, old);
-      await this.announce(tx, old, fresh, by.userId);
+      const fresh = await this.rows.insertToken(tx, successor, expiresOn, old);
+      await this.announceRotation(tx, old, fresh, by.userId);
       return fresh;
     });
     return rotation.catch(async (error: unknown) => {
-      if (error instanceof Replaced) await this.revokeFamilyOf(id);
+      if (error instanceof TokenReplaced) await this.revokeFamilyOf(id);
       throw error;
     });
   }
 
   /** Revoking a revoked token is not an error. */
-  revoke(id: number): Promise<void> {
+  revokeToken(id: number): Promise<void> {
     return this.work.run((tx) => this.rows.markRevoked(tx, [id]));
   }
 
@@ -152,7 +152,7 @@ export class AccessTokensService {
     tx.emit(accessTokenCreated.of({ aggregateId: id, actorId, data }));
   }
 
-  private async announce(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {
+  private async announceRotation(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {
     const people = await this.recipients.listByToken(tx, [fresh.id]);
     const data = {
       token_id: fresh.id,
@@ -176,7 +176,7 @@ export class AccessTokensService {
   }
 }
 
-function resourceOf({ resource_type, resource_id, access_level }: TokenRow): TokenResource | null {
+function toTokenResource({ resource_type, resource_id, access_level }: TokenRow): TokenResource | null {
   if (resource_type === null) return null;
   return { type: resource_type, id: resource_id!, accessLevel: access_level! };
 }

@@ -35,15 +35,15 @@ export class TokenRows {
     private readonly limits: BotLimits,
   ) {}
 
-  /** Shape: `previous` is the token that the new one replaces. */
-  async insert(
+  /** `previous` is the token that the new one replaces. */
+  async insertToken(
     tx: Tx,
     token: NewToken,
     expiresOn: string | null,
     previous: TokenRow | null,
     given?: string,
   ): Promise<NewTokenRow> {
-    const secret = given ?? this.terms.secret();
+    const secret = given ?? this.terms.createSecret();
     const [{ id }] = (await tx.query(
       `with next as (select nextval(pg_get_serial_sequence('access_tokens', 'id')) as id)
        insert into access_tokens (id, user_id, name, description, digest, scopes, impersonation, expires_on,
@@ -68,7 +68,7 @@ export class TokenRows {
     )) as [{ id: number }];
     this.log.recordToken(tx, id);
     await this.limits.updateBot(tx, token.userId, token.createdBy);
-    return { ...(await this.queries.one(id, tx))!, token: secret };
+    return { ...(await this.queries.findToken(id, tx))!, token: secret };
   }
 
   /** Revoking a revoked token changes nothing. */

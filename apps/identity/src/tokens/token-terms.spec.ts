@@ -55,6 +55,6 @@ describe('the terms of a new token', () => {
   });
 
   it('use the configured prefix for its secret', () => {
-    expect(terms({ personal_access_token_prefix: 'rook-' }).secret()).toMatch(/^rook-[\w-]{20}$/);
+    expect(terms({ personal_access_token_prefix: 'rook-' }).createSecret()).toMatch(/^rook-[\w-]{20}$/);
   });
 });

@@ -45,24 +45,24 @@ export class TokenTerms {
   ) {}
 
   /**
-   * Returns the expiry of a new token. Shape: null when none is requested and the instance does not require one.
+   * Returns the expiry of a new token. Returns null when none is requested and the instance does not require one.
    * Errors: Refused.
    */
   expiryOfNew(requested: string | undefined, holder?: UserKind): string | null {
     if (requested === undefined && !this.mustEnd(holder)) return null;
-    return this.expiry(requested, this.instance.setting('max_personal_access_token_lifetime'));
+    return this.chooseExpiry(requested, this.instance.setting('max_personal_access_token_lifetime'));
   }
 
   /** Returns the expiry of a token that replaces another one. Errors: Refused. */
   expiryOfSuccessor(requested: string | undefined): string {
-    return this.expiry(requested, ROTATED_LIFETIME_DAYS);
+    return this.chooseExpiry(requested, ROTATED_LIFETIME_DAYS);
   }
 
   /**
    * Returns the expiry of a token that a user creates for themselves: by default the end of this day. Errors: Refused.
    */
   expiryOfOwn(requested: string | undefined): string {
-    return this.expiry(requested, 1);
+    return this.chooseExpiry(requested, 1);
   }
 
   /** Returns the number of expiry notices that a token with this expiry never needs. */
@@ -70,7 +70,7 @@ export class TokenTerms {
     return expiresOn === null ? 0 : noticesPassed(daysBetween(dayAfter(this.clock.now(), 0), expiresOn));
   }
 
-  secret(): string {
+  createSecret(): string {
     return newSecret(this.instance.setting('personal_access_token_prefix'));
   }
 
@@ -80,7 +80,7 @@ export class TokenTerms {
     return !isLenient && this.instance.setting('require_personal_access_token_expiry');
   }
 
-  private expiry(requested: string | undefined, defaultDays: number): string {
+  private chooseExpiry(requested: string | undefined, defaultDays: number): string {
     return expiryDay(requested, {
       now: this.clock.now(),
       maxDays: this.instance.setting('max_personal_access_token_lifetime'),

@@ -10,6 +10,6 @@ export class TokenUpkeepJob {
 
   @Job('tell-of-ending-tokens', { cron: housekeepingCron })
   async run(): Promise<void> {
-    await this.notices.send();
+    await this.notices.sendNotices();
   }
 }

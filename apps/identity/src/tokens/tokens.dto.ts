@@ -24,7 +24,7 @@ export class ListTokens extends ListAnyTokens {
   @Int({ optional: true, nullable: true }) user_id?: number | null;
 }
 
-export class OneToken {
+export class IdentifyToken {
   @Int({ in: 'path' }) id: number;
 }
 
@@ -49,7 +49,7 @@ export class ListImpersonationTokens {
   @OneOf(['all', 'active', 'inactive'], { default: 'all' }) state: 'all' | 'active' | 'inactive';
 }
 
-export class OneImpersonationToken {
+export class IdentifyImpersonationToken {
   @Int({ in: 'path' }) user_id: number;
   @Int({ in: 'path' }) impersonation_token_id: number;
 }

@@ -16,7 +16,7 @@ export class TopicMergeService {
    * Moves the projects of the source to the target, at the same position, and deletes the source. Errors: NotFound for
    * either; Refused for identical topics, or topics of different organizations.
    */
-  merge(sourceId: number, targetId: number): Promise<Topic> {
+  mergeTopics(sourceId: number, targetId: number): Promise<Topic> {
     return this.work.run(async (tx) => {
       await lockAssignments(tx);
       const rows = await tx.query<{ id: number; organization_id: number }>(

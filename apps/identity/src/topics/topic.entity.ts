@@ -37,7 +37,7 @@ export class Topic {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  static write(input: TopicInput & Required<Pick<TopicInput, 'name' | 'title'>>, now: Date): Topic {
+  static create(input: TopicInput & Required<Pick<TopicInput, 'name' | 'title'>>, now: Date): Topic {
     const topic = new Topic();
     topic.description = null;
     topic.avatarUrl = null;

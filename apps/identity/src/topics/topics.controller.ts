@@ -15,7 +15,7 @@ import type { Page, SignedInViewer } from '@rookery/kernel';
 import { TopicMergeService } from './topic-merge.service';
 import type { Topic } from './topic.entity';
 import { topic } from './topic.presenter';
-import { CreateTopic, ListTopics, MergeTopics, OneTopic, UpdateTopic } from './topics.dto';
+import { CreateTopic, ListTopics, MergeTopics, IdentifyTopic, UpdateTopic } from './topics.dto';
 import { TopicsService } from './topics.service';
 
 const SOURCE = 'requirements 2 §4 Topics; reference identity-and-import 9';
@@ -44,11 +44,11 @@ export class TopicsController {
     about: 'Returns a topic.',
     source: SOURCE,
     may: anyone(),
-    params: OneTopic,
+    params: IdentifyTopic,
     fails: [404],
     answers: one(topic),
   })
-  show({ params }: Call<OneTopic>): Promise<Topic> {
+  show({ params }: Call<IdentifyTopic>): Promise<Topic> {
     return this.topics.show(params.id);
   }
 
@@ -75,7 +75,7 @@ export class TopicsController {
     answers: created(topic),
   })
   merge({ params }: Call<MergeTopics, undefined, SignedInViewer>): Promise<Topic> {
-    return this.merging.merge(params.source_topic_id, params.target_topic_id);
+    return this.merging.mergeTopics(params.source_topic_id, params.target_topic_id);
   }
 
   @Endpoint('PUT', '/topics/:id', {
@@ -95,12 +95,12 @@ export class TopicsController {
     about: 'Deletes a topic and removes it from its projects.',
     source: SOURCE,
     may: administrator(),
-    params: OneTopic,
+    params: IdentifyTopic,
     fails: [404, 412],
     refusals,
     answers: none(),
   })
-  async remove(call: Call<OneTopic, undefined, SignedInViewer>): Promise<void> {
+  async remove(call: Call<IdentifyTopic, undefined, SignedInViewer>): Promise<void> {
     await this.topics.remove(call.params.id, ifUnmodified(call));
   }
 }

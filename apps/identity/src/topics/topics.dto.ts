@@ -10,7 +10,7 @@ export class ListTopics implements ExactInput<TopicFilters, ListTopics> {
   @Int({ optional: true }) organization_id?: number;
 }
 
-export class OneTopic {
+export class IdentifyTopic {
   @Int({ in: 'path' }) id: number;
 }
 

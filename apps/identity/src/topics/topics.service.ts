@@ -70,7 +70,7 @@ export class TopicsService {
     assertAllUsed(rest);
     if (organization !== 1) throw new NotFound('Organization');
     this.refuseProblems(params, true);
-    return this.topics.create(Topic.write({ name, title, description }, this.clock.now()), by, async (topic, tx) => {
+    return this.topics.create(Topic.create({ name, title, description }, this.clock.now()), by, async (topic, tx) => {
       await this.changePicture(tx, topic, avatar ?? undefined);
       const { id, avatarUrl } = topic;
       if (avatarUrl !== null) await tx.manager.update(Topic, id, { avatarUrl });
@@ -95,12 +95,12 @@ export class TopicsService {
   }
 
   private async changePicture(tx: Tx, topic: Topic, avatar: AvatarChange): Promise<void> {
-    const avatarUrl = await this.avatars.change(tx, 'topic', topic.id, avatar);
+    const avatarUrl = await this.avatars.changeAvatar(tx, 'topic', topic.id, avatar);
     if (avatarUrl !== undefined) topic.avatarUrl = avatarUrl;
   }
 
   private refuseProblems(params: TopicChange, isNew: boolean): void {
-    const avatar = this.avatars.problemsOf(params.avatar);
+    const avatar = this.avatars.findProblems(params.avatar);
     const problems = { ...problemsOfTopic(params, isNew), ...(avatar.length > 0 ? { avatar } : {}) };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
   }

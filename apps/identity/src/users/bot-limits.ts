@@ -57,7 +57,7 @@ export class BotLimits {
       from = rows.map((row) => row.id);
       for (const id of from) changed.add(id);
     }
-    await this.changes.record(tx, ...changed);
+    await this.changes.recordUsers(tx, ...changed);
   }
 
   /** Whether the bot is external because a responsible user is. */

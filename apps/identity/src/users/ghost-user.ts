@@ -14,19 +14,19 @@ export class GhostUser {
   constructor(private readonly users: UsersService) {}
 
   /** Returns the id of the ghost user; creates the user if it does not exist. */
-  async id(tx: Tx): Promise<number> {
-    const existing = await this.find(tx);
+  async ensureId(tx: Tx): Promise<number> {
+    const existing = await this.findId(tx);
     if (existing !== null) return existing;
     await tx.query(`select pg_advisory_xact_lock($1)`, [LOCK]);
-    return (await this.find(tx)) ?? this.insert(tx);
+    return (await this.findId(tx)) ?? this.insertGhost(tx);
   }
 
-  private async find(tx: Tx): Promise<number | null> {
+  private async findId(tx: Tx): Promise<number | null> {
     const [row] = await tx.query<{ id: number }>(`select id from users where kind = 'ghost'`);
     return row?.id ?? null;
   }
 
-  private async insert(tx: Tx): Promise<number> {
+  private async insertGhost(tx: Tx): Promise<number> {
     const username = await this.freeName(tx);
     const person = {
       username,
@@ -36,7 +36,7 @@ export class GhostUser {
       can_create_group: false,
       bio: 'This user holds what removed users have written.',
     };
-    return this.users.insert(tx, person, { digest: null, createdBy: null, kind: 'ghost', isConfirmed: false });
+    return this.users.insertUser(tx, person, { digest: null, createdBy: null, kind: 'ghost', isConfirmed: false });
   }
 
   /** Returns `ghost`, or `ghost` with the first number that is free: another user may have the name. */

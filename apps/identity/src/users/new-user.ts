@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import { personalNamespaceSql } from '../namespaces/namespaces.service';
 import { primaryAddressSql } from './addresses/addresses.service';
 import { PROJECTS_LIMIT } from './user.entity';
@@ -23,7 +23,7 @@ type Columns = Pick<
     >
   >;
 
-/** Result of inserting a user. Shape: `namespace_id` is null if its path is taken, so that the insertion must be refused. */
+/** Result of inserting a user. `namespace_id` is null if its path is taken, so that the insertion must be refused. */
 export interface InsertedUser {
   readonly id: number;
   readonly namespace_id: number | null;
@@ -33,7 +33,7 @@ export interface InsertedUser {
  * Statement that creates a user with address and personal namespace. It is one statement, because the number of round
  * trips limits throughput, not the number of rows. Shape: values by `valuesOfUser`.
  */
-export const INSERT_USER = prepared(
+export const INSERT_USER = prepareStatement(
   'user_make',
   `with person as (
      insert into users (id, username, name, email, confirmed_at, kind, admin, external, private_profile, public_email,

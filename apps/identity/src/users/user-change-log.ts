@@ -7,9 +7,9 @@ import { ChangeLog } from '../directory/change-log';
 export class UserChangeLog {
   constructor(private readonly log: ChangeLog) {}
 
-  async record(tx: Tx, ...userIds: readonly number[]): Promise<void> {
+  async recordUsers(tx: Tx, ...userIds: readonly number[]): Promise<void> {
     if (userIds.length === 0) return;
-    this.log.record(tx, 'user', ...userIds);
+    this.log.recordChange(tx, 'user', ...userIds);
     const tokens = await tx.query<{ id: number }>(
       `select id from access_tokens where user_id = any($1) and not revoked`,
       [userIds],

@@ -22,22 +22,23 @@ export class UserRows {
   ) {}
 
   /** Renames a user and the personal namespace. Errors: Conflict for a taken username. */
-  async rename(tx: Tx, id: number, { name, username }: { name: string; username: string }): Promise<void> {
-    if (!(await this.namespaces.rename(tx, id, { name, path: username }))) throw new Conflict(USERNAME_TAKEN);
+  async renameUser(tx: Tx, id: number, { name, username }: { name: string; username: string }): Promise<void> {
+    if (!(await this.namespaces.renameNamespace(tx, id, { name, path: username }))) throw new Conflict(USERNAME_TAKEN);
     await tx.manager.update(User, id, { name, username, updatedAt: new Date() });
     // Also drops leases of the user's tokens, because the gateway passes the username to services.
-    await this.changes.record(tx, id);
+    await this.changes.recordUsers(tx, id);
   }
 
   /**
-   * Changes the avatar of the user and of the personal namespace. Shape: the new path; undefined when nothing was sent.
+   * Changes the avatar of the user and of the personal namespace. Returns the new path; undefined when nothing was
+   * sent.
    */
   async changeAvatar(tx: Tx, id: number, avatar: AvatarChange): Promise<string | null | undefined> {
-    const url = await this.avatars.change(tx, 'user', id, avatar);
+    const url = await this.avatars.changeAvatar(tx, 'user', id, avatar);
     if (url === undefined) return undefined;
     await tx.manager.update(User, id, { avatarUrl: url, updatedAt: new Date() });
     await this.namespaces.setAvatarUrl(tx, id, url);
-    await this.changes.record(tx, id);
+    await this.changes.recordUsers(tx, id);
     return url;
   }
 
@@ -51,14 +52,14 @@ export class UserRows {
   }
 
   /** Blocks users and makes their tokens invalid. */
-  async block(tx: Tx, ids: readonly number[]): Promise<void> {
+  async blockUsers(tx: Tx, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await tx.query(
       `update users set state = 'blocked', updated_at = now() where id in (
          select id from users where id = any($1) order by id for update)`,
       [ids],
     );
-    await this.changes.record(tx, ...ids);
+    await this.changes.recordUsers(tx, ...ids);
   }
 
   /**
@@ -79,7 +80,7 @@ export class UserRows {
    * Deletes the row; addresses, identities, tokens, stars, avatar and attributes are deleted with it. The caller has
    * recorded the removal.
    */
-  async remove(tx: Tx, id: number): Promise<void> {
+  async removeUser(tx: Tx, id: number): Promise<void> {
     await this.namespaces.remove(tx, id);
     await tx.manager.delete(User, id);
   }

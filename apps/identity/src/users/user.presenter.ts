@@ -19,7 +19,7 @@ import type { UserSummary, UserRow } from './user.entity';
 import type { MembershipRow } from './memberships/user-memberships.queries';
 
 function absolute(url: string | null, ctx: PresentContext): string | null {
-  return url?.startsWith('/') ? ctx.links.web(url.slice(1)) : url;
+  return url?.startsWith('/') ? ctx.links.webUrl(url.slice(1)) : url;
 }
 
 /** Summary of a user inside another resource. Source: reference identity-and-import 10.1. */
@@ -31,7 +31,7 @@ export const userSummary = presenter<UserSummary>('UserSummary').fields({
   state: [choice(...USER_STATES), (user) => user.state],
   locked: [bool, () => false],
   avatar_url: [nullable(text), (user, _, ctx) => absolute(user.avatar_url, ctx)],
-  web_url: [text, (user, _, { links }) => links.web(user.username)],
+  web_url: [text, (user, _, { links }) => links.webUrl(user.username)],
 });
 
 const profileText = (

@@ -28,7 +28,7 @@ export class UsersController {
     answers: one(currentUser),
   })
   current(call: Call<object, undefined, SignedInViewer>): Promise<UserRow> {
-    return this.found(call.viewer.userId);
+    return this.requireUser(call.viewer.userId);
   }
 
   @Endpoint('GET', '/users', {
@@ -44,9 +44,9 @@ export class UsersController {
   async list(call: Call<ListUsers>): Promise<Page<UserRow> | KeysetPage<UserRow>> {
     if (!isSignedIn(call.viewer) && !call.params.username) throw new Forbidden();
     const { viewer, params, keyset } = call;
-    if (!keyset) return this.queries.page(viewer, params, call.page);
-    const rows = await this.queries.after(viewer, params, keyset.perPage, keyset.cursor);
-    return keysetPage(keyset.perPage, rows, (last) => ({ cursor: this.queries.placeOf(params, last) }));
+    if (!keyset) return this.queries.list(viewer, params, call.page);
+    const rows = await this.queries.listAfter(viewer, params, keyset.perPage, keyset.cursor);
+    return keysetPage(keyset.perPage, rows, (last) => ({ cursor: this.queries.toCursor(params, last) }));
   }
 
   @Endpoint('GET', '/users/:id', {
@@ -58,7 +58,7 @@ export class UsersController {
     answers: one(userDetail),
   })
   async show({ viewer, params }: Call<ShowUser, undefined, SignedInViewer>): Promise<UserRow> {
-    if (viewer.isAdmin) return this.found(params.id, params.with_custom_attributes);
+    if (viewer.isAdmin) return this.requireUser(params.id, params.with_custom_attributes);
     const user = await this.queries.findVisible(viewer, params.id);
     if (!user) throw new NotFound('User');
     return user;
@@ -73,11 +73,11 @@ export class UsersController {
     answers: created(userDetail),
   })
   async create(call: Call<CreateUser, undefined, SignedInViewer>): Promise<UserRow> {
-    return this.found(await this.users.create(call.viewer, call.params));
+    return this.requireUser(await this.users.create(call.viewer, call.params));
   }
 
-  private async found(id: number, withAttributes = false): Promise<UserRow> {
-    const user = await this.queries.one(id, withAttributes);
+  private async requireUser(id: number, withAttributes = false): Promise<UserRow> {
+    const user = await this.queries.findUser(id, withAttributes);
     if (!user) throw new NotFound('User');
     return user;
   }

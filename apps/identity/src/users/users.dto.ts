@@ -37,11 +37,11 @@ export class ListUsers implements UserFilters {
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
 }
 
-export class OneUser {
+export class IdentifyUser {
   @Int({ in: 'path' }) id: number;
 }
 
-export class ShowUser extends OneUser {
+export class ShowUser extends IdentifyUser {
   @Flag({ default: false, forAdministrators: true }) with_custom_attributes: boolean;
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, filter, ListQuery, prepared } from '@rookery/persistence';
+import { Database, filter, ListQuery, prepareStatement } from '@rookery/persistence';
 import type { Filters } from '@rookery/persistence';
 import { customAttributesFilter, customAttributesSql } from '../custom-attributes/custom-attributes-sql';
 import { knownUserSql } from './bot-home';
@@ -45,8 +45,8 @@ const SHOWN = `u.id, u.username, u.name, u.email, u.confirmed_at, u.state, u.kin
 
 const NOT_INTERNAL = `u.kind not in ('ghost', 'placeholder')`;
 const ATTRIBUTES = `, ${customAttributesSql('user', 'u.id')} as custom_attributes`;
-const ONE = prepared('users-one', `select ${SHOWN} from users u where u.id = $1`);
-const ONE_WITH_ATTRIBUTES = prepared(
+const ONE = prepareStatement('users-one', `select ${SHOWN} from users u where u.id = $1`);
+const ONE_WITH_ATTRIBUTES = prepareStatement(
   'users-one-attributes',
   `select ${SHOWN}${ATTRIBUTES} from users u where u.id = $1`,
 );
@@ -62,19 +62,19 @@ export function userFaceSql(alias: string): string {
 export class UsersQueries {
   constructor(private readonly db: Database) {}
 
-  async one(id: number, withAttributes = false): Promise<UserRow | null> {
+  async findUser(id: number, withAttributes = false): Promise<UserRow | null> {
     return (await this.db.prepared<UserRow>(withAttributes ? ONE_WITH_ATTRIBUTES : ONE, [id]))[0] ?? null;
   }
 
   /** Finds a user by id, or as in `byIdOrUsername`, if the viewer can see that user. */
   async findVisible(viewer: Viewer, ref: number | string): Promise<UserRow | null> {
-    const user = await (typeof ref === 'number' ? this.one(ref) : this.byIdOrUsername(ref));
+    const user = await (typeof ref === 'number' ? this.findUser(ref) : this.byIdOrUsername(ref));
     if (user?.kind !== 'project_bot' || user.id === viewer.userId) return user;
     const list = new ListQuery<{ id: number }>({ name: 'users', from: 'users u', columns: 'u.id' });
     const isKnown = await list
       .where((bind) => `u.id = ${bind(user.id)}`)
       .where((bind) => knownUserSql(viewer, bind))
-      .one(this.db);
+      .readOne(this.db);
     return isKnown ? user : null;
   }
 
@@ -83,7 +83,7 @@ export class UsersQueries {
    * username and receive its requests.
    */
   async byIdOrUsername(ref: string): Promise<UserRow | null> {
-    if (/^\d+$/.test(ref)) return /^[1-9]\d{0,14}$/.test(ref) ? this.one(Number(ref)) : null;
+    if (/^\d+$/.test(ref)) return /^[1-9]\d{0,14}$/.test(ref) ? this.findUser(Number(ref)) : null;
     // PostgreSQL does not accept NUL in texts, and no username contains it.
     if (ref.includes('\0')) return null;
     const rows = await this.db.query<UserRow>(`select ${SHOWN} from users u where lower(u.username) = lower($1)`, [
@@ -101,7 +101,7 @@ export class UsersQueries {
     return rows.length > 0;
   }
 
-  async summaries(ids: readonly number[]): Promise<ReadonlyMap<number, UserSummary>> {
+  async findSummaries(ids: readonly number[]): Promise<ReadonlyMap<number, UserSummary>> {
     const rows = await this.db.query<UserSummary>(
       `select id, username, name, state, avatar_url, public_email from users where id = any($1)`,
       [ids],
@@ -109,36 +109,36 @@ export class UsersQueries {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  page(viewer: Viewer, params: UserFilters, request: PageRequest): Promise<Page<UserRow>> {
+  list(viewer: Viewer, params: UserFilters, request: PageRequest): Promise<Page<UserRow>> {
     const column = viewer.isAdmin ? params.order_by : 'id';
-    return usersOf(viewer, params)
+    return usersQuery(viewer, params)
       .orderBy([[`u.${column}`, params.sort]])
-      .page(this.db, request);
+      .readPage(this.db, request);
   }
 
   /**
    * Returns the rows after a position in the list, one more than requested. Shape: `cursor` as returned by `withCurrentPlace`,
    * null for the start.
    */
-  after(
+  listAfter(
     viewer: Viewer,
     params: UserFilters,
     perPage: number,
     cursor: Readonly<Record<string, unknown>> | null,
   ): Promise<UserRow[]> {
-    const key = viewer.isAdmin ? keyOf(params.order_by) : 'id';
-    const list = usersOf(viewer, params).orderBy([[`u.${key}`, params.sort]]);
-    if (cursor !== null) list.after(key === 'id' ? [cursor['id']] : [cursor['value'], cursor['id']]);
-    return list.rows(this.db, perPage);
+    const key = viewer.isAdmin ? sortKey(params.order_by) : 'id';
+    const list = usersQuery(viewer, params).orderBy([[`u.${key}`, params.sort]]);
+    if (cursor !== null) list.startAfter(key === 'id' ? [cursor['id']] : [cursor['value'], cursor['id']]);
+    return list.readRows(this.db, perPage);
   }
 
-  placeOf(params: UserFilters, last: UserRow): { id: number; value?: string } {
-    const key = keyOf(params.order_by);
+  toCursor(params: UserFilters, last: UserRow): { id: number; value?: string } {
+    const key = sortKey(params.order_by);
     return key === 'id' ? { id: last.id } : { id: last.id, value: last[key] };
   }
 }
 
-function usersOf(viewer: Viewer, params: UserFilters): ListQuery<UserRow> {
+function usersQuery(viewer: Viewer, params: UserFilters): ListQuery<UserRow> {
   const columns = viewer.isAdmin && params.with_custom_attributes ? `${SHOWN}${ATTRIBUTES}` : SHOWN;
   return new ListQuery<UserRow>({ name: 'users', from: 'users u', columns })
     .narrow({ ...FILTERS, search: personSearch(viewer, 'u') }, params)
@@ -178,6 +178,6 @@ const FILTERS_OF_ADMINISTRATORS: Filters<UserFilters> = {
 };
 
 /** Keyset pagination exists only in these orders. */
-function keyOf(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
+function sortKey(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
   return column === 'name' || column === 'username' ? column : 'id';
 }

@@ -3,7 +3,7 @@ import { userCreated } from '@rookery/contracts';
 import type { Viewer } from '@rookery/kernel';
 import { Conflict, Invalid } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { violates, Work } from '@rookery/persistence';
+import { violatesConstraint, Work } from '@rookery/persistence';
 import { ChangeLog } from '../directory/change-log';
 import { TAKEN } from '../namespaces/paths/path-rules';
 import { PersonalNamespacesService } from '../namespaces/personal-namespaces.service';
@@ -47,7 +47,7 @@ export class UsersService {
     try {
       return await this.work.run(async (tx) => {
         await this.addresses.releaseUnconfirmed(tx, person.email, null);
-        return this.insert(tx, person, { digest, createdBy: viewer.userId });
+        return this.insertUser(tx, person, { digest, createdBy: viewer.userId });
       });
     } catch (error) {
       throw asNameConflict(error);
@@ -55,7 +55,7 @@ export class UsersService {
   }
 
   /** Inserts the user with an address and a personal namespace. Also used for bots and by the bootstrap command. */
-  async insert(tx: Tx, person: NewUser, options: UserOptions): Promise<number> {
+  async insertUser(tx: Tx, person: NewUser, options: UserOptions): Promise<number> {
     const now = new Date();
     const confirmedAt = options.isConfirmed === false ? null : now;
     const kind = options.kind ?? 'human';
@@ -69,20 +69,20 @@ export class UsersService {
       ...{ username: person.username, name: person.name, email: person.email, kind, confirmedAt, createdAt: now },
       ...{ passwordDigest: options.digest, createdById: options.createdBy },
     };
-    const [made] = await tx.prepared<InsertedUser>(INSERT_USER, valuesOfUser(user, this.namespaces.plan));
+    const [made] = await tx.prepared<InsertedUser>(INSERT_USER, valuesOfUser(user, this.namespaces.defaultPlan));
     const { id, namespace_id: namespaceId } = made!;
     if (person.extern_uid && person.provider) {
       await tx.manager.insert(Identity, { userId: id, provider: person.provider, externUid: person.extern_uid });
     }
     if (namespaceId === null) throw new Conflict(USERNAME_TAKEN);
-    this.log.record(tx, 'namespace', namespaceId);
+    this.log.recordChange(tx, 'namespace', namespaceId);
     if (person.avatar) await this.rows.changeAvatar(tx, id, person.avatar);
-    this.announce(tx, id, person.username, now, options.createdBy);
+    this.announceUser(tx, id, person.username, now, options.createdBy);
     return id;
   }
 
-  private announce(tx: Tx, id: number, username: string, at: Date, actorId: number | null): void {
-    this.log.record(tx, 'user', id);
+  private announceUser(tx: Tx, id: number, username: string, at: Date, actorId: number | null): void {
+    this.log.recordChange(tx, 'user', id);
     const data = { user_id: id, username, created_at: at.toISOString() };
     tx.emit(userCreated.of({ aggregateId: id, actorId, data }));
   }
@@ -102,9 +102,10 @@ function foreignAddresses(person: NewUser): Record<string, string[]> {
  * identity-and-import 10.1.
  */
 export function asNameConflict(error: unknown): unknown {
-  if (violates(error, 'uq_emails_email')) return new Conflict(EMAIL_TAKEN);
-  if (violates(error, 'uq_users_username') || violates(error, 'uq_namespaces_full_path'))
+  if (violatesConstraint(error, 'uq_emails_email')) return new Conflict(EMAIL_TAKEN);
+  if (violatesConstraint(error, 'uq_users_username') || violatesConstraint(error, 'uq_namespaces_full_path'))
     return new Conflict(USERNAME_TAKEN);
-  if (violates(error, 'uq_identities_provider_extern_uid')) return new Invalid({ 'identities.extern_uid': [TAKEN] });
+  if (violatesConstraint(error, 'uq_identities_provider_extern_uid'))
+    return new Invalid({ 'identities.extern_uid': [TAKEN] });
   return error;
 }

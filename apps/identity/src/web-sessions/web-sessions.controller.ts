@@ -10,7 +10,7 @@ import type {
 import { INTERNAL_CALLERS, INTERNAL_PATHS } from '@rookery/contracts';
 import { WebSessionsService } from './web-sessions.service';
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const readText = (value: unknown): string => (typeof value === 'string' ? value : '');
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Internal routes for the web pages of the gateway. Source: ADR 0207. */
@@ -21,22 +21,22 @@ export class WebSessionsController {
   @Internal('POST', INTERNAL_PATHS.startWebSession, INTERNAL_CALLERS.startWebSession)
   async start({ body }: InternalRequest): Promise<StartWebSessionAnswer> {
     const { id, digest, ip, user_agent: userAgent } = body;
-    const asked = { id: textOf(id), digest: textOf(digest), ip: textOrNull(ip), user_agent: textOrNull(userAgent) };
-    return { is_started: await this.sessions.start(asked) };
+    const asked = { id: readText(id), digest: readText(digest), ip: textOrNull(ip), user_agent: textOrNull(userAgent) };
+    return { is_started: await this.sessions.startSession(asked) };
   }
 
   @Internal('POST', INTERNAL_PATHS.checkWebSession, INTERNAL_CALLERS.checkWebSession)
   async check({ body }: InternalRequest): Promise<CheckWebSessionAnswer> {
-    return { is_live: await this.sessions.isLive(textOf(body['id']), textOrNull(body['ip'])) };
+    return { is_live: await this.sessions.isLive(readText(body['id']), textOrNull(body['ip'])) };
   }
 
   @Internal('POST', INTERNAL_PATHS.listWebSessions, INTERNAL_CALLERS.listWebSessions)
   async list({ body }: InternalRequest): Promise<ListWebSessionsAnswer> {
-    return { sessions: await this.sessions.list(textOf(body['id'])) };
+    return { sessions: await this.sessions.list(readText(body['id'])) };
   }
 
   @Internal('POST', INTERNAL_PATHS.endWebSession, INTERNAL_CALLERS.endWebSession)
   async end({ body }: InternalRequest): Promise<EndWebSessionAnswer> {
-    return { is_permitted: await this.sessions.end(textOf(body['id']), textOf(body['ended_id'])) };
+    return { is_permitted: await this.sessions.endSession(readText(body['id']), readText(body['ended_id'])) };
   }
 }

@@ -75,12 +75,12 @@ export class WebSessionsService {
   constructor(private readonly db: Database) {}
 
   /** Starts a session, or finds that it has started. Returns whether it could: not for an unknown or revoked token. */
-  async start({ id, digest, ip, user_agent: userAgent }: StartWebSessionRequest): Promise<boolean> {
+  async startSession({ id, digest, ip, user_agent: userAgent }: StartWebSessionRequest): Promise<boolean> {
     if (!UUID.test(id) || !/^[0-9a-f]{64}$/.test(digest)) return false;
     const started = await this.db.run(START, {
       id,
       digest: Buffer.from(digest, 'hex'),
-      ip: addressOf(ip),
+      ip: validAddress(ip),
       userAgent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
     });
     return started.length > 0;
@@ -90,7 +90,7 @@ export class WebSessionsService {
   async isLive(id: string, ip: string | null): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const [found] = await this.db.run(CHECK, { id });
-    if (found?.is_use_unrecorded) await this.db.run(RECORD_USE, { id, ip: addressOf(ip) });
+    if (found?.is_use_unrecorded) await this.db.run(RECORD_USE, { id, ip: validAddress(ip) });
     return found !== undefined;
   }
 
@@ -104,7 +104,7 @@ export class WebSessionsService {
   }
 
   /** Ends a session of the same person; those of others stay. Returns whether the token of the session `id` may do so. */
-  async end(id: string, ended: string): Promise<boolean> {
+  async endSession(id: string, ended: string): Promise<boolean> {
     if (id !== ended && !(await this.hasScope(id, ['api']))) return false;
     if (UUID.test(id) && UUID.test(ended)) await this.db.run(END, { id, ended });
     return true;
@@ -121,6 +121,6 @@ export class WebSessionsService {
   }
 }
 
-function addressOf(ip: string | null): string | null {
+function validAddress(ip: string | null): string | null {
   return ip !== null && isIP(ip) ? ip : null;
 }

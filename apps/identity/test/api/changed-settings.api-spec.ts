@@ -16,7 +16,7 @@ afterAll(() => identity.close());
 afterEach(() => say({}));
 
 function say(settings: Partial<ApplicationSettings>): void {
-  identity.app.get(InstanceSettings).take({ version: 1, features: {}, settings });
+  identity.app.get(InstanceSettings).applyAnswer({ version: 1, features: {}, settings });
 }
 
 interface Group {

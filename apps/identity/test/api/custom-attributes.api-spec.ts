@@ -167,7 +167,7 @@ describe.each(['user', 'group', 'project'] as const)('custom attributes of a %s'
       })
         .where((bind) => `t.id in (${bind(first)}, ${bind(second)})`)
         .narrow({ wanted: customAttributesFilter(kind, 't.id') }, { wanted });
-      return (await list.page(identity.db, { page: 1, perPage: 20 })).rows;
+      return (await list.readPage(identity.db, { page: 1, perPage: 20 })).rows;
     };
     const keysOf = async (wanted: Record<string, string> | undefined) => (await found(wanted)).map(({ id }) => id);
     expect(await keysOf(undefined)).toEqual([first, second]);

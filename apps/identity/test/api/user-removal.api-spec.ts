@@ -182,14 +182,14 @@ describe('a long removal', () => {
       [ida.namespaceId, ida.id],
     );
     await remove(ida.id).expect(204);
-    await identity.app.get(UserRemovalService).proceed();
+    await identity.app.get(UserRemovalService).continueRemovals();
     await until(async () => (await identity.root.get(`/api/v4/users/${ida.id}`)).status === 404);
     expect(await count('projects', 'namespace_id', ida.namespaceId)).toBe(0);
 
     // As if the process had ended right after the request.
     await identity.db.query(`insert into user_removals (user_id, hard_delete) values ($1, false)`, [jo.id]);
     await remove(jo.id).expect(204);
-    await identity.app.get(UserRemovalService).proceed();
+    await identity.app.get(UserRemovalService).continueRemovals();
     await until(async () => (await identity.root.get(`/api/v4/users/${jo.id}`)).status === 404);
   });
 
@@ -212,7 +212,7 @@ describe('a long removal', () => {
       [kim.id],
     );
     expect(rows).toEqual([{ token_id: token.id }]);
-    await identity.app.get(UserRemovalService).proceed();
+    await identity.app.get(UserRemovalService).continueRemovals();
     await until(async () => (await identity.root.get(`/api/v4/users/${kim.id}`)).status === 404);
   });
 });

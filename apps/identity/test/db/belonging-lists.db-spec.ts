@@ -77,7 +77,7 @@ async function compareGroups(): Promise<void> {
         ] as const) {
           const params = { ...GROUPS, ...asked, ...narrowed, order_by, sort };
           await compare(
-            (page) => lists.page(makeViewer({ userId: user }), params, page),
+            (page) => lists.list(makeViewer({ userId: user }), params, page),
             `select n.id from namespaces n where n.kind = 'group' and ${where} and ${level} >= $2
              order by n.${order_by} ${sort}, n.id`,
             [user, least(asked)],
@@ -102,7 +102,7 @@ async function compareProjects(): Promise<void> {
           const by = order_by === 'created_at' ? 'id' : order_by;
           await compare(
             (page) =>
-              lists.page(makeViewer({ userId: user }), { ...plain, ...asked, ...narrowed, order_by, sort }, page),
+              lists.list(makeViewer({ userId: user }), { ...plain, ...asked, ...narrowed, order_by, sort }, page),
             `select p.id from projects p join namespaces n on n.id = p.namespace_id where ${where} and ${level} >= $2
              order by p.${by} ${sort}, p.id ${sort}`,
             [user, least(asked)],

@@ -88,8 +88,8 @@ describe('the change log of the directory', () => {
         [projectId, ids.namespace],
       );
       for (const [kind, id] of Object.entries({ ...ids, project: projectId, membership, share })) {
-        identity.log.record(tx, kind as DirectoryKind, id);
-        identity.log.record(tx, kind as DirectoryKind, id);
+        identity.log.recordChange(tx, kind as DirectoryKind, id);
+        identity.log.recordChange(tx, kind as DirectoryKind, id);
       }
       identity.log.recordToken(tx, 77);
       expect(identity.log.versionOf(tx)).toBeNull();
@@ -127,7 +127,7 @@ describe('the change log of the directory', () => {
             [id, `${name} ${turn}`, resource, resource && 70 + place, resource && 30],
           );
         }
-        identity.log.record(tx, 'user', id);
+        identity.log.recordChange(tx, 'user', id);
         ids.push(id);
       }
       return ids;
@@ -146,7 +146,7 @@ describe('the change log of the directory', () => {
 
   it('plans the write of states once per connection, because all other commits wait for it', async () => {
     const plans = await identity.work.run(async (tx) => {
-      identity.log.record(tx, 'user', await user(tx, 'ann'));
+      identity.log.recordChange(tx, 'user', await user(tx, 'ann'));
       const counted: { generic_plans: string; custom_plans: string }[] = [];
       tx.beforeCommitLast(async () => {
         const name = 'directory_write_changes';
@@ -161,11 +161,11 @@ describe('the change log of the directory', () => {
   it('writes nothing when the transaction fails, and uses no version', async () => {
     await expect(
       identity.work.run(async (tx) => {
-        identity.log.record(tx, 'user', await user(tx, 'ann'));
+        identity.log.recordChange(tx, 'user', await user(tx, 'ann'));
         tx.beforeCommit(() => Promise.reject(new Error('no')));
       }),
     ).rejects.toThrow('no');
-    await identity.work.run(async (tx) => identity.log.record(tx, 'user', await user(tx, 'bob')));
+    await identity.work.run(async (tx) => identity.log.recordChange(tx, 'user', await user(tx, 'bob')));
     expect(await identity.all()).toMatchObject({ head: 1, changes: [{ version: 1, state: { username: 'bob' } }] });
   });
 
@@ -193,7 +193,7 @@ describe('the change log of the directory', () => {
         for (let round = 0; round < each; round++) {
           await identity.work.run(async (tx) => {
             const id = await user(tx, `w${writer}_${round}`);
-            identity.log.record(tx, 'user', id);
+            identity.log.recordChange(tx, 'user', id);
             // Long and short transactions concurrently.
             if (round % 5 === writer % 5) await tx.query('select pg_sleep(0.01)');
           });
@@ -214,7 +214,7 @@ describe('the change log of the directory', () => {
   it('includes in a version the changes that lower versions made to the same row', async () => {
     const id = await identity.work.run(async (tx) => {
       const made = await user(tx, 'ann');
-      identity.log.record(tx, 'user', made);
+      identity.log.recordChange(tx, 'user', made);
       return made;
     });
     let release = (): void => undefined;
@@ -223,12 +223,12 @@ describe('the change log of the directory', () => {
     // version.
     const first = identity.work.run(async (tx) => {
       await tx.query(`update users set name = 'New name' where id = $1`, [id]);
-      identity.log.record(tx, 'user', id);
+      identity.log.recordChange(tx, 'user', id);
       tx.beforeCommitLast(() => held);
     });
     const second = identity.work.run(async (tx) => {
       await until(async () => (await lockHolders()) > 0);
-      identity.log.record(tx, 'user', id);
+      identity.log.recordChange(tx, 'user', id);
     });
     await until(async () => (await lockWaiters()) > 0);
     release();
@@ -244,7 +244,7 @@ describe('the change log of the directory', () => {
     try {
       await holder.query('begin; select 1 from directory_head for update');
       const pendingWrite = identity.work.run(async (tx) => {
-        identity.log.record(tx, 'user', await user(tx, 'ann'));
+        identity.log.recordChange(tx, 'user', await user(tx, 'ann'));
         listen(tx, sent);
       });
       await until(async () => (await lockWaiters()) > 0);
@@ -261,7 +261,7 @@ describe('the change log of the directory', () => {
     const sent: string[] = [];
     await identity.work.run(async (tx) => {
       const id = await user(tx, 'ann');
-      identity.log.record(tx, 'user', id);
+      identity.log.recordChange(tx, 'user', id);
       const data = { user_id: id, username: 'ann', created_at: new Date().toISOString() };
       identity.log.emit(tx, userCreated.of({ aggregateId: id, actorId: null, data }));
       listen(tx, sent);
@@ -338,7 +338,7 @@ describe('the change log of the directory', () => {
     const people = (count: number): Promise<void> =>
       identity.work.run(async (tx) => {
         for (let i = 0; i < count; i++)
-          identity.log.record(tx, 'user', await user(tx, `p${Math.random().toString(36).slice(2)}`));
+          identity.log.recordChange(tx, 'user', await user(tx, `p${Math.random().toString(36).slice(2)}`));
       });
 
     it('is read in whole versions', async () => {
@@ -399,13 +399,13 @@ describe('the change log of the directory', () => {
   it('loses only superseded entries to compaction, and reports the horizon', async () => {
     const id = await identity.work.run(async (tx) => {
       const made = await user(tx, 'ann');
-      identity.log.record(tx, 'user', made);
+      identity.log.recordChange(tx, 'user', made);
       return made;
     });
     for (let round = 0; round < 5; round++) {
       await identity.work.run(async (tx) => {
         await tx.query('update users set name = $2 where id = $1', [id, `Name ${round}`]);
-        identity.log.record(tx, 'user', id);
+        identity.log.recordChange(tx, 'user', id);
         identity.log.recordToken(tx, 1);
       });
     }
@@ -424,7 +424,7 @@ describe('the change log of the directory', () => {
     await identity.work.run(async (tx) => {
       const crew = await group(tx, 'crew');
       for (let i = 0; i < 1500; i++) await member(tx, await user(tx, `u${i}`), 'namespace', crew);
-      identity.log.record(tx, 'namespace', crew);
+      identity.log.recordChange(tx, 'namespace', crew);
     });
     const before = await identity.all();
     const head = await identity.app.get(HistoriesService).startHistory();
@@ -433,7 +433,7 @@ describe('the change log of the directory', () => {
     expect(after).toMatchObject({ epoch: head.epoch, head: 5, upTo: 5, compactedTo: 5 });
     expect(after.changes).toHaveLength(3001);
     expect(new Set(after.changes.map((change) => change.version))).toEqual(new Set([2, 3, 4, 5]));
-    await identity.work.run(async (tx) => identity.log.record(tx, 'user', await user(tx, 'next')));
+    await identity.work.run(async (tx) => identity.log.recordChange(tx, 'user', await user(tx, 'next')));
     expect((await identity.changes({ after: 5, epoch: head.epoch })).changes).toMatchObject([{ version: 6 }]);
   });
 });

@@ -96,9 +96,9 @@ describe('a service and identity', () => {
       await tx.query(
         `insert into projects (id, namespace_id, name, path, visibility) values (500, 50, 'Nest', 'nest', 'private')`,
       );
-      identity.log.record(tx, 'user', 5);
-      identity.log.record(tx, 'namespace', 50);
-      identity.log.record(tx, 'project', 500);
+      identity.log.recordChange(tx, 'user', 5);
+      identity.log.recordChange(tx, 'namespace', 50);
+      identity.log.recordChange(tx, 'project', 500);
     }, 5);
     const levels = [0, 10, 30, 50, 0];
     for (const [round, level] of levels.entries()) {
@@ -109,13 +109,13 @@ describe('a service and identity', () => {
           );
         else if (level > 0) await tx.query(`update members set access_level = $1 where id = 9`, [level]);
         else await tx.query(`delete from members where id = 9`);
-        identity.log.record(tx, 'membership', 9);
+        identity.log.recordChange(tx, 'membership', 9);
       }, 5);
       const answers = await Promise.all(
         [service, behind].flatMap((module) => [
-          module.get(Directory).project('Crew/NEST', viewer),
-          module.get(Directory).project(500, viewer),
-          module.get(Directory).group(50, viewer),
+          module.get(Directory).findProject('Crew/NEST', viewer),
+          module.get(Directory).findProject(500, viewer),
+          module.get(Directory).findGroup(50, viewer),
         ]),
       );
       expect([round, answers.map((answer) => answer?.level ?? null)]).toEqual([
@@ -132,26 +132,26 @@ describe('a service and identity', () => {
       await tx.query(
         `insert into members (id, user_id, source_type, source_id, access_level) values (10, 5, 'project', 500, 40)`,
       );
-      identity.log.record(tx, 'membership', 10);
+      identity.log.recordChange(tx, 'membership', 10);
     }, 5);
     const directory = service.get(Directory);
-    expect(await directory.project(500, viewer)).toMatchObject({ level: 40 });
+    expect(await directory.findProject(500, viewer)).toMatchObject({ level: 40 });
     const head = await identity.app.get(HistoriesService).startHistory();
-    expect(await directory.project(500, at(head, 5))).toMatchObject({ level: 40 });
+    expect(await directory.findProject(500, at(head, 5))).toMatchObject({ level: 40 });
     // Until then it may use the state of the former epoch.
     await follows(head);
-    await expect(directory.project(500, viewer)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(directory.findProject(500, viewer)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('a blocked user sees nothing, whichever side decides', async () => {
     const viewer = await change(async (tx) => {
       await tx.query(`update projects set visibility = 'public' where id = 500`);
       await tx.query(`update users set state = 'blocked' where id = 5`);
-      identity.log.record(tx, 'project', 500);
-      identity.log.record(tx, 'user', 5);
+      identity.log.recordChange(tx, 'project', 500);
+      identity.log.recordChange(tx, 'user', 5);
     }, 5);
     await follows(viewer.directory);
-    await expect(service.get(Directory).project(500, viewer)).rejects.toMatchObject({ code: 'forbidden' });
-    expect(await behind.get(Directory).project(500, viewer)).toBeNull();
+    await expect(service.get(Directory).findProject(500, viewer)).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await behind.get(Directory).findProject(500, viewer)).toBeNull();
   });
 });

@@ -68,15 +68,15 @@ const pageOne = { page: 1, perPage: 20 };
 const listed =
   (viewer: Viewer, over: Partial<GroupFilters> = {}): Planned =>
   (db) =>
-    new GroupListsQueries(db).page(viewer, { ...plain, ...over }, pageOne);
+    new GroupListsQueries(db).list(viewer, { ...plain, ...over }, pageOne);
 const below =
-  (id: number, level: number, how: 'children' | 'descendants'): Planned =>
+  (id: number, level: number, how: 'listChildren' | 'listDescendants'): Planned =>
   (db) =>
     new GroupListsQueries(db)[how](above, { id, level, traversalIds: [id] }, plain, pageOne);
 
 const HOT: Record<string, Planned> = {
   'groups/groups-anonymous': (db) =>
-    new GroupListsQueries(db).after(anonymousViewer(), plain, 20, { name: 'Group 09', id: 7 }),
+    new GroupListsQueries(db).listAfter(anonymousViewer(), plain, 20, { name: 'Group 09', id: 7 }),
   'groups/groups-of-few': listed(few),
   'groups/groups-of-last': listed(last),
   'groups/groups-of-root': listed(above),
@@ -84,8 +84,8 @@ const HOT: Record<string, Planned> = {
   'groups/groups-by-path': listed(last, { order_by: 'path' }),
   'groups/groups-available': listed(few, { all_available: true }),
   'groups/groups-of-admin': listed(makeViewer({ userId: 1, isAdmin: true })),
-  'groups/groups-children': below(1, 30, 'children'),
-  'groups/groups-descendants': below(1, 30, 'descendants'),
+  'groups/groups-children': below(1, 30, 'listChildren'),
+  'groups/groups-descendants': below(1, 30, 'listDescendants'),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -38,7 +38,7 @@ describe('the history of the directory', () => {
         `insert into users (username, name, email) values ($1, $1, $1 || '@mail.example') returning id`,
         [name],
       );
-      identity.log.record(tx, 'user', row!.id);
+      identity.log.recordChange(tx, 'user', row!.id);
       return row!.id;
     });
   const at = ({ epoch, life, upTo }: DirectoryChangesAnswer, more: Readonly<Record<string, string | number>> = {}) =>
@@ -137,7 +137,7 @@ describe('the history of the directory', () => {
     await restart();
 
     await expect(made('bob')).rejects.toMatchObject({ reason: 'restored' });
-    await identity.work.run((tx) => Promise.resolve(identity.log.record(tx, 'user', 1)));
+    await identity.work.run((tx) => Promise.resolve(identity.log.recordChange(tx, 'user', 1)));
     await at(before, { seen: JSON.stringify({ user: 40, project: 7 }) });
     await expect(made('bob')).rejects.toMatchObject({ reason: 'restored' });
     await identity.changes({ after: 0, epoch: '', reader: 'admin', seen: JSON.stringify({ user: 60 }) });

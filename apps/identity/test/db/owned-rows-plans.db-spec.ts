@@ -55,7 +55,7 @@ it('badges of a project and its groups are found by their indexes', async () => 
 it('projects with a custom attribute are found by its value', async () => {
   const list = new ListQuery<object>({ name: 'attributed', from: 'projects p', columns: 'p.id' });
   list.narrow({ wanted: customAttributesFilter('project', 'p.id') }, { wanted: { team: 'team 7' } });
-  const plan = await planOf((db) => list.rows(db, 20));
+  const plan = await planOf((db) => list.readRows(db, 20));
   expect(plan).toContain('ix_custom_attributes_key_value');
   expect(plan).not.toContain('Seq Scan');
 });

@@ -75,7 +75,7 @@ const range = { with_shared: true, include_subgroups: false, include_ancestor_gr
 const listed =
   (viewer: Viewer, over: Partial<ProjectFilters> = {}, among: ProjectSet = {}): Planned =>
   (db) =>
-    new ProjectListsQueries(db).page(viewer, { ...plain, ...over }, pageOne, among);
+    new ProjectListsQueries(db).list(viewer, { ...plain, ...over }, pageOne, among);
 const ofTopics =
   (over: object): Planned =>
   (db) =>

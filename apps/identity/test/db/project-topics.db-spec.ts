@@ -33,7 +33,7 @@ async function project(visibility = 'public'): Promise<number> {
   );
   return row!.id;
 }
-const assign = (id: number, ...names: string[]) => identity.work.run((tx) => topics.assign(tx, id, names));
+const assign = (id: number, ...names: string[]) => identity.work.run((tx) => topics.assignTopics(tx, id, names));
 const named = async (id: number) =>
   (
     await query<{ name: string }>(
@@ -111,7 +111,7 @@ it('keeps exact counts under concurrent assignments, changes of visibility, remo
       [from, into],
     ]);
     const of = (name: string) => rows.find((row) => row.name === name)?.id;
-    if (of(from) && of(into)) await merge.merge(of(from)!, of(into)!).catch(() => undefined);
+    if (of(from) && of(into)) await merge.mergeTopics(of(from)!, of(into)!).catch(() => undefined);
   };
   await Promise.all(
     ids.flatMap((id, i) => [
@@ -139,7 +139,7 @@ it('keeps exact counts under concurrent assignments, changes of visibility, remo
 it('loses no assignment to a concurrent merge', async () => {
   const [early, late] = [await project(), await project()];
   await assign(early, 'going', 'staying');
-  await identity.work.run((tx) => topics.assign(tx, early, ['going']));
+  await identity.work.run((tx) => topics.assignTopics(tx, early, ['going']));
   const rows = await query<{ id: number; name: string }>(
     `select id, name from topics where name in ('going', 'staying')`,
   );
@@ -154,7 +154,7 @@ it('loses no assignment to a concurrent merge', async () => {
     await gate;
   });
   await held;
-  const merging = new TopicMergeService(identity.work).merge(idOf('going'), idOf('staying'));
+  const merging = new TopicMergeService(identity.work).mergeTopics(idOf('going'), idOf('staying'));
   await blocked(1);
   const assigning = assign(late, 'going');
   await blocked(2);

@@ -50,11 +50,11 @@ const resolution = (db: Database): TokenResolution =>
   new TokenResolution(db, ...([] as unknown as [never, never, never, never, never, never]));
 
 const HOT: Record<string, Planned> = {
-  'tokens/tokens-resolve': (db) => resolution(db).resolve(presented),
+  'tokens/tokens-resolve': (db) => resolution(db).resolveToken(presented),
   'tokens/tokens-resolve-id': (db) => resolution(db).confirm({ token_id: 7 } as never),
-  'members/members-direct': (db) => new MembersQueries(db).direct(viewer, source, {}, page),
-  'members/members-all': (db) => new MembersQueries(db).all(viewer, source, {}, page),
-  'members/members-one': (db) => new MembersQueries(db).one(source, 7),
+  'members/members-direct': (db) => new MembersQueries(db).listDirect(viewer, source, {}, page),
+  'members/members-all': (db) => new MembersQueries(db).listAll(viewer, source, {}, page),
+  'members/members-one': (db) => new MembersQueries(db).findMember(source, 7),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -29,7 +29,7 @@ const endsIn = (id: number, days: number) =>
     `update access_tokens set expires_on = ((now() at time zone 'UTC') - interval '1 hour')::date + $2::int where id = $1`,
     [id, days],
   );
-const sendNotices = () => identity.app.get(TokenExpiryNotices).send();
+const sendNotices = () => identity.app.get(TokenExpiryNotices).sendNotices();
 const noticesOf = async (id: number) =>
   (
     await identity.db.query<{ payload: { days_left: number; recipient_ids: number[] } }>(

@@ -28,7 +28,8 @@ const working = async (familyId: number) =>
       familyId,
     ])
   ).map((row) => row.id);
-const rotate = (id: number) => tokens.rotate(id, undefined, { userId: ada.id, tokenId: null, impersonatorId: null });
+const rotate = (id: number) =>
+  tokens.rotateToken(id, undefined, { userId: ada.id, tokenId: null, impersonatorId: null });
 /** A transaction that keeps its locks until it is released. */
 async function holding(take: (tx: Tx) => Promise<unknown>): Promise<{ release: () => Promise<void> }> {
   let release = (): void => undefined;

@@ -61,7 +61,7 @@ export async function startWorker(o: { readonly databaseUrl: string; readonly na
     drained: effectsWaiter(bus, database, strategy),
     stop: async () => {
       await bus.close();
-      await shutdown.run();
+      await shutdown.runAll();
       await app.close();
     },
   };

@@ -75,7 +75,12 @@ export class GistImportRecords {
   }
 
   /** Schedules an import. Returns false if one of the user runs. */
-  add({ importKey: key, userId: user, apiUrl: api, sealedCredential: credential }: NewGistImport): Promise<boolean> {
+  addImport({
+    importKey: key,
+    userId: user,
+    apiUrl: api,
+    sealedCredential: credential,
+  }: NewGistImport): Promise<boolean> {
     return this.work.run(async (tx) => {
       const [row] = await tx.run(ADD, { key, user, api, credential });
       if (row) await this.jobs.enqueue(tx, importGists, { import_id: row.id });
@@ -83,13 +88,13 @@ export class GistImportRecords {
     });
   }
 
-  async one(id: number): Promise<GistImportRow | null> {
+  async findImport(id: number): Promise<GistImportRow | null> {
     const [row] = await this.database.run(ONE, { id });
     return row ?? null;
   }
 
   /** Records a page. Returns null if the import has ended or the page was recorded already. */
-  async advance(
+  async advanceImport(
     { id, pages }: Pick<GistImportRow, 'id' | 'pages'>,
     next: string | null,
     leftOut: readonly LeftOutGist[],
@@ -98,17 +103,17 @@ export class GistImportRecords {
     return row ?? null;
   }
 
-  async end(id: number, state: 'finished' | 'failed'): Promise<void> {
+  async endImport(id: number, state: 'finished' | 'failed'): Promise<void> {
     await this.work.run((tx) => tx.run(END, { id, state }));
   }
 
   /** Continues an import later. */
-  async postpone(id: number, at: Date): Promise<void> {
+  async postponeImport(id: number, at: Date): Promise<void> {
     await this.work.run((tx) => this.jobs.enqueue(tx, importGists, { import_id: id }, { at }));
   }
 
   /** Ends imports without progress, and deletes old ones. */
-  async sweep(): Promise<void> {
+  async sweepImports(): Promise<void> {
     await this.work.run((tx) => tx.run(FAIL_STUCK, {}));
     await this.work.run((tx) => tx.run(DROP_OLD, {}));
   }

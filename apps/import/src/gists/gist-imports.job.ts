@@ -4,7 +4,7 @@ import type { EgressReason } from '@rookery/egress';
 import { Job } from '@rookery/jobs';
 import type { JobRun } from '@rookery/jobs';
 import { ImportCredentials } from '../imports/import-credentials';
-import { gistIn } from '../sources/remote/remote-gists';
+import { parseGist } from '../sources/remote/remote-gists';
 import type { RemoteGist } from '../sources/remote/remote-gists';
 import { GistTooLarge, RemoteGistsClient } from '../sources/remote/remote-gists-client';
 import { SourceError } from '../sources/source-error';
@@ -46,32 +46,32 @@ export class GistImportsJob {
 
   @Job(importGists)
   async run({ params, attempt, signal }: JobRun<typeof importGists>): Promise<void> {
-    const row = await this.records.one(params.import_id);
+    const row = await this.records.findImport(params.import_id);
     if (row?.state !== 'started') return;
     const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
-    if (credential === null) return this.records.end(row.id, 'failed');
+    if (credential === null) return this.records.endImport(row.id, 'failed');
     try {
       await this.importPages(row, { url: row.api_url, credential }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof SourceError && error.retryAt) return this.records.postpone(row.id, error.retryAt);
+      if (error instanceof SourceError && error.retryAt) return this.records.postponeImport(row.id, error.retryAt);
       const isFinal = error instanceof SourceError && error.reason !== 'other';
       // Tries count from the last page on, so that a long import survives many short failures of its host.
       if (!isFinal && (await this.hasAdvanced(row)))
-        return this.records.postpone(row.id, new Date(Date.now() + RETRY_MS));
+        return this.records.postponeImport(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && attempt < importGists.tries) throw error;
-      await this.end(row.id, 'failed');
+      await this.endImport(row.id, 'failed');
       if (!(error instanceof SourceError)) throw error;
     }
   }
 
   @Job('sweep-gist-imports', { cron: '41 * * * *' })
   sweep(): Promise<void> {
-    return this.records.sweep();
+    return this.records.sweepImports();
   }
 
   private async hasAdvanced({ id, pages }: GistImportRow): Promise<boolean> {
-    return ((await this.records.one(id))?.pages ?? 0) > pages;
+    return ((await this.records.findImport(id))?.pages ?? 0) > pages;
   }
 
   private async importPages(first: GistImportRow, access: UpstreamAccess, signal: AbortSignal): Promise<void> {
@@ -84,10 +84,10 @@ export class GistImportsJob {
         throw error;
       });
     }
-    if (row !== null) await this.end(row.id, 'finished');
+    if (row !== null) await this.endImport(row.id, 'finished');
   }
 
-  /** Shape: null for an import that has ended. */
+  /** Returns null for an import that has ended. */
   private async importPage(
     row: GistImportRow,
     access: UpstreamAccess,
@@ -95,22 +95,22 @@ export class GistImportsJob {
   ): Promise<GistImportRow | null> {
     signal.throwIfAborted();
     const address = row.next_page ?? this.client.firstPage(access);
-    const { items, next } = await this.client.page(access, address, signal);
+    const { items, next } = await this.client.readPage(access, address, signal);
     if (next === address) throw new SourceError('address', 'Invalid pagination URL.');
     const leftOut: LeftOutGist[] = [];
     for (const item of items) {
-      const gist = gistIn(item);
+      const gist = parseGist(item);
       const problem = gist === null ? MALFORMED : await this.importGist(row, access, gist, signal);
       if (problem !== null) leftOut.push(problem);
     }
-    return this.records.advance(row, next, leftOut);
+    return this.records.advanceImport(row, next, leftOut);
   }
 
   /** Sends the e-mail about gists that were left out before the import ends, so that it is not lost. */
-  private async end(id: number, state: 'finished' | 'failed'): Promise<void> {
-    const row = await this.records.one(id);
-    if (row && row.left_out.length > 0) await this.snippets.notify(row);
-    await this.records.end(id, state);
+  private async endImport(id: number, state: 'finished' | 'failed'): Promise<void> {
+    const row = await this.records.findImport(id);
+    if (row && row.left_out.length > 0) await this.snippets.notifyUser(row);
+    await this.records.endImport(id, state);
   }
 
   /** Shape: null for a gist that is a snippet now, and for one without files. */
@@ -121,18 +121,18 @@ export class GistImportsJob {
     signal: AbortSignal,
   ): Promise<LeftOutGist | null> {
     if (listed.files.length === 0) return null;
-    const name = titleOf(listed);
+    const name = gistTitle(listed);
     if (listed.files.length > MAX_FILES) return { name, reason: TOO_MANY };
-    const gist = await this.read(access, listed, signal);
+    const gist = await this.readGist(access, listed, signal);
     if (typeof gist === 'string') return { name, reason: gist };
-    const reason = await this.snippets.write(userId, new URL(access.url).host, { ...gist, title: name });
+    const reason = await this.snippets.writeSnippet(userId, new URL(access.url).host, { ...gist, title: name });
     return reason === null ? null : { name, reason };
   }
 
-  /** Shape: the reason why a gist cannot be read, as a text. Errors: SourceError for failures that can pass. */
-  private async read(access: UpstreamAccess, gist: RemoteGist, signal: AbortSignal): Promise<RemoteGist | string> {
+  /** The reason why a gist cannot be read, as a text. Errors: SourceError for failures that can pass. */
+  private async readGist(access: UpstreamAccess, gist: RemoteGist, signal: AbortSignal): Promise<RemoteGist | string> {
     try {
-      return await this.client.complete(access, gist, signal);
+      return await this.client.completeGist(access, gist, signal);
     } catch (error) {
       if (error instanceof GistTooLarge) return TOO_LARGE;
       if (!(error instanceof SourceError) || error.reason === 'limit' || isTransient(error)) throw error;
@@ -148,7 +148,7 @@ function isTransient({ reason, status, cause }: SourceError): boolean {
 }
 
 /** Source: reference identity-and-import 6.9. */
-function titleOf({ description, files }: RemoteGist): string {
+function gistTitle({ description, files }: RemoteGist): string {
   const line = (description ?? '').replace(/[\s\p{C}]+/gu, ' ').trim();
   return (line === '' ? files[0]!.name : line).slice(0, MAX_NAME).replace(/\p{Cs}$/u, '');
 }

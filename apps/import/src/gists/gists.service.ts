@@ -38,13 +38,13 @@ export class GistsService {
       throw new ImportRefused('disabled', 'errors', [`${SOURCE} import source is disabled`]);
     }
     const access = {
-      url: await this.remote.addressOf(request.remote_hostname || null),
+      url: await this.remote.resolveAddress(request.remote_hostname || null),
       credential: request.personal_access_token,
     };
     if (await this.records.isRunning(viewer.userId)) throw new ImportRefused('unprocessable', 'errors', RUNNING);
     await this.checkCredential(access);
     const importKey = randomUUID();
-    const isAdded = await this.records.add({
+    const isAdded = await this.records.addImport({
       ...{ importKey, userId: viewer.userId, apiUrl: access.url },
       sealedCredential: this.credentials.seal(importKey, access.credential),
     });

@@ -23,12 +23,16 @@ export class UserSnippets {
 
   constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
-    this.snippets = routes.to('collaboration', INTERNAL_PATHS.importSnippet, limits);
-    this.leftOut = routes.to('collaboration', INTERNAL_PATHS.importLeftOut, limits);
+    this.snippets = routes.createClient('collaboration', INTERNAL_PATHS.importSnippet, limits);
+    this.leftOut = routes.createClient('collaboration', INTERNAL_PATHS.importLeftOut, limits);
   }
 
   /** Returns the reason why a gist cannot be a snippet; null if it is one now. */
-  async write(userId: number, source: string, gist: RemoteGist & { readonly title: string }): Promise<string | null> {
+  async writeSnippet(
+    userId: number,
+    source: string,
+    gist: RemoteGist & { readonly title: string },
+  ): Promise<string | null> {
     const request: ImportSnippetRequest = {
       ...{ user_id: userId, source, upstream_id: gist.id, title: gist.title },
       visibility: gist.isPublic ? 'public' : 'private',
@@ -40,7 +44,7 @@ export class UserSnippets {
   }
 
   /** Has the user notified about gists that were left out, once for each import. */
-  async notify({ id, import_key, user_id, left_out: found }: GistImportRow): Promise<void> {
+  async notifyUser({ id, import_key, user_id, left_out: found }: GistImportRow): Promise<void> {
     await this.leftOut.ask({ import_key, user_id, import_id: id, snippets: [...found.slice(0, MAX_LEFT_OUT)] });
   }
 }

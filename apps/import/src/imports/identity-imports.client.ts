@@ -29,19 +29,19 @@ export class IdentityImportsClient {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const limits = { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS };
-    this.targets = routes.to('identity', INTERNAL_PATHS.importTarget, limits);
-    this.projects = routes.to('identity', INTERNAL_PATHS.importProject, limits);
-    this.states = routes.to('identity', INTERNAL_PATHS.importState, limits);
+    this.targets = routes.createClient('identity', INTERNAL_PATHS.importTarget, limits);
+    this.projects = routes.createClient('identity', INTERNAL_PATHS.importProject, limits);
+    this.states = routes.createClient('identity', INTERNAL_PATHS.importState, limits);
   }
 
   /** Checks whether a user may import into a namespace. */
-  target(request: ImportTargetRequest): Promise<ImportTargetAnswer> {
+  findTarget(request: ImportTargetRequest): Promise<ImportTargetAnswer> {
     return this.convertFailures(() => this.targets.ask(request));
   }
 
   /** Creates the project of an import, once. */
   createProject(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
-    return this.convertFailures(() => this.projects.ask(request).catch(problemIn));
+    return this.convertFailures(() => this.projects.ask(request).catch(toProblem));
   }
 
   /** Reports the state of an import. */
@@ -60,7 +60,7 @@ export class IdentityImportsClient {
 }
 
 /** Identity does not read a request that is too large, so it has not created the project. Errors: all others. */
-function problemIn(error: unknown): ImportProjectAnswer {
+function toProblem(error: unknown): ImportProjectAnswer {
   if (!(error instanceof InternalRefusal) || error.status !== PAYLOAD_TOO_LARGE) throw error;
   return { outcome: 'invalid', problems: ['The fields of the repository are too long'] };
 }

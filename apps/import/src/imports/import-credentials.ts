@@ -20,7 +20,7 @@ export class ImportCredentials {
   /** Encrypts the credential of an import. Shape: nonce, tag and ciphertext. */
   seal(importKey: string, credential: string): Buffer {
     const nonce = randomBytes(NONCE_LENGTH);
-    const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(placeOf(importKey));
+    const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(associatedData(importKey));
     const text = Buffer.concat([cipher.update(credential), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
   }
@@ -29,7 +29,9 @@ export class ImportCredentials {
   open(importKey: string, sealed: Buffer): string | null {
     for (const key of this.sealingKeys) {
       try {
-        const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_LENGTH)).setAAD(placeOf(importKey));
+        const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_LENGTH)).setAAD(
+          associatedData(importKey),
+        );
         decipher.setAuthTag(sealed.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH));
         return Buffer.concat([
           decipher.update(sealed.subarray(NONCE_LENGTH + TAG_LENGTH)),
@@ -48,6 +50,6 @@ export class ImportCredentials {
 }
 
 /** Binds the ciphertext to its row, so that it cannot be moved to another one. */
-function placeOf(importKey: string): Buffer {
+function associatedData(importKey: string): Buffer {
   return Buffer.from(`project_imports/${importKey}/sealed_credential`);
 }

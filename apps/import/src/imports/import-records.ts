@@ -147,7 +147,7 @@ export class ImportRecords {
   ) {}
 
   /** Adds a pending import. Returns its id. */
-  add(made: NewImport): Promise<number> {
+  addImport(made: NewImport): Promise<number> {
     return this.work.run(async (tx) => {
       const { identifiers } = await tx.manager.insert(ProjectImport, { ...made, state: 'pending' });
       return Number(identifiers[0]!['id']);
@@ -155,24 +155,24 @@ export class ImportRecords {
   }
 
   /** Schedules a pending import, whose project exists now. */
-  schedule(id: number, projectId: number): Promise<ImportRow | null> {
-    return this.work.run((tx) => this.scheduleIn(tx, id, projectId));
+  scheduleImport(id: number, projectId: number): Promise<ImportRow | null> {
+    return this.work.run((tx) => this.scheduleInTransaction(tx, id, projectId));
   }
 
   /** Schedules the pending import with this key. An import that was forgotten meanwhile has failed. */
   async scheduleByKey(tx: Tx, key: string, projectId: number): Promise<void> {
     const [found] = await tx.run(PENDING_OF_KEY, { key });
-    if (found) await this.scheduleIn(tx, found.id, projectId);
+    if (found) await this.scheduleInTransaction(tx, found.id, projectId);
   }
 
-  private async scheduleIn(tx: Tx, id: number, projectId: number): Promise<ImportRow | null> {
+  private async scheduleInTransaction(tx: Tx, id: number, projectId: number): Promise<ImportRow | null> {
     const job = await this.jobs.enqueue(tx, runImport, { import_id: id });
     const [row] = await tx.run(SCHEDULE, { id, project: projectId, job });
     return row ?? null;
   }
 
   /** Removes a pending import whose project was refused. */
-  async drop(id: number): Promise<void> {
+  async dropImport(id: number): Promise<void> {
     await this.work.run((tx) => tx.run(DROP, { id }));
   }
 
@@ -188,23 +188,25 @@ export class ImportRecords {
    * Marks an unfinished import as started. Shape: null for one that has ended or was deleted, and for one that has to wait
    * for other imports of its user: the end of one of them starts it.
    */
-  begin(id: number): Promise<ImportRow | null> {
+  beginImport(id: number): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
       await tx.run(LOCK_USER, { id });
       const [row] = await tx.run(BEGIN, { id, most: this.settings.perUser });
-      if (row) await this.report(tx, id);
+      if (row) await this.queueReport(tx, id);
       return row ?? null;
     });
   }
 
-  /** Ends an import and wipes its credential, and starts the next one of the user. Shape: null if it has ended already. */
-  end(id: number, state: FinalState, error: string | null = null): Promise<ImportRow | null> {
+  /**
+   * Ends an import and wipes its credential, and starts the next one of the user. Returns null if it has ended already.
+   */
+  endImport(id: number, state: FinalState, error: string | null = null): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
       await tx.run(LOCK_USER, { id });
       const [row] = await tx.run(END, { id, state, error });
       if (!row) return null;
-      await this.report(tx, id);
-      if (state === 'canceled' && row.job_id !== null) await this.jobs.cancel(tx, row.job_id);
+      await this.queueReport(tx, id);
+      if (state === 'canceled' && row.job_id !== null) await this.jobs.cancelJob(tx, row.job_id);
       await this.startNext(tx, row.user_id);
       return row;
     });
@@ -226,11 +228,11 @@ export class ImportRecords {
    * Continues an unfinished import at a later time. It does not count as progress: a host that never answers does not keep an
    * import forever.
    */
-  async postpone(id: number, at: Date): Promise<void> {
+  async postponeImport(id: number, at: Date): Promise<void> {
     await this.work.run(async (tx) => {
       const job = await this.jobs.enqueue(tx, runImport, { import_id: id }, { at });
       const [row] = await tx.run(POSTPONE, { id, job });
-      if (!row) await this.jobs.cancel(tx, job);
+      if (!row) await this.jobs.cancelJob(tx, job);
     });
   }
 
@@ -240,7 +242,7 @@ export class ImportRecords {
   }
 
   /** Notes objects that could not be imported. */
-  async addFailuresIn(tx: Tx, id: number, failed: readonly FailedObject[]): Promise<void> {
+  async addFailures(tx: Tx, id: number, failed: readonly FailedObject[]): Promise<void> {
     if (failed.length === 0) return;
     await tx.run(ADD_FAILURES, {
       id,
@@ -251,7 +253,7 @@ export class ImportRecords {
     });
   }
 
-  async one(id: number): Promise<ImportRow | null> {
+  async findImport(id: number): Promise<ImportRow | null> {
     const [row] = await this.database.run(ONE, { id });
     return row ?? null;
   }
@@ -262,7 +264,7 @@ export class ImportRecords {
     return row ?? null;
   }
 
-  failures(id: number): Promise<readonly FailureRow[]> {
+  listFailures(id: number): Promise<readonly FailureRow[]> {
     return this.database.run(FAILURES, { id, count: SHOWN_FAILURES });
   }
 
@@ -278,7 +280,7 @@ export class ImportRecords {
     await tx.run(POSTPONE, { id: next.id, job });
   }
 
-  private async report(tx: Tx, id: number): Promise<void> {
+  private async queueReport(tx: Tx, id: number): Promise<void> {
     await this.jobs.enqueue(tx, reportImportState, { import_id: id });
   }
 }

@@ -44,20 +44,20 @@ export class ImportStages {
     private readonly records: ImportRecords,
   ) {}
 
-  async progress(id: number, name: string): Promise<StageProgress> {
+  async readProgress(id: number, name: string): Promise<StageProgress> {
     const [row] = await this.database.run(ONE, { id, name });
     return { isDone: row?.is_done ?? false, nextPage: row?.next_page ?? null, pages: row?.pages ?? 0 };
   }
 
   /** Records a page of a stage, with the objects that could not be imported. Without a next page the stage is done. */
-  async advance(
+  async advanceStage(
     id: number,
     name: string,
     { next, fetched, imported, attachments }: StagePage,
     failed: readonly FailedObject[],
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      await this.records.addFailuresIn(tx, id, failed);
+      await this.records.addFailures(tx, id, failed);
       await tx.run(ADVANCE, { id, name, next, fetched, imported });
       if (attachments && attachments.fetched > 0)
         await tx.run(ADVANCE, { id, name: ATTACHMENTS, next: null, ...attachments });

@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { CancelImport, ImportRemote, ImportRepohost, ImportRepohostServer } from './imports.dto';
 import { importedProject, importStatus } from './imports.presenter';
 import { ImportsService } from './imports.service';
-import type { ImportStatus, ShownImport } from './imports.service';
+import type { ImportStatus, ImportView } from './imports.service';
 import { RemoteImportsService } from './starting/remote-imports.service';
 import { RepohostImportsService } from './starting/repohost-imports.service';
 import { RepohostServerImportsService } from './starting/repohost-server-imports.service';
@@ -32,7 +32,7 @@ export class ImportsController {
     aliases: ['/import/github'],
     takesNoKey: true,
   })
-  start({ viewer, params }: Call<ImportRemote, undefined, SignedInViewer>): Promise<ShownImport> {
+  start({ viewer, params }: Call<ImportRemote, undefined, SignedInViewer>): Promise<ImportView> {
     return this.remote.start(viewer, params);
   }
 
@@ -47,7 +47,7 @@ export class ImportsController {
     aliases: ['/import/bitbucket_server'],
     takesNoKey: true,
   })
-  startFromServer({ viewer, params }: Call<ImportRepohostServer, undefined, SignedInViewer>): Promise<ShownImport> {
+  startFromServer({ viewer, params }: Call<ImportRepohostServer, undefined, SignedInViewer>): Promise<ImportView> {
     return this.servers.start(viewer, params);
   }
 
@@ -62,7 +62,7 @@ export class ImportsController {
     aliases: ['/import/bitbucket', '/import/cloudrepo'],
     takesNoKey: true,
   })
-  startFromService({ viewer, params }: Call<ImportRepohost, undefined, SignedInViewer>): Promise<ShownImport> {
+  startFromService({ viewer, params }: Call<ImportRepohost, undefined, SignedInViewer>): Promise<ImportView> {
     return this.repohost.start(viewer, params);
   }
 
@@ -75,7 +75,7 @@ export class ImportsController {
     answers: one(importedProject),
     aliases: ['/import/github/cancel'],
   })
-  cancel({ viewer, params }: Call<CancelImport, undefined, SignedInViewer>): Promise<ShownImport> {
+  cancel({ viewer, params }: Call<CancelImport, undefined, SignedInViewer>): Promise<ImportView> {
     return this.imports.cancel(viewer, params.project_id);
   }
 

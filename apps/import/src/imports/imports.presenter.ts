@@ -3,15 +3,15 @@ import { IMPORT_STATES, IMPORT_TYPES, IMPORTED_KINDS } from '@rookery/contracts'
 import type { FailureRow } from './import-records';
 import { ATTACHMENTS } from './import-stages';
 import type { StageRow } from './import-stages';
-import type { ImportStatus, ShownImport } from './imports.service';
+import type { ImportStatus, ImportView } from './imports.service';
 
 const state = choice('none', ...IMPORT_STATES);
 
 /** A pending import has no project yet, so it is never shown. */
-const shownState = ({ row }: ShownImport) => row.state as (typeof IMPORT_STATES)[number];
+const shownState = ({ row }: ImportView) => row.state as (typeof IMPORT_STATES)[number];
 
 /** Source: reference identity-and-import 6.2. */
-export const importedProject = presenter<ShownImport>('ImportedProject').fields({
+export const importedProject = presenter<ImportView>('ImportedProject').fields({
   id: [int, ({ project }) => project.id],
   name: [text, ({ project }) => project.name],
   full_path: [text, ({ project }) => `/${project.full_path}`],
@@ -40,13 +40,13 @@ const failure = object({
   line_number: alwaysNull,
 });
 
-function failureOf({ id, created_at, message, object_name: name, relation_name }: FailureRow) {
+function toFailure({ id, created_at, message, object_name: name, relation_name }: FailureRow) {
   const text = `${name}: ${message}`;
   const named = { exception_class: 'ImportFailure', exception_message: text, source: 'import', relation_name };
   return { id, created_at: created_at.toISOString(), ...named, line_number: null };
 }
 
-function countsOf(stages: readonly StageRow[], column: 'fetched' | 'imported'): Record<string, number> {
+function stageCounts(stages: readonly StageRow[], column: 'fetched' | 'imported'): Record<string, number> {
   const countOf = (kind: string): number => stages.find(({ name }) => name === kind)?.[column] ?? 0;
   const isShown = (kind: string): boolean => kind !== ATTACHMENTS || stages.some(({ name }) => name === ATTACHMENTS);
   return Object.fromEntries([...IMPORTED_KINDS, ATTACHMENTS].filter(isShown).map((kind) => [kind, countOf(kind)]));
@@ -61,18 +61,18 @@ export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
   path: [text, ({ project }) => project.path],
   path_with_namespace: [text, ({ project }) => project.fullPath],
   created_at: [instant, ({ project }) => new Date(project.createdAt)],
-  import_status: [state, ({ row }) => (row === null ? 'none' : shownState({ row } as ShownImport))],
+  import_status: [state, ({ row }) => (row === null ? 'none' : shownState({ row } as ImportView))],
   import_type: [nullable(choice(...IMPORT_TYPES)), ({ row }) => row?.source ?? null],
   correlation_id: [nullable(text), ({ row }) => row?.import_key ?? null, { about: 'Identifies the import in logs.' }],
   failed_relations: [
     list(failure),
-    ({ failures }) => failures.map(failureOf),
+    ({ failures }) => failures.map(toFailure),
     { about: 'Objects that could not be imported, at most 100; for reporters and higher roles.' },
   ],
   import_error: [nullable(text), ({ error }) => error, { about: 'For reporters and higher roles.' }],
   stats: [
     mapOf(mapOf(int)),
-    ({ stages }) => ({ fetched: countsOf(stages!, 'fetched'), imported: countsOf(stages!, 'imported') }),
+    ({ stages }) => ({ fetched: stageCounts(stages!, 'fetched'), imported: stageCounts(stages!, 'imported') }),
     {
       when: ({ row, stages }) => row?.source === 'remote' && stages !== null,
       about:

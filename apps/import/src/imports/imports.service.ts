@@ -10,7 +10,7 @@ import { ImportStages } from './import-stages';
 import type { StageRow } from './import-stages';
 
 /** An import with its project. */
-export interface ShownImport {
+export interface ImportView {
   readonly project: ImportedProject;
   readonly row: ImportRow;
 }
@@ -38,18 +38,18 @@ export class ImportsService {
   ) {}
 
   /** Cancels an import. Errors: NotFound; Forbidden; Refused for an import that has ended. */
-  async cancel(viewer: SignedInViewer, projectId: number): Promise<ShownImport> {
+  async cancel(viewer: SignedInViewer, projectId: number): Promise<ImportView> {
     const found = await this.records.ofProject(projectId);
     if (found?.source !== SOURCE) throw new NotFound();
-    const project = await this.directory.project(projectId, viewer);
+    const project = await this.directory.findProject(projectId, viewer);
     // As for a project that was never imported, so that the answer does not reveal a hidden one.
     if (!project) throw new NotFound();
     if (!viewer.isAdmin && project.level < ACCESS_LEVELS.owner) {
       throw new Forbidden('Unauthorized access', { verbatim: true });
     }
-    const row = await this.records.end(found.id, 'canceled');
+    const row = await this.records.endImport(found.id, 'canceled');
     if (row) return { project: shownProject(project), row };
-    const { state } = (await this.records.one(found.id)) ?? found;
+    const { state } = (await this.records.findImport(found.id)) ?? found;
     throw new Refused(`The import cannot be canceled because it is ${state}`, { verbatim: true });
   }
 
@@ -61,7 +61,7 @@ export class ImportsService {
     const row = await this.records.ofProject(project.id);
     const seesDetails = viewer.isAdmin || project.level >= ACCESS_LEVELS.reporter;
     if (!row || !seesDetails) return { project, row, error: null, failures: [], stages: null };
-    const [failures, stages] = await Promise.all([this.records.failures(row.id), this.stages.ofImport(row.id)]);
+    const [failures, stages] = await Promise.all([this.records.listFailures(row.id), this.stages.ofImport(row.id)]);
     return { project, row, error: row.error, failures, stages };
   }
 }

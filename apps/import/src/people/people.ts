@@ -17,7 +17,7 @@ export class People {
 
   constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
-    this.route = routes.to('identity', INTERNAL_PATHS.importPeople, limits);
+    this.route = routes.createClient('identity', INTERNAL_PATHS.importPeople, limits);
   }
 
   /** Returns the local owner for each person. Errors: a plain Error if identity does not answer or find the import. */

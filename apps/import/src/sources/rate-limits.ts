@@ -1,6 +1,6 @@
 import type { EgressAnswer } from '@rookery/egress';
 
-type Head = Pick<EgressAnswer, 'headers'>;
+type AnswerHead = Pick<EgressAnswer, 'headers'>;
 
 /** Bounds of a pause. Units: ms. */
 const SHORTEST_PAUSE_MS = 1000;
@@ -10,22 +10,22 @@ const DEFAULT_PAUSE_MS = 60_000;
 const MARGIN_MS = 5000;
 
 /** Returns the time after which a rate-limited host may be asked again. */
-export function retryTimeIn({ headers }: Head): Date {
-  const seconds = numberIn(headers['retry-after']);
-  return seconds === null ? resetTime(headers) : bounded(seconds * 1000);
+export function parseRetryTime({ headers }: AnswerHead): Date {
+  const seconds = parseNumber(headers['retry-after']);
+  return seconds === null ? resetTime(headers) : boundPause(seconds * 1000);
 }
 
 /** Returns the time at which a rate limit ends. */
 export function resetTime(headers: EgressAnswer['headers']): Date {
-  const reset = numberIn(headers['x-ratelimit-reset']);
-  return bounded(reset === null ? DEFAULT_PAUSE_MS : reset * 1000 + MARGIN_MS - Date.now());
+  const reset = parseNumber(headers['x-ratelimit-reset']);
+  return boundPause(reset === null ? DEFAULT_PAUSE_MS : reset * 1000 + MARGIN_MS - Date.now());
 }
 
-function bounded(pauseMs: number): Date {
+function boundPause(pauseMs: number): Date {
   return new Date(Date.now() + Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, pauseMs)));
 }
 
 /** Returns the number in a header; null for another text. */
-export function numberIn(text: string | undefined): number | null {
+export function parseNumber(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }

@@ -17,18 +17,18 @@ export function toFields(item: unknown): Fields {
 }
 
 /** Returns an instant; null for a value that is no instant, and for years that the database cannot store. */
-export function timeIn(value: unknown): string | null {
+export function parseTime(value: unknown): string | null {
   const at = typeof value === 'string' ? new Date(value) : null;
   if (at === null || Number.isNaN(at.getTime())) return null;
   return /^(?!0000)\d{4}-/.test(at.toISOString()) ? at.toISOString() : null;
 }
 
 /** Returns at most the first `most` characters of a text. */
-export function textIn(value: unknown, most = Infinity): string | null {
+export function parseText(value: unknown, most = Infinity): string | null {
   return typeof value === 'string' && value !== '' ? storableText(value.slice(0, most)) : null;
 }
 
-export function listIn(value: unknown): readonly unknown[] {
+export function parseList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, MAX_LIST) : [];
 }
 

@@ -61,7 +61,7 @@ export class UpstreamHosts {
   }
 
   /** Returns the files that texts of a repository link to; null for kinds of hosts whose files stay upstream. */
-  attachments(kind: UpstreamKind, access: UpstreamAccess, name: string): UpstreamAttachments | null {
+  openAttachments(kind: UpstreamKind, access: UpstreamAccess, name: string): UpstreamAttachments | null {
     if (kind !== 'remote') return null;
     const origin = webOriginOf(access.url);
     return new UpstreamAttachments(new AttachmentLinks(origin, name), this.requests, access, origin);

@@ -57,7 +57,7 @@ export interface UpstreamPullRequest {
   readonly mergedAt: string | null;
 }
 
-/** A branch with the commit that a pull request compares. Shape: `owner` is a username, or empty if it is unknown. */
+/** A branch with the commit that a pull request compares. `owner` is a username, or empty if it is unknown. */
 export interface UpstreamCommit {
   readonly branch: string;
   readonly sha: string;
@@ -77,7 +77,7 @@ export interface UpstreamComment {
 }
 
 /**
- * A change of an issue or a pull request. Shape: `name` is the label, the title of the milestone, the new title, the username,
+ * A change of an issue or a pull request. `name` is the label, the title of the milestone, the new title, the username,
  * or a reference to the object that mentions this one; `before` is the former title.
  */
 export interface UpstreamEvent {
@@ -102,8 +102,8 @@ export interface UpstreamReview {
 }
 
 /**
- * A comment on a line of a pull request. Shape: `line` is null for a comment on a whole file; `replyTo` is null for the
- * first comment of a thread.
+ * A comment on a line of a pull request. `line` is null for a comment on a whole file; `replyTo` is null for the first
+ * comment of a thread.
  */
 export interface UpstreamReviewComment {
   readonly id: number;

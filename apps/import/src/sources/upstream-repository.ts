@@ -1,4 +1,4 @@
-/** A page of a list. Shape: `next` is the address of the next page. */
+/** A page of a list. `next` is the address of the next page. */
 export interface UpstreamPage {
   readonly items: readonly unknown[];
   readonly next: string | null;

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Egress, EgressError } from '@rookery/egress';
 import type { EgressAnswer, EgressRequest, EgressStream } from '@rookery/egress';
-import { retryTimeIn } from './rate-limits';
+import { parseRetryTime } from './rate-limits';
 import { SourceError } from './source-error';
 
-/** A request to the API of an upstream host. Shape: `secrets` are all forms of the credential, which no answer may repeat. */
+/** A request to the API of an upstream host. `secrets` are all forms of the credential, which no answer may repeat. */
 export interface UpstreamRequest extends Pick<EgressRequest, 'url' | 'limits' | 'canLeaveServer' | 'signal'> {
   readonly secrets: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export class UpstreamRequests {
     try {
       return await this.egress.request(request);
     } catch (error) {
-      throw sourceErrorOf(error);
+      throw toSourceError(error);
     }
   }
 
@@ -48,7 +48,7 @@ export class UpstreamRequests {
       const answer = await this.egress.open(request);
       return { ...answer, body: withSourceErrors(answer.body) };
     } catch (error) {
-      throw sourceErrorOf(error);
+      throw toSourceError(error);
     }
   }
 
@@ -60,7 +60,7 @@ export class UpstreamRequests {
   }
 }
 
-function sourceErrorOf(error: unknown): unknown {
+function toSourceError(error: unknown): unknown {
   if (!(error instanceof EgressError)) return error;
   return new SourceError(error.reason === 'address refused' ? 'address' : 'other', error.message, { cause: error });
 }
@@ -69,7 +69,7 @@ async function* withSourceErrors(body: AsyncIterable<Buffer>): AsyncGenerator<Bu
   try {
     yield* body;
   } catch (error) {
-    throw sourceErrorOf(error);
+    throw toSourceError(error);
   }
 }
 
@@ -79,10 +79,10 @@ export function refuseFailure(answer: EgressAnswer, secrets: readonly string[]):
   if (status === 200) return;
   if (status === 401) throw new SourceError('credential', 'The credential is not accepted.', { status });
   if (isLimited(answer)) {
-    const retryAt = retryTimeIn(answer);
+    const retryAt = parseRetryTime(answer);
     throw new SourceError('limit', 'The rate of requests is limited.', { status, retryAt });
   }
-  throw new SourceError('other', `${quoted(answer.body, secrets)} (HTTP ${status})`, { status });
+  throw new SourceError('other', `${quoteBody(answer.body, secrets)} (HTTP ${status})`, { status });
 }
 
 /** Primary limits answer 403 without remaining requests, secondary ones 429, or 403 with `Retry-After`. */
@@ -95,7 +95,7 @@ export function isLimited({ status, headers }: EgressAnswer): boolean {
  * Returns the JSON value of an answer; null for another text. Errors: SourceError for an answer that repeats the credential,
  * because its texts are shown to other users, and for one with too many parts.
  */
-export function jsonIn({ status, body }: EgressAnswer, secrets: readonly string[]): unknown {
+export function parseJson({ status, body }: EgressAnswer, secrets: readonly string[]): unknown {
   if (secrets.some((secret) => body.includes(secret))) throw new SourceError('other', REPEATED, { status });
   if (hasTooManyParts(body)) throw new SourceError('other', 'The answer has too many parts.', { status });
   try {
@@ -106,7 +106,7 @@ export function jsonIn({ status, body }: EgressAnswer, secrets: readonly string[
 }
 
 /** The answer of the host in one short line. A host that repeats the credential does not show it to anyone. */
-function quoted(body: Buffer, secrets: readonly string[]): string {
+function quoteBody(body: Buffer, secrets: readonly string[]): string {
   // A shortened answer could end with a part of the credential, which the replacement would miss.
   if (body.length > MAX_QUOTABLE) return TOO_LONG;
   const text = secrets

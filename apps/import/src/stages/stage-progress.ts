@@ -1,4 +1,4 @@
-/** Progress of a stage of an import. Shape: `nextPage` is the page to fetch next; null stands for the first page. */
+/** Progress of a stage of an import. `nextPage` is the page to fetch next; null stands for the first page. */
 export interface StageProgress {
   readonly isDone: boolean;
   readonly nextPage: string | null;

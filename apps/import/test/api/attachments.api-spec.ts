@@ -239,7 +239,7 @@ it('sends as many files at a time as a worker runs imports', async () => {
   };
   const { signal } = new AbortController();
   const sent = [1, 2, 3].map((n) =>
-    uploads.store(n, 'x', { filename: `${n}.txt`, content: Readable.from([PNG]) }, signal),
+    uploads.storeUpload(n, 'x', { filename: `${n}.txt`, content: Readable.from([PNG]) }, signal),
   );
   expect(await Promise.all(sent)).toHaveLength(3);
 });

@@ -189,9 +189,9 @@ deletedWithProjects({
     const { database } = scene.service;
     await database.query('update project_imports set project_id = $2 where id = $1', [importId, project.id]);
     const failed = [{ relation: 'branch', name: 'x', message: 'No.' }];
-    await scene.service.app.get(ImportRecords).begin(importId);
+    await scene.service.app.get(ImportRecords).beginImport(importId);
     const page = { next: null, fetched: 1, imported: 0 };
-    await scene.service.app.get(ImportStages).advance(importId, 'branch', page, failed);
+    await scene.service.app.get(ImportStages).advanceStage(importId, 'branch', page, failed);
   },
 });
 

@@ -5,7 +5,7 @@ import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { PackageFiles } from '../packages/package-files';
 import { dependencyExportPresenter } from './dependency-export.presenter';
-import { CreateGroupExport, CreatePipelineExport, CreateProjectExport, OneExport } from './dependency-exports.dto';
+import { CreateGroupExport, CreatePipelineExport, CreateProjectExport, IdentifyExport } from './dependency-exports.dto';
 import { readsDependencies } from './dependency-exports.permission';
 import type { ExportRow } from './dependency-exports.queries';
 import { DependencyExportsService } from './dependency-exports.service';
@@ -14,7 +14,7 @@ import { exportFile } from './export-file.presenter';
 const SOURCE = 'requirements 3 §4 Dependency list exports; reference packages-and-admin 6.2';
 const EXPORT = '/dependency_list_exports/:id';
 const creates = { source: SOURCE, may: readsDependencies, answers: created(dependencyExportPresenter) } as const;
-const reads = { source: SOURCE, may: signedIn(), params: OneExport, fails: [403, 404] } as const;
+const reads = { source: SOURCE, may: signedIn(), params: IdentifyExport, fails: [403, 404] } as const;
 /** Time after which a client asks again. Units: ms. */
 const POLL_MS = 5000;
 
@@ -61,7 +61,7 @@ export class DependencyExportsController {
     about: 'Returns an export to its author; 202 while the file is being written.',
     answers: orUnfinished(dependencyExportPresenter),
   })
-  async show(call: Call<OneExport, undefined, SignedInViewer>): Promise<ExportRow | UnfinishedAnswer<ExportRow>> {
+  async show(call: Call<IdentifyExport, undefined, SignedInViewer>): Promise<ExportRow | UnfinishedAnswer<ExportRow>> {
     const found = await this.exports.show(call.params.id, call.viewer);
     const isUnfinished = found.status === 'created' || found.status === 'running';
     return isUnfinished ? new UnfinishedAnswer(found, POLL_MS) : found;
@@ -72,7 +72,7 @@ export class DependencyExportsController {
     about: 'Downloads the file of a finished export.',
     answers: streamed('application/json', { 'text/csv': {} }),
   })
-  async download(call: Call<OneExport, undefined, SignedInViewer>): Promise<FileAnswer> {
+  async download(call: Call<IdentifyExport, undefined, SignedInViewer>): Promise<FileAnswer> {
     const found = await this.exports.show(call.params.id, call.viewer);
     if (found.status !== 'finished') throw new NotFound('DependencyListExport');
     return exportFile(this.files, found);

@@ -22,6 +22,6 @@ export class CreatePipelineExport {
   @Flag({ default: false, about: EMAIL }) send_email: boolean;
 }
 
-export class OneExport {
+export class IdentifyExport {
   @Int({ in: 'path', about: 'Id of the export.' }) id: number;
 }

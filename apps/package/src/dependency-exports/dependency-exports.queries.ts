@@ -97,20 +97,20 @@ export class DependencyExportsQueries {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async add(tx: Tx, made: NewExport): Promise<ExportRow> {
+  async addExport(tx: Tx, made: NewExport): Promise<ExportRow> {
     const now = this.clock.now();
-    const [row] = await tx.run(ADD, { ...made, now, until: after(now) });
+    const [row] = await tx.run(ADD, { ...made, now, until: expiryTime(now) });
     return row!;
   }
 
   /** Returns an export that has not expired; null for none. */
-  async one(id: number): Promise<ExportRow | null> {
+  async findExport(id: number): Promise<ExportRow | null> {
     const [row] = await this.database.run(ONE, { id, now: this.clock.now() });
     return row ?? null;
   }
 
   /** Marks an unfinished export as running; null for one that has ended or was deleted. */
-  async begin(tx: Tx, id: number): Promise<ExportRow | null> {
+  async beginExport(tx: Tx, id: number): Promise<ExportRow | null> {
     const [row] = await tx.run(BEGIN, { id });
     return row ?? null;
   }
@@ -121,13 +121,13 @@ export class DependencyExportsQueries {
   }
 
   /** Records the file; null if the export has been deleted or has failed meanwhile. */
-  async finish(
+  async finishExport(
     tx: Tx,
     id: number,
     file: { readonly sha256: string; readonly size: number },
   ): Promise<ExportRow | null> {
     const now = this.clock.now();
-    const [row] = await tx.run(FINISH, { id, sha256: file.sha256, size: file.size, now, until: after(now) });
+    const [row] = await tx.run(FINISH, { id, sha256: file.sha256, size: file.size, now, until: expiryTime(now) });
     return row ?? null;
   }
 
@@ -143,6 +143,6 @@ export class DependencyExportsQueries {
   }
 }
 
-function after(now: Date): Date {
+function expiryTime(now: Date): Date {
   return new Date(now.getTime() + KEPT_MS);
 }

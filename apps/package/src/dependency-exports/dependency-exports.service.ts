@@ -35,17 +35,17 @@ export class DependencyExportsService {
 
   create(source: ProjectScope | GroupScope, viewer: SignedInViewer, request: ExportRequest): Promise<ExportRow> {
     const parent = source.kind === 'project' ? { projectId: source.id } : { groupId: source.id };
-    return this.add(parent, viewer, request);
+    return this.addExport(parent, viewer, request);
   }
 
   /** Errors: NotFound for a pipeline of a project that the caller may not see; Forbidden. */
   async createOfPipeline(pipelineId: number, viewer: SignedInViewer, request: ExportRequest): Promise<ExportRow> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const [pipeline] = await this.database.run(PROJECT_OF, { pipeline: pipelineId });
-    const project = pipeline && (await this.directory.project(pipeline.project_id, viewer));
+    const project = pipeline && (await this.directory.findProject(pipeline.project_id, viewer));
     if (!project) throw new NotFound('Pipeline');
     if (!canReadDependencies(viewer, project)) throw new Forbidden();
-    return this.add({ projectId: project.id, pipelineId }, viewer, request);
+    return this.addExport({ projectId: project.id, pipelineId }, viewer, request);
   }
 
   /**
@@ -53,8 +53,8 @@ export class DependencyExportsService {
    * the dependencies any more.
    */
   async show(id: number, viewer: SignedInViewer): Promise<ExportRow> {
-    await this.directory.fresh(viewer);
-    const found = await this.exports.one(id);
+    await this.directory.requireFresh(viewer);
+    const found = await this.exports.findExport(id);
     if (!found) throw new NotFound('');
     if (found.author_id !== viewer.userId || !(await this.mayStillRead(found, viewer))) throw new Forbidden();
     return found;
@@ -63,19 +63,19 @@ export class DependencyExportsService {
   private async mayStillRead({ project_id, group_id }: ExportRow, viewer: SignedInViewer): Promise<boolean> {
     const source =
       project_id === null
-        ? await this.directory.group(group_id!, viewer)
-        : await this.directory.project(project_id, viewer);
+        ? await this.directory.findGroup(group_id!, viewer)
+        : await this.directory.findProject(project_id, viewer);
     return source !== null && canReadDependencies(viewer, source);
   }
 
-  private add(
+  private addExport(
     parent: { readonly projectId?: number; readonly groupId?: number; readonly pipelineId?: number },
     { userId: authorId }: SignedInViewer,
     { export_type: exportType, send_email: sendEmail }: ExportRequest,
   ): Promise<ExportRow> {
     const { projectId = null, groupId = null, pipelineId = null } = parent;
     return this.work.run(async (tx) => {
-      const row = await this.exports.add(tx, { projectId, groupId, pipelineId, authorId, exportType, sendEmail });
+      const row = await this.exports.addExport(tx, { projectId, groupId, pipelineId, authorId, exportType, sendEmail });
       await this.jobs.enqueue(tx, generateDependencyExport, { export_id: row.id });
       return row;
     });

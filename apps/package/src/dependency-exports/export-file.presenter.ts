@@ -19,12 +19,12 @@ export function exportFile(files: PackageFiles, row: ExportRow): FileAnswer {
     length: row.size!,
     lastModified: row.finished_at!,
     version: row.sha256!,
-    filename: fileNameOf(row),
+    filename: exportFileName(row),
   };
 }
 
 /** Shape: `project_7_dependencies_2026-11-21T0930.json`, in UTC. */
-function fileNameOf({ project_id, group_id, pipeline_id, export_type, finished_at }: ExportRow): string {
+function exportFileName({ project_id, group_id, pipeline_id, export_type, finished_at }: ExportRow): string {
   const parent = pipeline_id !== null ? `pipeline_${pipeline_id}` : namedParent(project_id, group_id);
   const time = finished_at!.toISOString().slice(0, 16).replace(/:/g, '');
   return `${parent}_dependencies_${time}.${EXTENSIONS[export_type]}`;

@@ -21,14 +21,14 @@ export function problemOfException(pattern: string): string | null {
 
 /** Whether a pattern matches a whole text. The empty pattern matches no name. Errors: of the library for an invalid pattern. */
 export function matchesException(pattern: string, text: string): boolean {
-  return pattern !== '' && compiled(pattern).matches(text);
+  return pattern !== '' && compilePattern(pattern).matches(text);
 }
 
 /** Compiled patterns. Compiling a pattern of many classes takes as long as a hundred matches. */
 const cache = new Map<string, RE2JS>();
 const MAX_CACHED = 100;
 
-function compiled(pattern: string): RE2JS {
+function compilePattern(pattern: string): RE2JS {
   const known = cache.get(pattern) ?? RE2JS.compile(pattern);
   // The pattern that was not used for the longest time goes first.
   cache.delete(pattern);

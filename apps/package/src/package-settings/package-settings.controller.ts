@@ -30,6 +30,6 @@ export class PackageSettingsController {
     fails: [422],
   })
   update({ within, params }: Call<UpdatePackageSettings, GroupScope>): Promise<PackageSettingsFields> {
-    return this.settings.change(within, params);
+    return this.settings.changeSettings(within, params);
   }
 }

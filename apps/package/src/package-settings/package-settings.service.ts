@@ -8,8 +8,8 @@ import { matchesException, problemOfException } from './exception-pattern';
 import { DEFAULT_SETTINGS } from './package-settings.entity';
 import type { DuplicateType, PackageSettingsFields } from './package-settings.entity';
 
-/** A package, as exceptions name it. Shape: `version` is null for a package without versions. */
-export interface NamedPackage {
+/** A package, as exceptions name it. `version` is null for a package without versions. */
+export interface PackageName {
   readonly type: DuplicateType;
   readonly name: string;
   readonly version: string | null;
@@ -25,7 +25,7 @@ const NEAREST = statement<{ groups: readonly number[] }, PackageSettingsFields>(
   `select ${COLUMNS} from package_settings where group_id = any(:groups::bigint[])
    order by array_position(:groups::bigint[], group_id) desc limit 1`,
 );
-type Sent<T> = { readonly [K in keyof T]: T[K] | null };
+type NullableFields<T> = { readonly [K in keyof T]: T[K] | null };
 interface ChangedSettings {
   readonly genericAllowed: boolean;
   readonly genericRegex: string;
@@ -36,10 +36,10 @@ interface ChangedSettings {
   readonly terraformAllowed: boolean;
   readonly terraformRegex: string;
 }
-type Inherited = { readonly [K in keyof ChangedSettings as `inherited${Capitalize<K>}`]: ChangedSettings[K] };
-/** Shape: `inherited…` are for a group without settings of its own, and null keeps a value. */
+type InheritedSettings = { readonly [K in keyof ChangedSettings as `inherited${Capitalize<K>}`]: ChangedSettings[K] };
+/** `inherited…` are for a group without settings of its own, and null keeps a value. */
 const CHANGE = statement<
-  Sent<ChangedSettings> & Inherited & { readonly group: number; readonly now: Date },
+  NullableFields<ChangedSettings> & InheritedSettings & { readonly group: number; readonly now: Date },
   PackageSettingsFields
 >(
   'package_settings_change',
@@ -84,7 +84,10 @@ export class PackageSettingsService {
    * Changes settings of a group. Omitted ones keep their value: that of the group, else the one that applied to it.
    * Errors: Unprocessable for an expression that is invalid.
    */
-  async change({ id, traversalIds }: GroupScope, sent: Partial<PackageSettingsFields>): Promise<PackageSettingsFields> {
+  async changeSettings(
+    { id, traversalIds }: GroupScope,
+    sent: Partial<PackageSettingsFields>,
+  ): Promise<PackageSettingsFields> {
     const regexes = {
       Generic: sent.generic_duplicate_exception_regex,
       Maven: sent.maven_duplicate_exception_regex,
@@ -121,7 +124,7 @@ export class PackageSettingsService {
   /** Whether a package below these groups may have several files of the same name. */
   async areDuplicatesAllowed(
     traversalIds: readonly number[],
-    named: NamedPackage,
+    named: PackageName,
     reads: SqlReader = this.database,
   ): Promise<boolean> {
     const settings = await this.ofGroup(traversalIds, reads);

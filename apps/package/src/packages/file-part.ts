@@ -23,17 +23,17 @@ export function readFilePart(body: Body, named: (filename: string) => void = () 
   const content = new PassThrough();
   // The body may fail before its reader listens, and an error without a listener would end the process.
   content.on('error', () => undefined);
-  void unwrap(body, content, named).catch((error: unknown) =>
+  void unwrapFilePart(body, content, named).catch((error: unknown) =>
     content.destroy(multipartError(error, FILE_PART) as Error),
   );
   return content;
 }
 
-async function unwrap(body: Body, content: PassThrough, named: (filename: string) => void): Promise<void> {
+async function unwrapFilePart(body: Body, content: PassThrough, named: (filename: string) => void): Promise<void> {
   if (!/^multipart\/form-data\b/i.test(body.mediaType)) throw new InvalidParameters([`${FILE_PART} is missing`]);
   const copied: Promise<void>[] = [];
   let skippedBytes = 0;
-  const parser = parserOf(body.mediaType);
+  const parser = createParser(body.mediaType);
   parser.on('file', (name, part, filename) => {
     // A form that is cut also fails the part, and an error without a listener would end the process.
     part.on('error', () => undefined);
@@ -55,7 +55,7 @@ async function unwrap(body: Body, content: PassThrough, named: (filename: string
   content.end();
 }
 
-function parserOf(mediaType: string): BusboyInstance {
+function createParser(mediaType: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': mediaType },

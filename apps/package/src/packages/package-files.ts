@@ -22,11 +22,10 @@ export class PackageFiles {
   ) {}
 
   /**
-   * Stores an upload while it arrives. The sweep removes it unless a row names it within a day. Shape: `more` are digests
-   * that few uploads need. Units: bytes.
-   * Errors: Refused `File is too large`; Unavailable; the error of the source.
+   * Stores an upload while it arrives. The sweep removes it unless a row names it within a day. `more` are digests that
+   * few uploads need. Units: bytes. Errors: Refused `File is too large`; Unavailable; the error of the source.
    */
-  async store<N extends DigestName = never>(
+  async storeFile<N extends DigestName = never>(
     source: Readable,
     maxBytes: number,
     more: readonly N[] = [],
@@ -44,37 +43,37 @@ export class PackageFiles {
    * Opens the content of a file, or a part of it; both ends are inclusive. A download counts for `last_downloaded_at` if it
    * begins with the first byte. Errors: NotFound without content; Unavailable.
    */
-  async open({ sha256, package_id }: PackageFileRow, range: BlobRange | null): Promise<Readable> {
-    const { body } = await this.opened(sha256, range ?? {});
-    if (!range?.start) this.downloads.note(package_id);
+  async openFile({ sha256, package_id }: PackageFileRow, range: BlobRange | null): Promise<Readable> {
+    const { body } = await this.openBlob(sha256, range ?? {});
+    if (!range?.start) this.downloads.noteDownload(package_id);
     return body;
   }
 
   /** Counts a download of a package whose files are not stored. */
   noteDownload(packageId: number): void {
-    this.downloads.note(packageId);
+    this.downloads.noteDownload(packageId);
   }
 
-  /** Opens stored content that belongs to a file but is no download of it. Errors: as `open`. */
+  /** Opens stored content that belongs to a file but is no download of it. Errors: as `openFile`. */
   async openAttached(key: string, range: BlobRange | null): Promise<Readable> {
-    return (await this.opened(key, range ?? {})).body;
+    return (await this.openBlob(key, range ?? {})).body;
   }
 
   /** Opens content that was stored just now, without counting a download. Errors: NotFound; Unavailable. */
-  async reopen({ sha256 }: StoredFile): Promise<Readable> {
-    return (await this.opened(sha256, {})).body;
+  async reopenStored({ sha256 }: StoredFile): Promise<Readable> {
+    return (await this.openBlob(sha256, {})).body;
   }
 
   /**
    * Reads a document that answers are made from, which does not count as a download. Units: bytes.
    * Errors: NotFound without content; Unavailable; a plain Error beyond the bound.
    */
-  async read({ sha256, size }: Pick<PackageFileRow, 'sha256' | 'size'>, maxBytes: number): Promise<Buffer> {
+  async readFile({ sha256, size }: Pick<PackageFileRow, 'sha256' | 'size'>, maxBytes: number): Promise<Buffer> {
     if (size > maxBytes) throw new Error(`a document has ${size} bytes, more than ${maxBytes}`);
-    return buffer((await this.opened(sha256, {})).body);
+    return buffer((await this.openBlob(sha256, {})).body);
   }
 
-  private async opened(key: string, range: BlobRange): Promise<OpenBlob> {
+  private async openBlob(key: string, range: BlobRange): Promise<OpenBlob> {
     try {
       return await this.blobs.open(key, range);
     } catch (error) {

@@ -22,7 +22,7 @@ export const packagePresenter = presenter<PackageRow>('Package').fields({
   version: [nullable(text), (row) => row.version],
   package_type: [choice(...PACKAGE_TYPES), (row) => row.package_type],
   status: [choice(...PACKAGE_STATUSES), (row) => row.status],
-  _links: [links, (row, _, ctx) => linksOf(row, ctx)],
+  _links: [links, (row, _, ctx) => packageLinks(row, ctx)],
   created_at: [instant, (row) => row.created_at],
   last_downloaded_at: [nullable(instant), (row) => row.last_downloaded_at],
   creator_id: [nullable(int), (row) => row.creator_id],
@@ -95,9 +95,12 @@ function shownNameOf({ package_type, name, name_key, version }: PackageRow): str
   return package_type === 'conan' ? `${name}/${version}${name_key.slice(name.length)}` : name;
 }
 
-function linksOf(row: PackageRow, { links: urls }: PresentContext): { web_path?: string; delete_api_path?: string } {
+function packageLinks(
+  row: PackageRow,
+  { links: urls }: PresentContext,
+): { web_path?: string; delete_api_path?: string } {
   return {
     ...(SHOWN_STATUSES.includes(row.status) ? { web_path: `/${row.project_path}/-/packages/${row.id}` } : {}),
-    ...(row.can_delete ? { delete_api_path: urls.api(`projects/${row.project_id}/packages/${row.id}`) } : {}),
+    ...(row.can_delete ? { delete_api_path: urls.apiUrl(`projects/${row.project_id}/packages/${row.id}`) } : {}),
   };
 }

@@ -19,8 +19,8 @@ import {
   ListPackageFiles,
   ListPackagePipelines,
   ListProjectPackages,
-  OnePackage,
-  OnePackageFile,
+  IdentifyPackage,
+  IdentifyPackageFile,
 } from './packages.dto';
 import { deletesPackages, readsPackages } from './packages.permission';
 import { PackageRemoval } from './removal/package-removal';
@@ -74,13 +74,13 @@ export class PackagesController {
   @Endpoint('GET', PACKAGE, {
     ...reads,
     about: 'Returns a package with its other versions.',
-    params: OnePackage,
+    params: IdentifyPackage,
     answers: one(detailedPackagePresenter),
     fails: [404],
   })
-  async show({ within, viewer, params }: Call<OnePackage, ProjectScope>): Promise<PackageWithVersions> {
-    const found = await this.packages.one(within, viewer, params.package_id);
-    return { ...found, siblings: await this.packages.siblings(found.id) };
+  async show({ within, viewer, params }: Call<IdentifyPackage, ProjectScope>): Promise<PackageWithVersions> {
+    const found = await this.packages.findPackage(within, viewer, params.package_id);
+    return { ...found, siblings: await this.packages.listSiblings(found.id) };
   }
 
   @Endpoint('GET', `${PACKAGE}/package_files`, {
@@ -92,8 +92,8 @@ export class PackagesController {
   })
   async files(call: Call<ListPackageFiles, ProjectScope>): Promise<Page<PackageFileRow>> {
     const { within, viewer, params } = call;
-    const found = await this.packages.one(within, viewer, params.package_id);
-    return this.packages.files(found.id, params, call.page);
+    const found = await this.packages.findPackage(within, viewer, params.package_id);
+    return this.packages.listFiles(found.id, params, call.page);
   }
 
   @Endpoint('GET', `${PACKAGE}/pipelines`, {
@@ -105,25 +105,25 @@ export class PackagesController {
     fails: [404],
   })
   async pipelines({ within, viewer, params }: Call<ListPackagePipelines, ProjectScope>): Promise<readonly never[]> {
-    await this.packages.one(within, viewer, params.package_id, new NotFound('Package not found'));
+    await this.packages.findPackage(within, viewer, params.package_id, new NotFound('Package not found'));
     return [];
   }
 
-  @Endpoint('DELETE', PACKAGE, { ...deletes, about: 'Deletes a package with its files.', params: OnePackage })
-  async remove(call: Call<OnePackage, ProjectScope>): Promise<void> {
-    await this.removal.removePackage(call.params.package_id, this.deletion(call));
+  @Endpoint('DELETE', PACKAGE, { ...deletes, about: 'Deletes a package with its files.', params: IdentifyPackage })
+  async remove(call: Call<IdentifyPackage, ProjectScope>): Promise<void> {
+    await this.removal.removePackage(call.params.package_id, this.toDeletion(call));
   }
 
   @Endpoint('DELETE', `${PACKAGE}/package_files/:package_file_id`, {
     ...deletes,
     about: 'Deletes a file of a package. The last file takes the package with it.',
-    params: OnePackageFile,
+    params: IdentifyPackageFile,
   })
-  async removeFile(call: Call<OnePackageFile, ProjectScope>): Promise<void> {
-    await this.removal.removeFile(call.params.package_file_id, call.params.package_id, this.deletion(call));
+  async removeFile(call: Call<IdentifyPackageFile, ProjectScope>): Promise<void> {
+    await this.removal.removeFile(call.params.package_file_id, call.params.package_id, this.toDeletion(call));
   }
 
-  private deletion(call: Call<unknown, ProjectScope>): Deletion {
+  private toDeletion(call: Call<unknown, ProjectScope>): Deletion {
     const { within, viewer } = call;
     return {
       projectId: within.id,

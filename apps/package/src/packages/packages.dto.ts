@@ -28,20 +28,20 @@ export class ListGroupPackages extends PackageFilters implements GroupListing {
   @Flag({ default: false, about: 'Lists packages of projects directly in the group only.' }) exclude_subgroups: boolean;
 }
 
-export class OnePackage {
+export class IdentifyPackage {
   @Int({ in: 'path' }) package_id: number;
 }
 
-export class ListPackageFiles extends OnePackage implements FileListing {
+export class ListPackageFiles extends IdentifyPackage implements FileListing {
   @OneOf(['id', 'file_name', 'created_at'], { default: 'id' }) order_by: 'id' | 'file_name' | 'created_at';
   @OneOf(['asc', 'desc'], { default: 'asc' }) sort: 'asc' | 'desc';
 }
 
-export class ListPackagePipelines extends OnePackage {
+export class ListPackagePipelines extends IdentifyPackage {
   @Int({ min: 1, max: 20, default: 20, about: 'Rows on a page.' }) per_page: number;
   @Text({ optional: true, about: 'Opaque position from the `Link` header of the previous page.' }) cursor?: string;
 }
 
-export class OnePackageFile extends OnePackage {
+export class IdentifyPackageFile extends IdentifyPackage {
   @Int({ in: 'path' }) package_file_id: number;
 }

@@ -26,7 +26,7 @@ export interface ContentPart<F extends string> {
 
 type StoreContent<F extends string, T> = (part: ContentPart<F>) => Promise<T>;
 
-/** Shape: `content` is what was stored, null without the file. */
+/** `content` is what was stored, null without the file. */
 export interface UploadForm<F extends string, T> {
   readonly fields: ReadonlyMap<F, string>;
   readonly content: T | null;
@@ -63,7 +63,7 @@ async function readParts<F extends string, T>(
 ): Promise<UploadForm<F, T>> {
   const fields = new Map<F, string>();
   const contents: StoredPart<T>[] = [];
-  const parser = parserOf(body.mediaType, parts);
+  const parser = createParser(body.mediaType, parts);
   const refuse = (problem: string): void => void parser.destroy(new InvalidParameters([problem]));
   let skippedBytes = 0;
   parser.on('field', (name: F, value, _isNameCut, isCut) => {
@@ -115,7 +115,7 @@ function ignore(): void {
   // Nothing is left to do.
 }
 
-function parserOf(mediaType: string, { fields, file }: FormParts<string>): BusboyInstance {
+function createParser(mediaType: string, { fields, file }: FormParts<string>): BusboyInstance {
   if (!/^multipart\/form-data\b/i.test(mediaType)) throw new InvalidParameters([`${file} is missing`]);
   const isRead = new Set<string>(fields);
   try {

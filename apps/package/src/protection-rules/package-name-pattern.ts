@@ -22,7 +22,9 @@ const NPM_SCOPE = /^[a-z0-9_.](?:[a-z0-9_.-]*[a-z0-9_-])?$/i;
 const NPM_NAME = /^[a-z0-9._+*-]+$/i;
 const PYPI_NAME = /^[a-z0-9*](?:[a-z0-9._*-]*[a-z0-9*])?$/i;
 
-/** Returns the problem of a pattern for this package type, as an API error message. Shape: null for a valid pattern. */
+/**
+ * Returns the problem of a pattern for this package type, as an API error message. Returns null for a valid pattern.
+ */
 export function problemOfPattern(type: ProtectedPackageType, pattern: string): string | null {
   if (pattern.trim() === '') return "Package name pattern can't be blank";
   const [tooLong] = lengthProblems(pattern, 255);

@@ -42,7 +42,7 @@ export class ProtectionRule {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
-  static write(projectId: number, input: ProtectionRuleInput, now: Date): ProtectionRule {
+  static create(projectId: number, input: ProtectionRuleInput, now: Date): ProtectionRule {
     const rule = new ProtectionRule();
     rule.projectId = projectId;
     rule.pushLevel = null;

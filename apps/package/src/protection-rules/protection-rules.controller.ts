@@ -11,7 +11,7 @@ import { collection, Work } from '@rookery/persistence';
 import type { ProtectionRuleInput } from './protection-rule.entity';
 import { ProtectionRule } from './protection-rule.entity';
 import { protectionRulePresenter } from './protection-rule.presenter';
-import { CreateProtectionRule, OneProtectionRule, UpdateProtectionRule } from './protection-rules.dto';
+import { CreateProtectionRule, IdentifyProtectionRule, UpdateProtectionRule } from './protection-rules.dto';
 import { whilePackagesAreOn } from './while-packages-are-on.permission';
 
 const SOURCE = 'requirements 3 §4 Package protection rules';
@@ -57,7 +57,7 @@ export class ProtectionRulesController {
     answers: all(protectionRulePresenter),
   })
   list(call: Call<NoParams, ProjectScope>): Promise<readonly ProtectionRule[]> {
-    return this.rules.all({ within: call.within });
+    return this.rules.listAll({ within: call.within });
   }
 
   @Endpoint('POST', '/projects/:id/packages/protection/rules', {
@@ -70,7 +70,7 @@ export class ProtectionRulesController {
     fails: [422],
   })
   create(call: Call<CreateProtectionRule, ProjectScope>): Promise<ProtectionRule> {
-    const rule = ProtectionRule.write(call.within.id, this.withoutDisabledFields(call), this.clock.now());
+    const rule = ProtectionRule.create(call.within.id, this.withoutDisabledFields(call), this.clock.now());
     return this.rules.create(rule, actorAndParent(call));
   }
 
@@ -93,11 +93,11 @@ export class ProtectionRulesController {
     source: SOURCE,
     within: project(),
     may: MAY,
-    params: OneProtectionRule,
+    params: IdentifyProtectionRule,
     answers: none(),
     fails: [404],
   })
-  async remove(call: Call<OneProtectionRule, ProjectScope>): Promise<void> {
+  async remove(call: Call<IdentifyProtectionRule, ProjectScope>): Promise<void> {
     await this.rules.remove(call.params.package_protection_rule_id, actorAndParent(call));
   }
 

@@ -14,13 +14,13 @@ export class CreateProtectionRule implements ExactInput<ProtectionRuleInput, Cre
   @OneOf(DELETE_LEVELS, { optional: true, nullable: true }) minimum_access_level_for_delete?: DeleteLevel | null;
 }
 
-export class OneProtectionRule {
+export class IdentifyProtectionRule {
   @Int() package_protection_rule_id: number;
 }
 
 export class UpdateProtectionRule
-  extends OneProtectionRule
-  implements ExactInput<ProtectionRuleInput, UpdateProtectionRule, keyof OneProtectionRule>
+  extends IdentifyProtectionRule
+  implements ExactInput<ProtectionRuleInput, UpdateProtectionRule, keyof IdentifyProtectionRule>
 {
   @Text({ optional: true }) package_name_pattern?: string;
   @OneOf(PROTECTED_PACKAGE_TYPES, { optional: true }) package_type?: ProtectedPackageType;

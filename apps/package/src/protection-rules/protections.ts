@@ -39,18 +39,18 @@ export class Protections {
 
   /** Errors: Forbidden `Package protected.` */
   async refusePush(project: ProjectScope, viewer: Viewer, type: string, name: string): Promise<void> {
-    const required = await this.required(project, viewer, type, name, ({ push }) => push);
+    const required = await this.requiredLevel(project, viewer, type, name, ({ push }) => push);
     if (required > project.level) throw new Forbidden('Package protected.');
   }
 
   /** Has no effect while the feature `packages_protected_packages_delete` is off. Errors: Forbidden. */
   async refuseDelete(project: ProjectScope, viewer: Viewer, type: string, name: string): Promise<void> {
     if (!this.instance.isOn('packages_protected_packages_delete', { viewer, projectId: project.id })) return;
-    const required = await this.required(project, viewer, type, name, ({ remove }) => remove);
+    const required = await this.requiredLevel(project, viewer, type, name, ({ remove }) => remove);
     if (required > project.level) throw new Forbidden('Package is deletion protected.');
   }
 
-  private async required(
+  private async requiredLevel(
     { id }: ProjectScope,
     viewer: Viewer,
     type: string,

@@ -65,7 +65,7 @@ export class ImportAttachmentsController {
   /** Errors: NotFound for a missing or archived project; Unavailable if the copy of the directory is late. */
   private async writableProject(id: number, tx?: Tx): Promise<number> {
     await this.directory.assertCurrent(tx);
-    const project = (await this.directory.projects([id], tx)).get(id);
+    const project = (await this.directory.findProjects([id], tx)).get(id);
     if (!project || project.archived) throw new NotFound('Project');
     return id;
   }

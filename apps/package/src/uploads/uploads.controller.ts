@@ -9,7 +9,7 @@ import { PackageFiles } from '../packages/package-files';
 import type { Upload } from './upload.entity';
 import { PICTURE_TYPES } from './upload-name';
 import { uploadPresenter } from './upload.presenter';
-import { OneUpload } from './uploads.dto';
+import { IdentifyUpload } from './uploads.dto';
 import { UploadsService } from './uploads.service';
 
 /** Other parts of the body, which are skipped. Units: bytes. */
@@ -41,7 +41,7 @@ export class UploadsController {
   upload({ within, viewer, body }: StreamedCall<NoParams, ProjectScope, SignedInViewer>): Promise<Upload> {
     let filename = '';
     const source = readFilePart(body, (name) => void (filename = name));
-    return this.uploads.store(within, viewer, { source, filename: () => filename });
+    return this.uploads.storeUpload(within, viewer, { source, filename: () => filename });
   }
 
   @Endpoint('GET', '//-/project/:id/uploads/:secret/:filename', {
@@ -49,12 +49,12 @@ export class UploadsController {
     source: 'reference repositories 9.2',
     within: project(),
     may: anyone(),
-    params: OneUpload,
+    params: IdentifyUpload,
     answers: streamed('application/octet-stream', Object.fromEntries(PICTURE_TYPES.map((type) => [type, {}]))),
     fails: [404],
   })
-  async download({ within, params }: Call<OneUpload, ProjectScope>): Promise<FileAnswer> {
-    const { sha256, size, filename, pictureType, createdAt } = await this.uploads.find(
+  async download({ within, params }: Call<IdentifyUpload, ProjectScope>): Promise<FileAnswer> {
+    const { sha256, size, filename, pictureType, createdAt } = await this.uploads.findUpload(
       within,
       params.secret,
       params.filename,

@@ -46,13 +46,13 @@ export class UploadsService {
   }
 
   /** Stores a file of a user. Errors: TooLarge; Unavailable; those of the source. */
-  store(project: ProjectScope, viewer: SignedInViewer, file: ArrivingFile): Promise<Upload> {
-    return this.add(project.id, { uploaderId: viewer.userId }, file);
+  storeUpload(project: ProjectScope, viewer: SignedInViewer, file: ArrivingFile): Promise<Upload> {
+    return this.addUpload(project.id, { uploaderId: viewer.userId }, file);
   }
 
   /**
    * Stores an upstream file once for each `importSource`. Shape: `before` runs in the transaction that adds the row. Errors: as
-   * `store`; those of `before`.
+   * `storeUpload`; those of `before`.
    */
   async storeImported(
     projectId: number,
@@ -61,7 +61,7 @@ export class UploadsService {
     before: (tx: Tx) => Promise<void>,
   ): Promise<Upload> {
     try {
-      return await this.add(projectId, { uploaderId: null, importSource }, file, before);
+      return await this.addUpload(projectId, { uploaderId: null, importSource }, file, before);
     } catch (error) {
       if (!(error instanceof StoredMeanwhile)) throw error;
       return this.uploads.find({ importSource }, projectId);
@@ -72,7 +72,7 @@ export class UploadsService {
   async findImported(projectId: number, sources: readonly string[]): Promise<ReadonlyMap<string, Upload>> {
     const narrow = (list: ListQuery<unknown>): void =>
       void list.where((bind) => `row.import_source = any(${bind([...sources], 'sources')}::text[])`);
-    const found = await this.uploads.all({ within: projectId, narrow });
+    const found = await this.uploads.listAll({ within: projectId, narrow });
     return new Map(found.map((upload) => [upload.importSource!, upload]));
   }
 
@@ -82,16 +82,16 @@ export class UploadsService {
   }
 
   /** The content comes first, then the row; a sweep removes contents without a row. */
-  private async add(
+  private async addUpload(
     projectId: number,
     origin: Pick<Upload, 'uploaderId'> & Partial<Pick<Upload, 'importSource'>>,
     file: ArrivingFile,
     before?: (tx: Tx) => Promise<void>,
   ): Promise<Upload> {
-    const { sha256, size } = await this.files.store(file.source, MAX_UPLOAD_BYTES).catch((error: unknown) => {
+    const { sha256, size } = await this.files.storeFile(file.source, MAX_UPLOAD_BYTES).catch((error: unknown) => {
       throw error instanceof Refused ? new TooLarge() : error;
     });
-    const head = size === 0 ? Buffer.alloc(0) : await this.headOf(sha256);
+    const head = size === 0 ? Buffer.alloc(0) : await this.readHead(sha256);
     const upload = {
       ...{ sha256, size, ...origin, filename: uploadNameOf(file.filename()) },
       secret: randomBytes(SECRET_BYTES).toString('hex'),
@@ -101,13 +101,13 @@ export class UploadsService {
   }
 
   /** Errors: NotFound. */
-  async find(project: ProjectScope, secret: string, filename: string): Promise<Upload> {
+  async findUpload(project: ProjectScope, secret: string, filename: string): Promise<Upload> {
     const upload = await this.uploads.find({ secret }, project.id);
     if (upload.filename !== filename) throw new NotFound();
     return upload;
   }
 
-  private async headOf(sha256: string): Promise<Buffer> {
+  private async readHead(sha256: string): Promise<Buffer> {
     return buffer(await this.files.openAttached(sha256, { start: 0, end: HEAD_BYTES - 1 }));
   }
 }

@@ -148,14 +148,14 @@ it('refuses announced files as it would refuse their upload', async () => {
     errors(400, "Validation failed: Package username can't be solely blank"),
   ]);
   const instance = app.get(InstanceSettings);
-  instance.take({
+  instance.applyAnswer({
     version: 1,
     features: {},
     settings: {},
     plan_limits: { default: { conan_max_file_size: 4 } },
   } as never);
   const large = await announce();
-  instance.take({ version: 2, features: {}, settings: {} } as never);
+  instance.applyAnswer({ version: 2, features: {}, settings: {} } as never);
   expect(refusal(large)).toEqual([400, errors(400, '400 Bad request - File is too large')]);
   const rule = { package_name_pattern: 'hello', package_type: 'conan', minimum_access_level_for_push: 'maintainer' };
   await app.as(maintainer).post(`/api/v4/projects/${project.id}/packages/protection/rules`).send(rule).expect(201);

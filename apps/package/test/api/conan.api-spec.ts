@@ -308,12 +308,12 @@ describe('an upload', () => {
       expect(refusal(await put(app, developer, one, 'x'))).toEqual(guarded);
     const instance = app.get(InstanceSettings);
     const limit = (version: number, limits: object) =>
-      instance.take({ version, features: {}, settings: {}, plan_limits: { default: limits } } as never);
+      instance.applyAnswer({ version, features: {}, settings: {}, plan_limits: { default: limits } } as never);
     limit(1, { conan_max_file_size: 3 });
     const large = await put(app, maintainer, path, 'large');
     limit(2, { project_packages_size_limit: 3 });
     const full = await put(app, maintainer, path.replace('/1.0/', '/3.0/'), 'x');
-    instance.take({ version: 3, features: {}, settings: {} });
+    instance.applyAnswer({ version: 3, features: {}, settings: {} });
     expect([refusal(large), refusal(full)]).toEqual([
       [400, errors(400, '400 Bad request - File is too large')],
       [403, errors(403, '403 Forbidden - Package storage of the project is full.')],
@@ -490,12 +490,12 @@ describe('a deletion', () => {
     }
     const gates = { boolean: true, actors: [], groups: [], percentage_of_time: 0, percentage_of_actors: 0 };
     const features = { packages_protected_packages_delete: gates };
-    app.get(InstanceSettings).take({ version: 10, features, settings: {} } as never);
+    app.get(InstanceSettings).applyAnswer({ version: 10, features, settings: {} } as never);
     const rule = { package_name_pattern: 'hello', package_type: 'conan', minimum_access_level_for_delete: 'owner' };
     await app.as(maintainer).post(`/api/v4/projects/${project.id}/packages/protection/rules`).send(rule).expect(201);
     for (const path of [recipe(), revision(), binary()])
       expect(refusal(await remove(path))).toEqual([403, errors(403, '403 Forbidden - Package is deletion protected.')]);
-    app.get(InstanceSettings).take({ version: 11, features: {}, settings: {} } as never);
+    app.get(InstanceSettings).applyAnswer({ version: 11, features: {}, settings: {} } as never);
   });
 });
 

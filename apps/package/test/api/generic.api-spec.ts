@@ -158,7 +158,7 @@ describe('PUT …/packages/generic/:package_name/:package_version/:file_name', (
 
   it('refuses a file above the limit of the plan, as a body and as a part', async () => {
     const instance = app.get(InstanceSettings);
-    instance.take({
+    instance.applyAnswer({
       version: 1,
       features: {},
       settings: {},
@@ -175,7 +175,7 @@ describe('PUT …/packages/generic/:package_name/:package_version/:file_name', (
       expect(filesOf('files')).toEqual(before);
       expect(filesOf('uploads')).toEqual([]);
     } finally {
-      instance.take({ version: 2, features: {}, settings: {} });
+      instance.applyAnswer({ version: 2, features: {}, settings: {} });
     }
   });
 

@@ -217,9 +217,9 @@ describe('POST …/helm/api/:channel/charts', () => {
     const archive = await archiveOf(chartYaml('eggs', '1.0.0'));
     const instance = app.get(InstanceSettings);
     const plan_limits = { default: { helm_max_file_size: archive.length - 1 } };
-    instance.take({ version: 1, features: {}, settings: {}, plan_limits });
+    instance.applyAnswer({ version: 1, features: {}, settings: {}, plan_limits });
     const answer = await upload(app, developer, project, { archive });
-    instance.take({ version: 2, features: {}, settings: {} });
+    instance.applyAnswer({ version: 2, features: {}, settings: {} });
     expect(refusal(answer)).toEqual([
       400,
       { message: '400 Bad request - File is too large', error: 'File is too large' },

@@ -205,7 +205,7 @@ describe('a protected name', () => {
     const keeper = await memberOf(seed, owned, 'maintainer');
     await published(app, keeper, owned, { name: 'kept', version: '1.0.0' });
     const instance = app.get(InstanceSettings);
-    instance.take({
+    instance.applyAnswer({
       ...{ version: 100, settings: {} },
       features: { packages_protected_packages_delete: GATES },
     });
@@ -230,7 +230,7 @@ describe('a protected name', () => {
           expect.stringMatching(/^(403 Forbidden - )?Package is deletion protected\.$/),
         ]);
     } finally {
-      instance.take({ version: 101, features: {}, settings: {} });
+      instance.applyAnswer({ version: 101, features: {}, settings: {} });
     }
   });
 });

@@ -99,9 +99,9 @@ it('refuses other callers, bad parameters, and missing and archived projects, an
 /** Sends the first part of a file. Returns the request, which the service has begun to store. */
 const beginning = async (projectId: number): Promise<ClientRequest> => {
   const files = service.app.get(PackageFiles);
-  const whole = files.store.bind(files);
+  const whole = files.storeFile.bind(files);
   const stores = new Promise<void>((begun) => {
-    jest.spyOn(files, 'store').mockImplementation((...given) => {
+    jest.spyOn(files, 'storeFile').mockImplementation((...given) => {
       begun();
       return whole(...given);
     });
@@ -129,10 +129,10 @@ it.each(['deleted', 'archived'])('stores no file of a project that is %s while t
 });
 
 it('counts no outage for a file that breaks off, and stores nothing', async () => {
-  const noted = jest.spyOn(service.app.get(Outages), 'note');
+  const noted = jest.spyOn(service.app.get(Outages), 'noteOutage');
   const sent = await beginning(project.id);
   const before = service.app.logs.length;
-  const [stored] = jest.mocked(service.app.get(PackageFiles).store).mock.results;
+  const [stored] = jest.mocked(service.app.get(PackageFiles).storeFile).mock.results;
   sent.destroy();
   await expect(stored!.value).rejects.toThrow('aborted');
   // The service answers this request after it has handled the error of the other one.

@@ -314,13 +314,18 @@ describe('refusals of uploads', () => {
 
   it('a file above the limit of the plan, before and while it arrives', async () => {
     const instance = app.get(InstanceSettings);
-    instance.take({ version: 1, features: {}, settings: {}, plan_limits: { default: { maven_max_file_size: 4 } } });
+    instance.applyAnswer({
+      version: 1,
+      features: {},
+      settings: {},
+      plan_limits: { default: { maven_max_file_size: 4 } },
+    });
     try {
       const { status, body } = await put('com/acme/large/1.0/large.jar', 'bytes');
       expect([status, body]).toEqual([400, { message: '400 Bad request - File is too large' }]);
       expect((await put('com/acme/large/1.0/large.jar', 'four')).status).toBe(200);
     } finally {
-      instance.take({ version: 2, features: {}, settings: {} });
+      instance.applyAnswer({ version: 2, features: {}, settings: {} });
     }
   });
 

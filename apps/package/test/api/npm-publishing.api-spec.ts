@@ -212,7 +212,12 @@ describe('PUT …/npm/:package_name with attachments', () => {
 
   it('refuses a tarball above the limit of the plan', async () => {
     const instance = app.get(InstanceSettings);
-    instance.take({ version: 1, features: {}, settings: {}, plan_limits: { default: { npm_max_file_size: 4 } } });
+    instance.applyAnswer({
+      version: 1,
+      features: {},
+      settings: {},
+      plan_limits: { default: { npm_max_file_size: 4 } },
+    });
     try {
       const { status, body } = await sent({ name: 'large', version: '1.0.0' }, () => undefined);
       expect([status, body]).toEqual([400, { message: 'File is too large.', error: 'File is too large.' }]);
@@ -223,7 +228,7 @@ describe('PUT …/npm/:package_name with attachments', () => {
         .send(`{"readme":"${' '.repeat(65 * 1024 * 1024)}"}`);
       expect([declared.status, declared.body.error]).toEqual([400, 'File is too large.']);
     } finally {
-      instance.take({ version: 2, features: {}, settings: {} });
+      instance.applyAnswer({ version: 2, features: {}, settings: {} });
     }
   });
 

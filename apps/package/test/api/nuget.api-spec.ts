@@ -178,9 +178,9 @@ describe('PUT …/nuget', () => {
     const archive = await nupkgOf(nuspecOf('a', '1.0'));
     const instance = app.get(InstanceSettings);
     const plan_limits = { default: { nuget_max_file_size: archive.length - 1 } };
-    instance.take({ version: 1, features: {}, settings: {}, plan_limits });
+    instance.applyAnswer({ version: 1, features: {}, settings: {}, plan_limits });
     const answer = await pushTo(archive);
-    instance.take({ version: 2, features: {}, settings: {} });
+    instance.applyAnswer({ version: 2, features: {}, settings: {} });
     expect(refusal(answer)).toEqual([400, { message: '400 Bad request - File is too large' }]);
   });
 
@@ -408,14 +408,14 @@ describe('DELETE …/nuget/:package_name/:package_version', () => {
     await pushed(app, developer, project);
     const instance = app.get(InstanceSettings);
     const gates = { boolean: true, actors: [], groups: [], percentage_of_time: 0, percentage_of_actors: 0 };
-    instance.take({ version: 3, features: { packages_protected_packages_delete: gates }, settings: {} });
+    instance.applyAnswer({ version: 3, features: { packages_protected_packages_delete: gates }, settings: {} });
     await app
       .as(maintainer)
       .post(`/api/v4/projects/${project.id}/packages/protection/rules`)
       .send({ package_name_pattern: 'nest.*', package_type: 'nuget', minimum_access_level_for_delete: 'owner' })
       .expect(201);
     await remove('nest.eggs/1.0.0').expect(403, { message: '403 Forbidden - Package is deletion protected.' });
-    instance.take({ version: 4, features: {}, settings: {} });
+    instance.applyAnswer({ version: 4, features: {}, settings: {} });
     await remove('nest.eggs/1.0.0').expect(204);
   });
 });

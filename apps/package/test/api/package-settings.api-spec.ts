@@ -129,7 +129,7 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
     await change(below, { maven_duplicates_allowed: false }).expect(200);
     await change(root, { maven_duplicates_allowed: true }).expect(200);
     const attached = attachedIn(PackageModule).find(({ rows }) => rows.table === 'package_settings')!;
-    await app.get(Work).run((tx) => attached.drop(tx, 'group', [below.id]));
+    await app.get(Work).run((tx) => attached.deleteRows(tx, 'group', [below.id]));
     const left = await service.database.query<{ group_id: number }>(
       `select group_id from package_settings where group_id in (${root.id}, ${below.id})`,
     );

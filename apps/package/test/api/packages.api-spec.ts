@@ -330,7 +330,7 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
     const instance = app.get(InstanceSettings);
     const path = `${pathOf(project)}/${package_id}`;
     try {
-      instance.take({ version: 1, features: { packages_protected_packages_delete: gates }, settings: {} });
+      instance.applyAnswer({ version: 1, features: { packages_protected_packages_delete: gates }, settings: {} });
       const rule = { package_name_pattern: 'kept', package_type: 'generic', minimum_access_level_for_delete: 'owner' };
       await app.as(maintainer).post(rules).send(rule).expect(201);
       for (const protectedPath of [path, `${path}/package_files/${id}`]) {
@@ -338,7 +338,7 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
         expect([status, body]).toEqual([403, { message: '403 Forbidden - Package is deletion protected.' }]);
       }
     } finally {
-      instance.take({ version: 2, features: {}, settings: {} });
+      instance.applyAnswer({ version: 2, features: {}, settings: {} });
     }
     await app.as(maintainer).delete(path).expect(204);
   });

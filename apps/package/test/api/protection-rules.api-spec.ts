@@ -307,9 +307,9 @@ describe('with the feature of the delete level on', () => {
   const switchOn = (gates: Partial<FeatureGates>) => {
     const closed = { boolean: false, percentage_of_time: 0, percentage_of_actors: 0, actors: [], groups: [] };
     const features = { packages_protected_packages_delete: { ...closed, ...gates } };
-    app.get(InstanceSettings).take({ version: 1, features, settings: {} });
+    app.get(InstanceSettings).applyAnswer({ version: 1, features, settings: {} });
   };
-  const switchOff = () => app.get(InstanceSettings).take({ version: 1, features: {}, settings: {} });
+  const switchOff = () => app.get(InstanceSettings).applyAnswer({ version: 1, features: {}, settings: {} });
   afterEach(switchOff);
 
   const ownersRule = (of = project) => aRule({ minimum_access_level_for_delete: 'owner' }, of);

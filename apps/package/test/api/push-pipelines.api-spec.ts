@@ -31,7 +31,7 @@ function push(over: Partial<PushedPipelines> = {}): number {
   scene.collaboration.pushes.set(++pushes, { ...owner, refs: [BRANCH], variables: [], inputs: {}, ...over });
   return pushes;
 }
-const start = (id: number) => scene.service.app.get(PushPipelineStarts).start(id);
+const start = (id: number) => scene.service.app.get(PushPipelineStarts).startPipelines(id);
 const client = () => scene.app.as(scene.seed.viewer(developer));
 const pathOf = ({ id }: DirectoryProject) => `/api/v4/projects/${id}/pipelines`;
 const list = async () => (await client().get(pathOf(project)).expect(200)).body as PipelineJson[];

@@ -283,13 +283,13 @@ describe('POST …/packages/pypi', () => {
   it('refuses a file above the limit of the plan, and leaves nothing of it', async () => {
     const instance = app.get(InstanceSettings);
     const limits = { default: { pypi_max_file_size: 4 } };
-    instance.take({ version: 1, features: {}, settings: {}, plan_limits: limits });
+    instance.applyAnswer({ version: 1, features: {}, settings: {}, plan_limits: limits });
     try {
       const { status, body } = await upload(app, developer, project, { name: 'large', content: '12345' });
       expect([status, body]).toEqual([400, { message: '400 Bad request - File is too large' }]);
       await uploaded(app, developer, project, { name: 'fitting', content: '1234' });
     } finally {
-      instance.take({ version: 2, features: {}, settings: {} });
+      instance.applyAnswer({ version: 2, features: {}, settings: {} });
     }
     expect((await get(simple('large'))).status).toBe(404);
   });

@@ -38,7 +38,7 @@ afterAll(async () => {
 /** Sets features and plan limits of the instance. Units: bytes. */
 function settings({ features = {}, limits = {} }: { features?: object; limits?: object }): void {
   const taken = { version: (settingsVersion += 1), settings: {}, features, plan_limits: { default: limits } };
-  app.get(InstanceSettings).take(taken as Parameters<InstanceSettings['take']>[0]);
+  app.get(InstanceSettings).applyAnswer(taken as Parameters<InstanceSettings['applyAnswer']>[0]);
 }
 
 /** A project with the path of its group. */

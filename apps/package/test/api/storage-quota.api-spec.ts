@@ -41,7 +41,7 @@ afterAll(() => service.close());
 function limit(limits: Partial<Record<PlanLimitName, number>>): void {
   app
     .get(InstanceSettings)
-    .take({ version: (version += 1), features: {}, settings: {}, plan_limits: { default: limits } });
+    .applyAnswer({ version: (version += 1), features: {}, settings: {}, plan_limits: { default: limits } });
 }
 const put = (name: string, size: number, o: { into?: DirectoryProject } = {}) =>
   app

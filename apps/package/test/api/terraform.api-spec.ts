@@ -137,12 +137,12 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
   it('refuses a file beyond the limit of the plan, and storage that is full', async () => {
     const instance = app.get(InstanceSettings);
     const limit = (version: number, limits: object) =>
-      instance.take({ version, features: {}, settings: {}, plan_limits: { default: limits } } as never);
+      instance.applyAnswer({ version, features: {}, settings: {}, plan_limits: { default: limits } } as never);
     limit(1, { terraform_module_max_file_size: 3 });
     const large = await upload(app, developer, project);
     limit(2, { project_packages_size_limit: 3 });
     const full = await upload(app, developer, project);
-    instance.take({ version: 3, features: {}, settings: {} });
+    instance.applyAnswer({ version: 3, features: {}, settings: {} });
     expect([refusal(large), refusal(full)]).toEqual([
       [400, { message: '400 Bad request - File is too large' }],
       [403, { message: '403 Forbidden - Package storage of the project is full.' }],
@@ -254,16 +254,16 @@ describe('the registry of the instance', () => {
     await uploaded(app, developer, project);
     const tokens = app.get(TerraformFileTokens);
     const token = new URL(await addressOf('1.0.0'), 'http://host').searchParams.get('token')!;
-    const right = tokens.read(token, seed.anonymous())!;
+    const right = tokens.readToken(token, seed.anonymous())!;
     expect(right.viewer).toMatchObject({ userId: developer.userId, isAdmin: false, isExternal: false });
     const now = jest.spyOn(Date.prototype, 'getTime');
     now.mockReturnValue(Date.now() + 299_000);
-    expect(tokens.read(token, seed.anonymous())).not.toBeNull();
+    expect(tokens.readToken(token, seed.anonymous())).not.toBeNull();
     now.mockReturnValue(Date.now() + 301_000);
-    expect(tokens.read(token, seed.anonymous())).toBeNull();
+    expect(tokens.readToken(token, seed.anonymous())).toBeNull();
     now.mockRestore();
     const outsider = seed.viewer(await seed.user());
-    const forged = tokens.create({ fileId: right.fileId, viewer: outsider });
+    const forged = tokens.createToken({ fileId: right.fileId, viewer: outsider });
     await get(`${address('/1.0.0/file')}?token=${forged}`, seed.anonymous()).expect(404, NONE);
   });
 

@@ -189,7 +189,7 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
     const otherKey = Object.assign(Object.create(keys) as ContextSigningKeys, {
       deriveKeys: () => keys.deriveKeys('another purpose', 'package'),
     });
-    const foreign = new TriggerSecrets(otherKey).create();
+    const foreign = new TriggerSecrets(otherKey).createSecret();
     await service.database.query('update pipeline_triggers set sealed_token = $2, digest = $3 where id = $1', [
       ...[trigger.id, foreign.sealedToken, foreign.digest],
     ]);

@@ -39,17 +39,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-const directory = { fresh: () => Promise.resolve() } as unknown as Directory;
+const directory = { requireFresh: () => Promise.resolve() } as unknown as Directory;
 const viewer = makeViewer({ userId: 5 });
 const group = { kind: 'group', id: 7, traversalIds: [7] } as unknown as GroupScope;
 const queries = (db: Database): ComposerQueries => new ComposerQueries(db, directory);
 const HOT: Record<string, Planned> = {
-  'composer-names-of-group': (db) => queries(db).names(group, viewer),
-  'composer-versions-of-group': (db) => queries(db).versions(group, viewer, 'n/75'),
+  'composer-names-of-group': (db) => queries(db).listNames(group, viewer),
+  'composer-versions-of-group': (db) => queries(db).listVersions(group, viewer, 'n/75'),
   /** The reading finds nothing, as its statement is not run. */
   'composer-package-of-commit': (db) =>
     queries(db)
-      .packageOf(76, 'n/75', 'a')
+      .findPackage(76, 'n/75', 'a')
       .catch((error: unknown) => expect(error).toBeInstanceOf(NotFound)),
 };
 

@@ -42,7 +42,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const directory = { fresh: () => Promise.resolve() } as unknown as Directory;
+const directory = { requireFresh: () => Promise.resolve() } as unknown as Directory;
 const viewer = makeViewer({ userId: 5 });
 const project = { id: 76 };
 const hello = { name: 'n75', version: '1.75', user: 'me', channel: 'stable' };
@@ -55,10 +55,10 @@ const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound)
 const HOT: Record<string, Planned> = {
   'conan-recipe-revisions': (db) => queries(db).recipeRevisions(project, hello, { protocol: 'v2' }).catch(missing),
   'conan-binary-revisions': (db) => queries(db).binaryRevisions(project, hello, binary).catch(missing),
-  'conan-files-of-revision': (db) => queries(db).files(project, hello, binary).catch(missing),
-  'conan-binaries': (db) => queries(db).binariesOf(project, hello, recipeRevision, false),
-  'conan-search-of-project': (db) => queries(db).search(project as never, viewer, search),
-  'conan-search-of-instance': (db) => queries(db).search(null, viewer, search),
+  'conan-files-of-revision': (db) => queries(db).listFiles(project, hello, binary).catch(missing),
+  'conan-binaries': (db) => queries(db).listBinariesOfRecipe(project, hello, recipeRevision, false),
+  'conan-search-of-project': (db) => queries(db).searchRecipes(project as never, viewer, search),
+  'conan-search-of-instance': (db) => queries(db).searchRecipes(null, viewer, search),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

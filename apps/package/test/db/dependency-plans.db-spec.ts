@@ -51,7 +51,7 @@ const withoutRows = (): void => undefined;
 
 const HOT: Record<string, Planned> = {
   occurrences: (db) => first(new ComponentsQueries(db).ofReport(7)),
-  'distinct-components': (db) => first(new ComponentsQueries(db).distinct([7, 8])),
+  'distinct-components': (db) => first(new ComponentsQueries(db).listDistinct([7, 8])),
   'pipeline-of-project': (db) => sources(db).ofProject(8, signal).catch(withoutRows),
   'projects-of-group': (db) => first(sources(db).ofGroup(8, signal)).catch(withoutRows),
 };

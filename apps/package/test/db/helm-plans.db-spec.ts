@@ -31,8 +31,8 @@ afterAll(async () => {
 });
 
 const HOT: Record<string, Planned> = {
-  'helm-channel-state': (db: Database) => new HelmQueries(db).state(8, 'c1'),
-  'helm-charts': (db: Database) => new HelmQueries(db).charts(8, 'c1').next(),
+  'helm-channel-state': (db: Database) => new HelmQueries(db).readState(8, 'c1'),
+  'helm-charts': (db: Database) => new HelmQueries(db).listCharts(8, 'c1').next(),
   /** The reading finds nothing, as its statement is not run. */
   'helm-newest-file': (db: Database) =>
     new HelmQueries(db)

@@ -48,7 +48,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const directory = { fresh: () => Promise.resolve() } as unknown as Directory;
+const directory = { requireFresh: () => Promise.resolve() } as unknown as Directory;
 const place = { kind: 'project', id: 8 } as const;
 const group = { id: 9, traversalIds: [9] } as unknown as GroupScope;
 const inGroup = { kind: 'group', group, viewer: makeViewer({ userId: 5 }) } as const;
@@ -60,9 +60,9 @@ const HOT: Record<string, Planned> = {
   'newest-maven-file': (db) => maven(db).findNewest(place, file),
   'newest-maven-file-of-group': (db) => maven(db).findNewest(inGroup, file),
   'maven-snapshot-metadata': (db) => maven(db).snapshotMetadata(place, file),
-  'maven-versions': (db) => maven(db).versions(place, name),
-  'maven-versions-of-group': (db) => maven(db).versions(inGroup, name),
-  'maven-plugins': (db) => maven(db).plugins(place, name),
+  'maven-versions': (db) => maven(db).listVersions(place, name),
+  'maven-versions-of-group': (db) => maven(db).listVersions(inGroup, name),
+  'maven-plugins': (db) => maven(db).listPlugins(place, name),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (read) => {

@@ -44,7 +44,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const directory = { fresh: () => Promise.resolve() } as unknown as Directory;
+const directory = { requireFresh: () => Promise.resolve() } as unknown as Directory;
 const viewer = makeViewer({ userId: 5 });
 /** The reading finds nothing, as its statement is not run. */
 const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
@@ -53,18 +53,19 @@ const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
   const queries = (db: Database): NugetQueries => new NugetQueries(db, places(db));
   const symbol = { name: 'a.pdb', signature: 'a', checksums: ['b'] };
   return {
-    [`nuget-versions-of-${place.kind}`]: (db) => queries(db).versions(place, viewer, 'n75').catch(missing),
-    [`nuget-version-of-${place.kind}`]: (db) => queries(db).version(place, viewer, 'n75', '1.0.5').catch(missing),
-    [`nuget-file-of-${place.kind}`]: (db) => queries(db).file(place, viewer, 'n75', '1.0.5', 'a').catch(missing),
+    [`nuget-versions-of-${place.kind}`]: (db) => queries(db).listVersions(place, viewer, 'n75').catch(missing),
+    [`nuget-version-of-${place.kind}`]: (db) => queries(db).findVersion(place, viewer, 'n75', '1.0.5').catch(missing),
+    [`nuget-file-of-${place.kind}`]: (db) => queries(db).findFile(place, viewer, 'n75', '1.0.5', 'a').catch(missing),
     [`nuget-names-of-${place.kind}`]: (db) =>
-      queries(db).names(place, viewer, { q: '7', skip: 0, take: 20, prerelease: true }),
+      queries(db).searchNames(place, viewer, { q: '7', skip: 0, take: 20, prerelease: true }),
     [`nuget-symbol-of-${place.kind}`]: (db) =>
       new SymbolsQueries(places(db)).show(place, viewer, symbol).catch(missing),
-    [`nuget-versions-of-names-of-${place.kind}`]: (db) => queries(db).versionsOf(place, viewer, ['n7', 'n70'], true),
+    [`nuget-versions-of-names-of-${place.kind}`]: (db) =>
+      queries(db).listVersionsOfNames(place, viewer, ['n7', 'n70'], true),
   };
 };
 const HOT: Record<string, Planned> = {
-  'nuget-feed-rows': (db) => new FeedQueries(db, undefined as unknown as NugetQueries).rows([1, 2, 3]),
+  'nuget-feed-rows': (db) => new FeedQueries(db, undefined as unknown as NugetQueries).findRows([1, 2, 3]),
   ...readsIn({ kind: 'project', id: 8 } as ProjectScope),
   ...readsIn({ kind: 'group', id: 7, traversalIds: [7] } as unknown as GroupScope),
 };

@@ -64,7 +64,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const directory = { fresh: () => Promise.resolve() } as unknown as Directory;
+const directory = { requireFresh: () => Promise.resolve() } as unknown as Directory;
 const project = {
   kind: 'project',
   id: 8,
@@ -94,25 +94,26 @@ const HOT: Record<string, Planned> = {
   'packages/packages-of-group': (db) => new PackagesQueries(db, directory).ofGroup(group, member, asked, page),
   'packages/packages-of-group-anonymous': (db) =>
     new PackagesQueries(db, directory).ofGroup(group, anonymousViewer(), asked, page),
-  'packages/siblings': (db) => new PackagesQueries(db, directory).siblings(8),
-  'packages/files': (db) => new PackagesQueries(db, directory).files(8, { order_by: 'id', sort: 'asc' }, page),
+  'packages/siblings': (db) => new PackagesQueries(db, directory).listSiblings(8),
+  'packages/files': (db) => new PackagesQueries(db, directory).listFiles(8, { order_by: 'id', sort: 'asc' }, page),
   'packages/tags': (db) => tagsOfPackages(db, [100_001, 100_002, 100_003]),
   'registries/newest-generic-file': (db) =>
     new GenericService(db, undefined!, undefined!, undefined!, undefined!).findNewest(project, file),
-  'registries/named-file': (db) => new DuplicateFiles(db, undefined!, undefined!, undefined!).find(db, project, named),
-  'packages/storage-of-project': (db) => quota(db, 'project_packages_size_limit').admit(project, 0),
-  'packages/storage-of-namespace': (db) => quota(db, 'namespace_packages_size_limit').admit(project, 0),
+  'registries/named-file': (db) =>
+    new DuplicateFiles(db, undefined!, undefined!, undefined!).findFile(db, project, named),
+  'packages/storage-of-project': (db) => quota(db, 'project_packages_size_limit').admitUpload(project, 0),
+  'packages/storage-of-namespace': (db) => quota(db, 'namespace_packages_size_limit').admitUpload(project, 0),
   'packages/settings-of-group': (db) => new PackageSettingsService(db, undefined!, undefined!).ofGroup([2, 22]),
-  'registries/npm-sources-of-project': (db) => npm(db).sources(npmPlaceOf(project, '8'), member, NPM_NAME),
-  'registries/npm-sources-of-group': (db) => npm(db).sources(npmPlaceOf(npmGroup, '1'), member, NPM_NAME),
-  'registries/npm-sources-of-instance': (db) => npm(db).sources(npmPlaceOf(undefined, undefined), member, NPM_NAME),
-  'registries/npm-versions': (db) => npm(db).versions([251, 252], NPM_NAME),
-  'registries/npm-tags': (db) => npm(db).tags([251, 252], NPM_NAME),
-  'registries/npm-manifests': (db) => npm(db).manifests('full', [100_001, 100_501]),
-  'registries/npm-manifest': (db) => npm(db).manifest(100_501),
+  'registries/npm-sources-of-project': (db) => npm(db).listSources(npmPlaceOf(project, '8'), member, NPM_NAME),
+  'registries/npm-sources-of-group': (db) => npm(db).listSources(npmPlaceOf(npmGroup, '1'), member, NPM_NAME),
+  'registries/npm-sources-of-instance': (db) => npm(db).listSources(npmPlaceOf(undefined, undefined), member, NPM_NAME),
+  'registries/npm-versions': (db) => npm(db).listVersions([251, 252], NPM_NAME),
+  'registries/npm-tags': (db) => npm(db).listTags([251, 252], NPM_NAME),
+  'registries/npm-manifests': (db) => npm(db).listManifests('full', [100_001, 100_501]),
+  'registries/npm-manifest': (db) => npm(db).findManifest(100_501),
   'registries/npm-manifest-sizes': (db) => npm(db).readManifestSizes([100_001, 100_501]),
-  'registries/npm-brief-manifests': (db) => npm(db).manifests('short', [100_001, 100_501]),
-  'registries/npm-tarball': (db) => npm(db).tarball([251, 252], NPM_NAME, '1.0.5007'),
+  'registries/npm-brief-manifests': (db) => npm(db).listManifests('short', [100_001, 100_501]),
+  'registries/npm-tarball': (db) => npm(db).findTarball([251, 252], NPM_NAME, '1.0.5007'),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -42,7 +42,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const directory = { fresh: () => Promise.resolve() } as unknown as Directory;
+const directory = { requireFresh: () => Promise.resolve() } as unknown as Directory;
 const project = { kind: 'project', id: 8 } as ProjectScope;
 const group = { kind: 'group', id: 7, traversalIds: [7] } as unknown as GroupScope;
 const viewer = makeViewer({ userId: 5 });
@@ -54,17 +54,18 @@ const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound)
 const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
   const index = (db: Database): SimpleIndexQueries => new SimpleIndexQueries(db, directory);
   return {
-    [`pypi-digest-of-${place.kind}`]: (db) => index(db).digest(place, viewer, 'n75').catch(missing),
-    [`pypi-files-of-${place.kind}`]: (db) => first(index(db).files(place, viewer, 'n75')),
-    [`pypi-versions-of-${place.kind}`]: (db) => first(index(db).versions(place, viewer, 'n75')),
-    [`pypi-names-of-${place.kind}`]: (db) => first(index(db).names(place, viewer)),
-    [`pypi-download-of-${place.kind}`]: (db) => index(db).download(place, viewer, 'a', 'b').catch(missing),
+    [`pypi-digest-of-${place.kind}`]: (db) => index(db).computeDigest(place, viewer, 'n75').catch(missing),
+    [`pypi-files-of-${place.kind}`]: (db) => first(index(db).listFiles(place, viewer, 'n75')),
+    [`pypi-versions-of-${place.kind}`]: (db) => first(index(db).listVersions(place, viewer, 'n75')),
+    [`pypi-names-of-${place.kind}`]: (db) => first(index(db).listNames(place, viewer)),
+    [`pypi-download-of-${place.kind}`]: (db) => index(db).findDownload(place, viewer, 'a', 'b').catch(missing),
   };
 };
 const HOT: Record<string, Planned> = {
   ...readsIn(project),
   ...readsIn(group),
-  'pypi-version-of-release': (db) => new ReleasesService(undefined!, undefined!, undefined!).find(db, project, release),
+  'pypi-version-of-release': (db) =>
+    new ReleasesService(undefined!, undefined!, undefined!).findVersion(db, project, release),
   'pypi-file-elsewhere': (db) =>
     new ReleasesService(undefined!, undefined!, undefined!).isInOtherVersion(db, project, release),
 };

@@ -63,7 +63,7 @@ export interface KeysetOption {
   /** Name of the resource in the refusal of offsets past 50,000 rows. Without it large offsets are allowed. */
   readonly offsetCapFor?: string;
   /** Ignores `pagination=keyset` of signed-in callers and answers offset pages (groups). */
-  readonly anonymousOnly?: boolean;
+  readonly isAnonymousOnly?: boolean;
 }
 
 /**
@@ -188,7 +188,7 @@ export function orNone<R>(answer: Answer<R>): Answer<R | AlternativeAnswer> {
 /** Headers of an answer without a body. Shape: names in lower case. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** 204 without a body, with the headers that the handler returns. Shape: `about` describes each header. */
+/** 204 without a body, with the headers that the handler returns. `about` describes each header. */
 export function headersOnly(about: AnswerHeaders): Answer<AnswerHeaders> {
   return { kind: 'headers', status: 204, headers: about };
 }

@@ -30,7 +30,7 @@ import type { UnavailableReason } from '@rookery/kernel';
 import { ContextRefused } from '@rookery/platform';
 import type { Logger, Outages } from '@rookery/platform';
 
-/** An error as status, headers and body. Shape: `body` is JSON text, null for none. */
+/** An error as status, headers and body. `body` is JSON text, null for none. */
 export interface RenderedError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -122,29 +122,29 @@ export const STATUS_TEXTS: Readonly<Record<number, string>> = {
 export function renderError(
   error: unknown,
   log?: Pick<Logger, 'error' | 'warn'>,
-  outages?: Pick<Outages, 'note'>,
+  outages?: Pick<Outages, 'noteOutage'>,
   requestId?: string,
 ): RenderedError {
-  const reason = reasonOf(error);
+  const reason = unavailableReason(error);
   if (reason !== null) {
-    outages?.note(reason, { err: error, requestId });
+    outages?.noteOutage(reason, { err: error, requestId });
     if (error instanceof CommitInDoubt) {
       // Logs each one, because an operator may have to check its outcome. Without Retry-After, so that no client
       // repeats it.
       log?.error({ err: error, requestId }, 'a commit is in doubt');
-      return message(502, '502 Bad Gateway');
+      return messageAnswer(502, '502 Bad Gateway');
     }
-    if (error instanceof AnswerUnavailable) return message(502, '502 Bad Gateway');
-    return unavailable(error instanceof Unavailable ? error.retryAfterSeconds : 1);
+    if (error instanceof AnswerUnavailable) return messageAnswer(502, '502 Bad Gateway');
+    return unavailableAnswer(error instanceof Unavailable ? error.retryAfterSeconds : 1);
   }
-  const known = error instanceof RookeryError ? rendered(error, log) : undefined;
+  const known = error instanceof RookeryError ? renderKnown(error, log) : undefined;
   if (known) return known;
-  const status = statusOf(error);
+  const status = httpStatus(error);
   if (status !== undefined && status >= 400 && status < 500) {
-    return status === 400 ? failure(400, new MalformedBody().message) : plain(status);
+    return status === 400 ? errorTextAnswer(400, new MalformedBody().message) : statusAnswer(status);
   }
   log?.error({ err: error }, 'unexpected error');
-  return message(500, '500 Internal Server Error');
+  return messageAnswer(500, '500 Internal Server Error');
 }
 
 /** Longest reason phrase. Units: characters. */
@@ -168,29 +168,29 @@ export function withReasonPhrase(error: RenderedError): RenderedError {
 
 /** Converts an error after a commit: an outage becomes AnswerUnavailable, so that the client does not repeat the request. */
 export function afterCommit(error: unknown): unknown {
-  return reasonOf(error) === null || error instanceof CommitInDoubt ? error : new AnswerUnavailable(error);
+  return unavailableReason(error) === null || error instanceof CommitInDoubt ? error : new AnswerUnavailable(error);
 }
 
-function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
+function renderKnown(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
   if (error instanceof NotFound) {
-    return message(404, error.options.verbatim ? error.message : `404 ${error.message}`);
+    return messageAnswer(404, error.options.verbatim ? error.message : `404 ${error.message}`);
   }
-  if (error instanceof InvalidParameters) return failure(400, error.problems.join(', '));
-  if (error instanceof HeavyPage) return failure(400, error.message);
-  if (error instanceof Invalid) return message(400, error.fields);
-  if (error instanceof InvalidSentences) return message(400, error.sentences);
+  if (error instanceof InvalidParameters) return errorTextAnswer(400, error.problems.join(', '));
+  if (error instanceof HeavyPage) return errorTextAnswer(400, error.message);
+  if (error instanceof Invalid) return messageAnswer(400, error.fields);
+  if (error instanceof InvalidSentences) return messageAnswer(400, error.sentences);
   if (error instanceof Refused) {
-    if (error.options.underError) return message(400, { error: error.message });
-    if (error.options.more) return answer(400, { message: error.message, ...error.options.more });
-    return error.options.verbatim ? message(400, error.message) : reasoned(400, error.reason);
+    if (error.options.underError) return messageAnswer(400, { error: error.message });
+    if (error.options.more) return errorAnswer(400, { message: error.message, ...error.options.more });
+    return error.options.verbatim ? messageAnswer(400, error.message) : reasonAnswer(400, error.reason);
   }
-  if (error instanceof PartlyRefused) return answer(400, { status: 'error', message: error.reasons });
+  if (error instanceof PartlyRefused) return errorAnswer(400, { status: 'error', message: error.reasons });
   if (error instanceof Forbidden) {
-    if (error.options.inError) return failure(403, error.message);
-    return error.options.verbatim ? message(403, error.message) : reasoned(403, error.reason);
+    if (error.options.inError) return errorTextAnswer(403, error.message);
+    return error.options.verbatim ? messageAnswer(403, error.message) : reasonAnswer(403, error.reason);
   }
   if (error instanceof Unauthorized) {
-    const rendering = reasoned(401, error.reason);
+    const rendering = reasonAnswer(401, error.reason);
     return error.challenge === undefined
       ? rendering
       : { ...rendering, headers: { 'www-authenticate': error.challenge } };
@@ -198,64 +198,70 @@ function rendered(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedErro
   if (error instanceof TokenRefused) return tokenRefused(TOKEN_TEXTS[error.why]);
   if (error instanceof InsufficientScope) return insufficientScope(error.scopes);
   if (error instanceof KeyInUse) {
-    return message(409, error.message, { 'retry-after': String(error.retryAfterSeconds) });
+    return messageAnswer(409, error.message, { 'retry-after': String(error.retryAfterSeconds) });
   }
-  if (error instanceof Conflict) return message(409, error.reason ?? '409 Conflict');
-  if (error instanceof Unprocessable) return message(422, error.detail ?? '422 Unprocessable Entity');
+  if (error instanceof Conflict) return messageAnswer(409, error.reason ?? '409 Conflict');
+  if (error instanceof Unprocessable) return messageAnswer(422, error.detail ?? '422 Unprocessable Entity');
   if (error instanceof ImportRefused) {
     const detail = error.key === 'message' ? { error: error.detail } : error.detail;
-    return answer(IMPORT_STATUSES[error.why], { [error.key]: detail });
+    return errorAnswer(IMPORT_STATUSES[error.why], { [error.key]: detail });
   }
   if (error instanceof MethodNotAllowed) {
-    if (error.explanation === undefined) return plain(405);
-    return error.options.under === 'message' ? message(405, error.explanation) : failure(405, error.explanation);
+    if (error.explanation === undefined) return statusAnswer(405);
+    return error.options.under === 'message'
+      ? messageAnswer(405, error.explanation)
+      : errorTextAnswer(405, error.explanation);
   }
-  if (error instanceof PreconditionFailed) return message(412, '412 Precondition Failed');
+  if (error instanceof PreconditionFailed) return messageAnswer(412, '412 Precondition Failed');
   if (error instanceof Moved) {
     const headers = { location: error.location, 'content-type': 'text/plain' };
     return { status: 301, headers, body: error.message };
   }
   if (error instanceof NotModified) return { status: 304, headers: {}, body: null };
-  if (error instanceof NotImplemented) return message(501, error.message);
-  if (error instanceof TooLarge) return plain(413);
+  if (error instanceof NotImplemented) return messageAnswer(501, error.message);
+  if (error instanceof TooLarge) return statusAnswer(413);
   if (error instanceof TooManyRequests) {
-    return message(429, { error: error.message }, rateHeaders(error));
+    return messageAnswer(429, { error: error.message }, rateHeaders(error));
   }
   return renderedHttpError(error, log);
 }
 
 function renderedHttpError(error: RookeryError, log?: Pick<Logger, 'warn'>): RenderedError | undefined {
-  if (error instanceof UnknownRoute) return failure(404, '404 Not Found');
-  if (error instanceof WrongVerb) return failure(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
-  if (error instanceof MalformedBody) return failure(400, error.message);
-  if (error instanceof UnsupportedMediaType) return failure(415, error.message);
+  if (error instanceof UnknownRoute) return errorTextAnswer(404, '404 Not Found');
+  if (error instanceof WrongVerb) return errorTextAnswer(405, '405 Not Allowed', { allow: error.allowed.join(', ') });
+  if (error instanceof MalformedBody) return errorTextAnswer(400, error.message);
+  if (error instanceof UnsupportedMediaType) return errorTextAnswer(415, error.message);
   if (error instanceof RangeNotSatisfiable)
-    return message(416, error.message, { 'content-range': `bytes */${error.size}` });
+    return messageAnswer(416, error.message, { 'content-range': `bytes */${error.size}` });
   if (error instanceof ContextRefused) {
     // Only our own processes can reach a service directly, so a request without a valid context is logged.
     log?.warn({ why: error.why }, 'request context refused');
-    return plain(401);
+    return statusAnswer(401);
   }
   return undefined;
 }
 
-function answer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): RenderedError {
+function errorAnswer(status: number, body: object, headers: Readonly<Record<string, string>> = {}): RenderedError {
   return { status, headers, body: JSON.stringify(body) };
 }
-function message(status: number, value: string | object, headers?: Readonly<Record<string, string>>): RenderedError {
-  return answer(status, { message: value }, headers);
+function messageAnswer(
+  status: number,
+  value: string | object,
+  headers?: Readonly<Record<string, string>>,
+): RenderedError {
+  return errorAnswer(status, { message: value }, headers);
 }
-function failure(status: number, text: string, headers?: Readonly<Record<string, string>>): RenderedError {
-  return answer(status, { error: text }, headers);
+function errorTextAnswer(status: number, text: string, headers?: Readonly<Record<string, string>>): RenderedError {
+  return errorAnswer(status, { error: text }, headers);
 }
-function reasoned(status: number, reason?: string): RenderedError {
-  return message(status, `${status} ${STATUS_TEXTS[status]!}${reason === undefined ? '' : ` - ${reason}`}`);
+function reasonAnswer(status: number, reason?: string): RenderedError {
+  return messageAnswer(status, `${status} ${STATUS_TEXTS[status]!}${reason === undefined ? '' : ` - ${reason}`}`);
 }
-function plain(status: number): RenderedError {
-  return message(status, `${status} ${STATUS_TEXTS[status] ?? 'Error'}`);
+function statusAnswer(status: number): RenderedError {
+  return messageAnswer(status, `${status} ${STATUS_TEXTS[status] ?? 'Error'}`);
 }
-function unavailable(retryAfterSeconds: number): RenderedError {
-  return message(503, '503 Service Unavailable', { 'retry-after': String(retryAfterSeconds) });
+function unavailableAnswer(retryAfterSeconds: number): RenderedError {
+  return messageAnswer(503, '503 Service Unavailable', { 'retry-after': String(retryAfterSeconds) });
 }
 function rateHeaders({ retryAfterSeconds, limit }: TooManyRequests): Readonly<Record<string, string>> {
   const retryAfter = { 'retry-after': String(retryAfterSeconds) };
@@ -272,10 +278,10 @@ function rateHeaders({ retryAfterSeconds, limit }: TooManyRequests): Readonly<Re
 function tokenRefused(description: string): RenderedError {
   const challenge = `Bearer realm="The API", error="invalid_token", error_description="${description}"`;
   const body = { error: 'invalid_token', error_description: description };
-  return answer(401, body, { 'www-authenticate': challenge });
+  return errorAnswer(401, body, { 'www-authenticate': challenge });
 }
 function insufficientScope(scopes: readonly string[]): RenderedError {
-  return answer(403, { error: 'insufficient_scope', error_description: SCOPE_TEXT, scope: scopes.join(' ') });
+  return errorAnswer(403, { error: 'insufficient_scope', error_description: SCOPE_TEXT, scope: scopes.join(' ') });
 }
 
 /**
@@ -291,7 +297,7 @@ const REASONS: readonly (readonly [RegExp, UnavailableReason])[] = [
  * Returns the reason of a 503; null for other errors. Services throw Unavailable, but drivers' errors may also get
  * here.
  */
-function reasonOf(error: unknown): UnavailableReason | null {
+function unavailableReason(error: unknown): UnavailableReason | null {
   if (error instanceof Unavailable) return error.reason;
   if (error instanceof RookeryError) return null;
   const { code, driverError, cause } = (error ?? {}) as { code?: unknown; driverError?: unknown; cause?: unknown };
@@ -300,14 +306,14 @@ function reasonOf(error: unknown): UnavailableReason | null {
   if (error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message))
     return 'database away';
   for (const inner of [driverError, cause]) {
-    const reason = inner === undefined || inner === error ? null : reasonOf(inner);
+    const reason = inner === undefined || inner === error ? null : unavailableReason(inner);
     if (reason !== null) return reason;
   }
-  return statusOf(error) === 503 ? 'other' : null;
+  return httpStatus(error) === 503 ? 'other' : null;
 }
 
 /** Returns the status of an error from Fastify or Nest. */
-function statusOf(error: unknown): number | undefined {
+function httpStatus(error: unknown): number | undefined {
   const { statusCode, status } = (error ?? {}) as { statusCode?: unknown; status?: unknown };
   return typeof statusCode === 'number' ? statusCode : typeof status === 'number' ? status : undefined;
 }

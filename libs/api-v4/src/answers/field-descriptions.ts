@@ -235,7 +235,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ...WORDS_OF_RELEASES,
 };
 
-/** Returns the default description for a name; undefined without one. Shape: names of lists may end in `[]`. */
+/** Returns the default description for a name; undefined without one. Names of lists may end in `[]`. */
 export function findDescription(name: string): string | undefined {
   const plain = name.replace(/\[\]$/, '');
   return Object.hasOwn(WORDS, plain) ? WORDS[plain] : undefined;

@@ -30,16 +30,16 @@ export async function writeFile(
   { headers: asked, hasRanges }: { readonly headers: RequestHeaders; readonly hasRanges: boolean },
 ): Promise<void> {
   try {
-    const validators = validatorsOf(file);
+    const validators = validatorHeaders(file);
     if (hasRanges) checkPreconditions(asked, file);
-    const headers = commonHeaders(facts, cacheControlOf(file));
+    const headers = commonHeaders(facts, chooseCacheControl(file));
     if (file.vary !== undefined) headers.push('vary', file.vary);
     for (const [name, value] of Object.entries(validators)) headers.push(name, value);
     if (Object.keys(validators).length > 0 && fresh(asked, validators)) return writeHead(reply, 304, headers);
     if (file.stream === null) throw new Error('a file has no bytes although the caller does not have its version');
     headers.push(...contentHeaders(file));
-    const size = sizeOf(file);
-    const range = hasRanges && !facts.isHead ? rangeOf(asked, file, size) : null;
+    const size = knownSize(file);
+    const range = hasRanges && !facts.isHead ? chooseRange(asked, file, size) : null;
     if (hasRanges && isSeekable(file) && size !== undefined) headers.push('accept-ranges', 'bytes');
     if (range) headers.push('content-range', `bytes ${range.start}-${range.end}/${size}`);
     const length = range ? range.end - range.start + 1 : size;
@@ -52,14 +52,14 @@ export async function writeFile(
   }
 }
 
-interface Part {
+interface AnsweredRange {
   readonly status: number;
   readonly headers: readonly string[];
   readonly range: ByteRange | null;
   readonly length: number | undefined;
 }
 
-async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Part): Promise<void> {
+async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: AnsweredRange): Promise<void> {
   const { range, length, status, headers } = part;
   if (Buffer.isBuffer(stream)) {
     reply.hijack();
@@ -67,7 +67,7 @@ async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Par
     reply.raw.end(range ? stream.subarray(range.start, range.end + 1) : stream);
     return;
   }
-  const source = typeof stream === 'function' ? await opened(reply, range, stream) : stream!;
+  const source = typeof stream === 'function' ? await openRange(reply, range, stream) : stream!;
   reply.hijack();
   if (!reply.raw.destroyed) reply.raw.writeHead(status, [...headers]);
   try {
@@ -85,7 +85,7 @@ async function writeBytes(reply: FastifyReply, { stream }: FileAnswer, part: Par
  * meanwhile, and a client that left must keep no place in a line. Errors: those of `open`; the refusal for the caller;
  * Unavailable without the client.
  */
-async function opened({ raw }: FastifyReply, range: ByteRange | null, open: OpenRange): Promise<Readable> {
+async function openRange({ raw }: FastifyReply, range: ByteRange | null, open: OpenRange): Promise<Readable> {
   const gone = new AbortController();
   const abort = (): void => gone.abort(new Unavailable('gone'));
   if (raw.closed) abort();
@@ -128,14 +128,14 @@ function writeHead(reply: FastifyReply, status: number, headers: readonly string
   reply.raw.end();
 }
 
-function cacheControlOf({ cacheControl, isNeverStored, isPublic, isImmutable }: FileAnswer): string {
+function chooseCacheControl({ cacheControl, isNeverStored, isPublic, isImmutable }: FileAnswer): string {
   if (cacheControl !== undefined) return cacheControl;
   if (isNeverStored) return 'no-cache, max-age=0, must-revalidate';
   if (isImmutable) return 'private, max-age=31536000, immutable';
   return `max-age=0, ${isPublic ? 'public' : 'private'}, must-revalidate`;
 }
 
-function validatorsOf({ version, lastModified }: FileAnswer): Record<string, string> {
+function validatorHeaders({ version, lastModified }: FileAnswer): Record<string, string> {
   return {
     ...(version === undefined ? {} : { etag: `"${version}"` }),
     ...(lastModified === undefined ? {} : { 'last-modified': lastModified.toUTCString() }),
@@ -147,7 +147,7 @@ function contentHeaders({ mediaType, filename, isInline, headers }: FileAnswer):
     ...['content-type', mediaType, 'x-content-type-options', 'nosniff'],
     // The file can neither load nor run anything, even if a browser misinterprets it.
     ...['content-security-policy', "default-src 'none'"],
-    ...(filename === undefined ? [] : ['content-disposition', disposition(filename, isInline)]),
+    ...(filename === undefined ? [] : ['content-disposition', contentDisposition(filename, isInline)]),
     ...Object.entries(headers ?? {}).flat(),
   ];
 }
@@ -161,12 +161,12 @@ function checkPreconditions(asked: RequestHeaders, { version, lastModified }: Fi
       throw new PreconditionFailed();
     return;
   }
-  const since = secondsOf(asked['if-unmodified-since']);
+  const since = parseSeconds(asked['if-unmodified-since']);
   if (since !== null && lastModified && wholeSeconds(lastModified) > since) throw new PreconditionFailed();
 }
 
 /** Returns the requested range; null for the whole file. Errors: RangeNotSatisfiable (RFC 9110 14.2). */
-function rangeOf(asked: RequestHeaders, file: FileAnswer, size: number | undefined): ByteRange | null {
+function chooseRange(asked: RequestHeaders, file: FileAnswer, size: number | undefined): ByteRange | null {
   const { range } = asked;
   if (range === undefined || size === undefined || !isSeekable(file) || !ONE_RANGE.test(range)) return null;
   if (!isRangeWanted(asked['if-range'] as string | undefined, file)) return null;
@@ -179,10 +179,10 @@ function rangeOf(asked: RequestHeaders, file: FileAnswer, size: number | undefin
 function isRangeWanted(condition: string | undefined, { version, lastModified }: FileAnswer): boolean {
   if (condition === undefined) return true;
   if (condition.includes('"')) return version !== undefined && condition.trim() === `"${version}"`;
-  return lastModified !== undefined && secondsOf(condition) === wholeSeconds(lastModified);
+  return lastModified !== undefined && parseSeconds(condition) === wholeSeconds(lastModified);
 }
 
-function secondsOf(date: string | undefined): number | null {
+function parseSeconds(date: string | undefined): number | null {
   const time = date === undefined ? NaN : Date.parse(date);
   return Number.isNaN(time) ? null : Math.floor(time / 1000);
 }
@@ -191,7 +191,7 @@ function wholeSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
 
-function sizeOf({ stream, length }: FileAnswer): number | undefined {
+function knownSize({ stream, length }: FileAnswer): number | undefined {
   return Buffer.isBuffer(stream) ? stream.length : length;
 }
 
@@ -204,7 +204,7 @@ function isStream(stream: FileAnswer['stream']): stream is Readable {
 }
 
 /** Sends the name in both forms, because some browsers and package clients read only one (RFC 6266, RFC 8187). */
-function disposition(filename: string, isInline = false): string {
+function contentDisposition(filename: string, isInline = false): string {
   const name = filename.replace(/[\p{Cc}\p{Cs}/\\]/gu, '_');
   const plain = name.replace(/[^\x20-\x7e]|"/g, '_');
   return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=${encodeExtended(name)}`;

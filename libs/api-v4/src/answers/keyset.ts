@@ -1,4 +1,4 @@
-/** One page of a keyset list. Shape: `next` has the query parameters of the next page; null on the last page. */
+/** One page of a keyset list. `next` has the query parameters of the next page; null on the last page. */
 export interface KeysetPage<T> {
   readonly rows: readonly T[];
   readonly next: Readonly<Record<string, string | number>> | null;

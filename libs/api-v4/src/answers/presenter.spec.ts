@@ -17,10 +17,10 @@ const notes: Note[] = [
 
 it('renders fields in their order, and values that JSON cannot express as valid JSON', async () => {
   const shape = presenter<Note>('Note').fields({ id: [int, (note) => note.id], body: [text, (note) => note.body] });
-  const written = await shape.array(notes, ctx);
+  const written = await shape.renderList(notes, ctx);
   expect(written).toBe(JSON.stringify(notes.map(({ id, body }) => ({ id, body }))));
-  expect(await shape.array([], ctx)).toBe('[]');
-  expect(await shape.one(notes[0]!, ctx)).toBe(JSON.stringify({ id: 1, body: notes[0]!.body }));
+  expect(await shape.renderList([], ctx)).toBe('[]');
+  expect(await shape.renderRow(notes[0]!, ctx)).toBe(JSON.stringify({ id: 1, body: notes[0]!.body }));
 });
 
 it('loads once for all rows, also in nested presenters', async () => {
@@ -35,7 +35,7 @@ it('loads once for all rows, also in nested presenters', async () => {
     author: [nullable(nested(author)), (note) => (note.authorId === null ? null : { id: note.authorId })],
     readers: [list(nested(author)), (note) => [{ id: note.id }, { id: note.id + 1 }]],
   });
-  expect(JSON.parse(await shape.array(notes, ctx))).toEqual([
+  expect(JSON.parse(await shape.renderList(notes, ctx))).toEqual([
     {
       author: { id: 7, name: 'name 7' },
       readers: [
@@ -64,8 +64,8 @@ it('omits conditional fields, and extends a presenter', async () => {
   const long = short
     .extend<Note>('NoteDetail')
     .fields({ more: [bool, () => true], id: [text, (note) => `#${note.id}`] });
-  expect(JSON.parse(await short.array([{ id: 2, body: '', authorId: 1 }], ctx))).toEqual([{ id: 2 }]);
-  expect(await long.one({ id: 1, body: 'x', authorId: 1 }, ctx)).toBe('{"id":"#1","body":"x!","more":true}');
+  expect(JSON.parse(await short.renderList([{ id: 2, body: '', authorId: 1 }], ctx))).toEqual([{ id: 2 }]);
+  expect(await long.renderRow({ id: 1, body: 'x', authorId: 1 }, ctx)).toBe('{"id":"#1","body":"x!","more":true}');
   expect(long.schema['required']).toEqual(['id', 'more']);
 });
 
@@ -78,7 +78,7 @@ it('renders times in UTC with milliseconds, and days without a time', async () =
     text: [day, () => '2020-01-15'],
     none: [nullable(instant), () => null],
   });
-  expect(JSON.parse(await shape.one(new Date(0), ctx))).toEqual({
+  expect(JSON.parse(await shape.renderRow(new Date(0), ctx))).toEqual({
     date: '1970-01-01T00:00:00.000Z',
     sql: '2020-01-15T12:36:29.590Z',
     other: '2020-01-15T11:36:29.000Z',

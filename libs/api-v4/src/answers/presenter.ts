@@ -5,7 +5,7 @@ import type { FieldType, WriteValue } from './field-types';
 import type { RuleServices } from '../call/permission';
 import { findDescription } from './field-descriptions';
 
-/** The request for which a presenter renders. Shape: `within` is the scope of its parent, undefined without one. */
+/** The request for which a presenter renders. `within` is the scope of its parent, undefined without one. */
 export interface PresentContext extends RuleServices {
   readonly viewer: Viewer;
   readonly links: Links;
@@ -72,14 +72,14 @@ export class Presenter<in T> {
   private cachedSchema: JsonSchema | undefined;
 
   /** Loads data for all rows and returns the function that renders one. Synchronous when no data is loaded. */
-  prepare(rows: readonly T[], ctx: PresentContext): WriteRow<T> | Promise<WriteRow<T>> {
-    return this.loads ? this.prepareLoaded(rows, ctx) : this.writer([], this.plainWriters, ctx);
+  prepareWriter(rows: readonly T[], ctx: PresentContext): WriteRow<T> | Promise<WriteRow<T>> {
+    return this.loads ? this.prepareLoaded(rows, ctx) : this.createWriter([], this.plainWriters, ctx);
   }
 
   /** Renders rows as a JSON array. */
-  async array(rows: readonly T[], ctx: PresentContext): Promise<string> {
+  async renderList(rows: readonly T[], ctx: PresentContext): Promise<string> {
     if (rows.length === 0) return '[]';
-    const prepared = this.prepare(rows, ctx);
+    const prepared = this.prepareWriter(rows, ctx);
     const write = prepared instanceof Promise ? await prepared : prepared;
     let out = '[';
     for (let i = 0; i < rows.length; i++) out += i === 0 ? write(rows[i]!) : `,${write(rows[i]!)}`;
@@ -87,8 +87,8 @@ export class Presenter<in T> {
   }
 
   /** Renders one row as a JSON object. */
-  async one(row: T, ctx: PresentContext): Promise<string> {
-    const prepared = this.prepare([row], ctx);
+  async renderRow(row: T, ctx: PresentContext): Promise<string> {
+    const prepared = this.prepareWriter([row], ctx);
     return (prepared instanceof Promise ? await prepared : prepared)(row);
   }
 
@@ -99,7 +99,7 @@ export class Presenter<in T> {
 
   /** Returns this presenter as a field type for other presenters. */
   asField(): FieldType<T> {
-    const write: WriteValue = (value, ctx) => this.writer([], this.plainWriters, ctx)(value as T);
+    const write: WriteValue = (value, ctx) => this.createWriter([], this.plainWriters, ctx)(value as T);
     if (!this.loads) return { schema: this.reference, write };
     return {
       schema: this.reference,
@@ -107,7 +107,7 @@ export class Presenter<in T> {
         throw new Error(`presenter ${this.name} loads and was asked to write without its batch`);
       },
       batch: async (values, ctx) => {
-        const row = await this.prepare(values as readonly T[], ctx);
+        const row = await this.prepareWriter(values as readonly T[], ctx);
         return (value) => row(value as T);
       },
     };
@@ -135,10 +135,10 @@ export class Presenter<in T> {
         );
       }),
     );
-    return this.writer(loaded, writers, ctx);
+    return this.createWriter(loaded, writers, ctx);
   }
 
-  private writer(loaded: readonly unknown[], writers: readonly WriteValue[], ctx: PresentContext): WriteRow<T> {
+  private createWriter(loaded: readonly unknown[], writers: readonly WriteValue[], ctx: PresentContext): WriteRow<T> {
     const fields = this.fields;
     return (row) => {
       let out = '';
@@ -170,7 +170,7 @@ export class PresenterBuilder<T, L> {
   /** Adds the fields and returns the presenter. */
   fields<V extends Record<string, unknown>>(fields: Fields<T, L, V>): Presenter<T> {
     const part = this.baseLoaders.length;
-    const own = Object.entries(fields).map(([name, spec]) => compiled(name, spec as unknown as FieldSpec, part));
+    const own = Object.entries(fields).map(([name, spec]) => compileField(name, spec as unknown as FieldSpec, part));
     const byName = new Map([...this.baseFields, ...own].map((field) => [field.name, field]));
     return new Presenter<T>(this.name, [...this.baseLoaders, this.loader], [...byName.values()]);
   }
@@ -178,7 +178,7 @@ export class PresenterBuilder<T, L> {
 
 type FieldSpec = readonly [FieldType<never>, CompiledField['source'], FieldOptions<never, never>?];
 
-function compiled(name: string, [type, source, options = {}]: FieldSpec, part: number): CompiledField {
+function compileField(name: string, [type, source, options = {}]: FieldSpec, part: number): CompiledField {
   const when = options.when as CompiledField['when'];
   return { name, key: `${JSON.stringify(name)}:`, type, source, when, options, part };
 }
@@ -186,12 +186,12 @@ function compiled(name: string, [type, source, options = {}]: FieldSpec, part: n
 function schemaOf(fields: readonly CompiledField[]): JsonSchema {
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.name, documented(field)])),
+    properties: Object.fromEntries(fields.map((field) => [field.name, documentField(field)])),
     required: fields.filter((field) => field.when === undefined).map((field) => field.name),
   };
 }
 
-function documented(field: CompiledField): JsonSchema {
+function documentField(field: CompiledField): JsonSchema {
   const { deprecated, about = findDescription(field.name) } = field.options;
   if (about === undefined && deprecated === undefined) return field.type.schema;
   const description = [about, deprecated && `Deprecated: use ${deprecated}.`].filter(Boolean).join(' ');
@@ -199,8 +199,8 @@ function documented(field: CompiledField): JsonSchema {
 }
 
 /**
- * Begins a presenter: `presenter<Note>('Note').load(…).fields({ id: [int, (note) => note.id], … })`.
- * Shape: `name` is the schema's name in the OpenAPI document.
+ * Begins a presenter: `presenter<Note>('Note').load(…).fields({ id: [int, (note) => note.id], … })`. `name` is the
+ * schema's name in the OpenAPI document.
  */
 export function presenter<T>(name: string): PresenterBuilder<T, undefined> {
   return new PresenterBuilder<T, undefined>(name, undefined);

@@ -78,7 +78,7 @@ export function writeStored(
 const NO_VERSIONS: ReadonlySet<string> = new Set();
 
 /** Returns the versions in `If-None-Match`, for weak comparison (RFC 9110 13.1.2); `*` is returned as `*`. */
-export function versionsIn(header: string | undefined): ReadonlySet<string> {
+export function parseVersions(header: string | undefined): ReadonlySet<string> {
   if (header === undefined) return NO_VERSIONS;
   const tags = header.split(',').map((tag) => /^\s*(?:W\/)?(?:"(.*)"|(\*))\s*$/.exec(tag));
   return new Set(tags.flatMap((tag) => tag?.[1] ?? tag?.[2] ?? []));

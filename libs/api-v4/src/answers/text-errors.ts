@@ -14,7 +14,7 @@ export type FailureForm = 'text' | 'lfs';
 /** Returns the failure in another form. A 401 gets the Basic challenge, so that clients ask for a credential. */
 export function inFailureForm({ status, headers, body }: RenderedError, form: FailureForm): RenderedError {
   const { 'content-type': _, 'www-authenticate': __, ...others } = headers;
-  const text = status === 401 ? BASIC_DENIED : textOf(body);
+  const text = status === 401 ? BASIC_DENIED : errorText(body);
   const type = form === 'lfs' ? LFS_TYPE : 'text/plain; charset=utf-8';
   const challenge = status === 401 ? { 'www-authenticate': CHALLENGE } : {};
   const written = form === 'lfs' ? JSON.stringify({ message: text }) : `${text.trimEnd()}\n`;
@@ -22,7 +22,7 @@ export function inFailureForm({ status, headers, body }: RenderedError, form: Fa
 }
 
 /** Shape: the text of `message`, `error_description` or `error` of a JSON body; other bodies are passed on. */
-function textOf(body: string | null): string {
+function errorText(body: string | null): string {
   if (body === null || !body.startsWith('{')) return body ?? '';
   const { message, error, error_description: described } = JSON.parse(body) as Readonly<Record<string, unknown>>;
   const text = message ?? described ?? error;

@@ -36,12 +36,12 @@ export function writeWebPage(reply: FastifyReply, facts: ReplyFacts, page: WebPa
     reply.raw.end();
     return;
   }
-  const text = documentOf(page);
+  const text = renderDocument(page);
   reply.raw.writeHead(page.status ?? 200, [...common, ...HEADERS, 'content-length', String(Buffer.byteLength(text))]);
   reply.raw.end(facts.isHead ? undefined : text);
 }
 
-function documentOf({ title, html }: WebPage): string {
+function renderDocument({ title, html }: WebPage): string {
   const name = escapeHtml(title);
   return `<!doctype html>
 <html lang="en">

@@ -40,7 +40,7 @@ export interface Call<P = NoParams, W = undefined, V extends Viewer = Viewer> {
    * The request comes from a browser (`Accept` names HTML) or reads only headers (HEAD): the handler must not change
    * anything.
    */
-  readonly isReadOnly: boolean;
+  readonly isWriteForbidden: boolean;
   /** The request reads only headers (HEAD). */
   readonly isHead: boolean;
   /** Versions of the file that the caller already has (`If-None-Match`). Their bytes need not be read. */

@@ -1,13 +1,13 @@
 import type { ProjectScope } from './scope';
 
-type Admitting = Pick<ProjectScope, 'id' | 'jobAdmission'>;
-type Origin = Pick<ProjectScope, 'id'> & { readonly namespace: Pick<ProjectScope['namespace'], 'traversalIds'> };
+type AdmittingProject = Pick<ProjectScope, 'id' | 'jobAdmission'>;
+type JobProject = Pick<ProjectScope, 'id'> & { readonly namespace: Pick<ProjectScope['namespace'], 'traversalIds'> };
 
 /**
  * Whether a project admits the tokens of jobs of another project (`origin`). It admits its own. Source: reference
  * identity-and-import 4.10; ADR 0198.
  */
-export function admitsJobsOf({ id, jobAdmission }: Admitting, origin: Origin): boolean {
+export function admitsJobsOf({ id, jobAdmission }: AdmittingProject, origin: JobProject): boolean {
   if (origin.id === id) return true;
   if (jobAdmission === null) return false;
   const { all, projects, groups } = jobAdmission;

@@ -78,17 +78,17 @@ export type DecisionSource = 'whichever' | 'copy';
  * Errors: Unavailable when the copy has not reached the version of the request in time.
  */
 export interface ScopeResolver {
-  project(ref: number | string, viewer: Viewer, by?: DecisionSource): Promise<ProjectScope | null>;
-  group(ref: number | string, viewer: Viewer, by?: DecisionSource): Promise<GroupScope | null>;
+  findProject(ref: number | string, viewer: Viewer, by?: DecisionSource): Promise<ProjectScope | null>;
+  findGroup(ref: number | string, viewer: Viewer, by?: DecisionSource): Promise<GroupScope | null>;
   /** Finds a project that the viewer may see by a full path that it had formerly. */
   formerProject?(fullPath: string, viewer: Viewer): Promise<ProjectScope | null>;
   /** Waits until the copy may decide for this viewer. */
-  fresh(viewer: Viewer): Promise<void>;
+  requireFresh(viewer: Viewer): Promise<void>;
   /**
    * Returns a version newer than the viewer's, with which a refused request is authorized again; null for none. Not
    * implemented by identity, whose own tables are never late.
    */
-  newest?(viewer: Viewer): Promise<Viewer['directory'] | null>;
+  newestPosition?(viewer: Viewer): Promise<Viewer['directory'] | null>;
 }
 /** Injection token of ScopeResolver. */
 export const SCOPE_RESOLVER: unique symbol = Symbol('ScopeResolver');
@@ -111,7 +111,7 @@ export function project(param = 'id', by: DecisionSource = 'whichever'): ScopeOp
     param,
     by,
     resource: 'Project',
-    resolve: (resolver, ref, viewer) => resolver.project(ref, viewer, by),
+    resolve: (resolver, ref, viewer) => resolver.findProject(ref, viewer, by),
   };
 }
 
@@ -154,7 +154,7 @@ export function group(param = 'id', by: DecisionSource = 'whichever'): ScopeOpti
     param,
     by,
     resource: 'Group',
-    resolve: (resolver, ref, viewer) => resolver.group(ref, viewer, by),
+    resolve: (resolver, ref, viewer) => resolver.findGroup(ref, viewer, by),
   };
 }
 

@@ -13,8 +13,8 @@ import type { ApiRequest } from '../call/api-request';
 
 export const NO_HEADERS: readonly string[] = [];
 
-/** Body and headers of an answer. Shape: `text` is null for an empty body. */
-export interface Content {
+/** Body and headers of an answer. `text` is null for an empty body. */
+export interface AnswerText {
   readonly text: string | null;
   readonly headers: readonly string[];
 }
@@ -29,7 +29,7 @@ export class AnswerContent {
     private readonly runtime: Pick<ApiRuntime, 'links' | 'services'>,
   ) {}
 
-  contentOf(result: unknown, call: Call, request: ApiRequest): Content | Promise<Content> {
+  contentOf(result: unknown, call: Call, request: ApiRequest): AnswerText | Promise<AnswerText> {
     const { kind, message, presenter } = this.answers;
     if (result instanceof JsonText) return { text: result.text, headers: NO_HEADERS };
     switch (kind) {
@@ -47,36 +47,36 @@ export class AnswerContent {
       case 'json':
         return { text: JSON.stringify(result ?? null), headers: NO_HEADERS };
       case 'one':
-        return this.presented(presenter as Presenter<unknown>, result, call);
+        return this.presentRow(presenter as Presenter<unknown>, result, call);
       case 'all':
-        return this.listed(presenter as Presenter<unknown>, result as readonly unknown[], NO_HEADERS, call);
+        return this.presentRows(presenter as Presenter<unknown>, result as readonly unknown[], NO_HEADERS, call);
       case 'page':
-        return this.paged(result as Page<unknown> | JsonPage | KeysetPage<unknown>, call, request);
+        return this.presentPage(result as Page<unknown> | JsonPage | KeysetPage<unknown>, call, request);
     }
   }
 
-  private async presented(presenter: Presenter<unknown>, row: unknown, call: Call): Promise<Content> {
-    return { text: await presenter.one(row, this.presentContext(call)), headers: NO_HEADERS };
+  private async presentRow(presenter: Presenter<unknown>, row: unknown, call: Call): Promise<AnswerText> {
+    return { text: await presenter.renderRow(row, this.presentContext(call)), headers: NO_HEADERS };
   }
 
-  private async listed(
+  private async presentRows(
     presenter: Presenter<unknown>,
     rows: readonly unknown[],
     headers: readonly string[],
     call: Call,
-  ): Promise<Content> {
-    return { text: await presenter.array(rows, this.presentContext(call)), headers };
+  ): Promise<AnswerText> {
+    return { text: await presenter.renderList(rows, this.presentContext(call)), headers };
   }
 
-  private paged(
+  private presentPage(
     result: Page<unknown> | JsonPage | KeysetPage<unknown>,
     call: Call,
     request: ApiRequest,
-  ): Content | Promise<Content> {
+  ): AnswerText | Promise<AnswerText> {
     const url = request.raw.url!;
     const end = url.indexOf('?');
     const source = {
-      url: this.runtime.links.web(end < 0 ? url : url.slice(0, end)),
+      url: this.runtime.links.webUrl(end < 0 ? url : url.slice(0, end)),
       path: request.params as RawParams,
       query: request.query as RawParams,
       params: call.params as RawParams,
@@ -84,7 +84,7 @@ export class AnswerContent {
     const headers =
       'next' in result ? keysetHeaders(call.page.perPage, result.next, source) : pageHeaders(call.page, result, source);
     if ('json' in result) return { text: result.json, headers };
-    return this.listed(this.answers.presenter as Presenter<unknown>, result.rows, headers, call);
+    return this.presentRows(this.answers.presenter as Presenter<unknown>, result.rows, headers, call);
   }
 
   private presentContext(call: Call): PresentContext {

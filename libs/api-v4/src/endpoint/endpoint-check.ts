@@ -15,7 +15,7 @@ export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly
     const routes = templates.map((template) => `${endpoint.method} ${template.replace(/([:*])\w+/g, '$1')}`);
     const twice = routes.filter((route) => seen.has(route) || !seen.add(route));
     const problems = [
-      ...problemsOf(endpoint),
+      ...findProblems(endpoint),
       ...searchProblems(endpoint),
       ...streamProblems(endpoint),
       ...templates.flatMap((template) => pathProblems(endpoint, template)),
@@ -29,7 +29,7 @@ export function endpointProblems(endpoints: readonly EndpointRecord[]): readonly
   return [...each, ...wildcardProblems(routes)];
 }
 
-function problemsOf({ options, method }: EndpointRecord): string[] {
+function findProblems({ options, method }: EndpointRecord): string[] {
   const { about, source, may, answers } = options as Partial<EndpointRecord['options']>;
   const shapes = Array.isArray(answers) ? answers.length : answers?.kind === undefined ? 0 : 1;
   const hasBody = Boolean(answers && (answers.presenter ?? answers.schema ?? answers.message));

@@ -63,7 +63,7 @@ export class EndpointRoutes implements OnModuleInit {
     private readonly modules: ModuleRef,
     private readonly http: HttpAdapterHost,
   ) {
-    this.traffic = new Traffic(this.get<Metrics>(Metrics));
+    this.traffic = new Traffic(this.requireProvider<Metrics>(Metrics));
   }
 
   /** Registers the routes. Errors: a plain Error that lists every problem of the declarations. */
@@ -77,8 +77,8 @@ export class EndpointRoutes implements OnModuleInit {
     // Workers and commands serve no HTTP, but their declarations are checked too.
     if (this.http.httpAdapter?.getType() !== 'fastify') return;
     const fastify = this.http.httpAdapter.getInstance<FastifyInstance>();
-    const runtime = this.runtime(declared.map(({ endpoint }) => endpoint));
-    for (const { endpoint, instance } of declared) this.serve(fastify, endpoint, instance, runtime);
+    const runtime = this.createRuntime(declared.map(({ endpoint }) => endpoint));
+    for (const { endpoint, instance } of declared) this.registerRoute(fastify, endpoint, instance, runtime);
     for (const { instance, metatype } of holders) this.serveInternal(fastify, metatype as object, instance, runtime);
     // Body parsers belong to a scope of Fastify, so these routes get their own.
     if (this.streaming.length > 0) {
@@ -94,18 +94,18 @@ export class EndpointRoutes implements OnModuleInit {
    * Returns the error for a request that matches no route: 405 if its path has other methods, else 404. Shape: `url` as
    * sent.
    */
-  refusalOf(url: string): UnknownRoute | WrongVerb {
+  refuseUrl(url: string): UnknownRoute | WrongVerb {
     const path = url.split('?', 1)[0]!;
     const fixed = [...this.verbs].filter((verb) => this.fixedRoutes.find(verb as HTTPMethod, path) !== null);
-    const allowed = [...new Set([...fixed, ...this.wildcards.methodsOf(path)])];
+    const allowed = [...new Set([...fixed, ...this.wildcards.listMethods(path)])];
     return allowed.length === 0 ? new UnknownRoute() : new WrongVerb(allowed);
   }
 
   /** Returns the endpoint that matches a request; null for none. Shape: `url` as sent, with or without a query. */
-  endpointAt(method: string, url: string): EndpointRecord | null {
+  findEndpoint(method: string, url: string): EndpointRecord | null {
     const path = url.split('?', 1)[0]!;
     const found = this.fixedRoutes.find(method as HTTPMethod, path)?.store as EndpointRecord | undefined;
-    return found ?? this.wildcards.find(method, path)?.target.endpoint ?? null;
+    return found ?? this.wildcards.findRoute(method, path)?.target.endpoint ?? null;
   }
 
   private serveInternal(fastify: FastifyInstance, controller: object, instance: unknown, runtime: ApiRuntime): void {
@@ -116,11 +116,16 @@ export class EndpointRoutes implements OnModuleInit {
       if (record.isStreamed) this.streaming.push(route);
       else fastify.route(bodyLimit === undefined ? route : { ...route, bodyLimit });
       const local = record.isStreamed ? null : { bodyLimit: bodyLimit ?? DEFAULT_BODY_LIMIT, handle: handler };
-      this.local.add([record.method], record.path, local);
+      this.local.addRoute([record.method], record.path, local);
     }
   }
 
-  private serve(fastify: FastifyInstance, endpoint: EndpointRecord, controller: Controller, runtime: ApiRuntime): void {
+  private registerRoute(
+    fastify: FastifyInstance,
+    endpoint: EndpointRecord,
+    controller: Controller,
+    runtime: ApiRuntime,
+  ): void {
     const verbs: Verb[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
     for (const template of templatesOf(endpoint)) {
       const pipeline = new EndpointPipeline(endpoint, template, controller, runtime);
@@ -135,7 +140,7 @@ export class EndpointRoutes implements OnModuleInit {
     const handler = (request: FastifyRequest, reply: FastifyReply) => pipeline.handleHttp(request, reply);
     const route = { method: verbs, url: template, bodyLimit, handler };
     const local = { bodyLimit, handle: (request: ApiRequest, reply: ApiReply) => pipeline.handle(request, reply) };
-    this.local.add(verbs, template, pipeline.supportsLocalCalls ? local : null);
+    this.local.addRoute(verbs, template, pipeline.supportsLocalCalls ? local : null);
     if (endpoint.options.body === undefined) fastify.route(route);
     else this.streaming.push(route);
     for (const verb of verbs) {
@@ -146,27 +151,27 @@ export class EndpointRoutes implements OnModuleInit {
 
   /** Wildcard routes with the same prefix share one route of Fastify, whose handler finds the matching one. */
   private serveWildcard(verb: Verb, template: string, pipeline: EndpointPipeline): void {
-    const url = this.wildcards.add(verb, template, pipeline);
+    const url = this.wildcards.addRoute(verb, template, pipeline);
     if (this.registeredWildcards.has(`${verb} ${url}`)) return;
     this.registeredWildcards.add(`${verb} ${url}`);
     const handler = (request: FastifyRequest, reply: FastifyReply): unknown => {
-      const found = this.wildcards.find(verb, request.raw.url!.split('?', 1)[0]!);
+      const found = this.wildcards.findRoute(verb, request.raw.url!.split('?', 1)[0]!);
       if (found === null) return reply.callNotFound();
       request.params = found.params;
       return found.target.handleHttp(request, reply);
     };
     this.streaming.push({ method: verb, url, handler });
-    this.local.add([verb], url, null);
+    this.local.addRoute([verb], url, null);
   }
 
-  private runtime(endpoints: readonly EndpointRecord[]): ApiRuntime {
-    const { service, connections } = this.get<ApiV4Options>(API_V4_OPTIONS);
-    const settings = this.get<SettingsOf<typeof platformSettings>>(platformSettings.token);
+  private createRuntime(endpoints: readonly EndpointRecord[]): ApiRuntime {
+    const { service, connections } = this.requireProvider<ApiV4Options>(API_V4_OPTIONS);
+    const settings = this.requireProvider<SettingsOf<typeof platformSettings>>(platformSettings.token);
     const { requestRightsMs: rightsMs, strictParameters: isStrict } = settings;
     const places = connections === undefined ? null : placesOf(connections);
     const needsResolver = endpoints.some(({ options }) => options.within !== undefined);
     // Internal routes have no callers whose permissions could change.
-    const callers = endpoints.length === 0 ? NO_CALLERS : this.get<CallerSource>(CALLER_SOURCE);
+    const callers = endpoints.length === 0 ? NO_CALLERS : this.requireProvider<CallerSource>(CALLER_SOURCE);
     return {
       service,
       costly: places ? new FairSemaphore(places.costly) : null,
@@ -175,32 +180,32 @@ export class EndpointRoutes implements OnModuleInit {
       checks: new CallerChecks(callers, rightsMs),
       rightsMs,
       isStrict,
-      keys: this.get(ContextSigningKeys),
-      internalKeys: this.get(InternalKeys),
-      clock: this.get<Clock>(CLOCK),
-      log: this.get<Logger>(LOGGER),
-      outages: this.get(Outages),
-      links: this.get(Links),
-      services: { get: (token) => this.get(token) },
-      resolver: needsResolver ? this.get<ScopeResolver>(SCOPE_RESOLVER) : null,
+      keys: this.requireProvider(ContextSigningKeys),
+      internalKeys: this.requireProvider(InternalKeys),
+      clock: this.requireProvider<Clock>(CLOCK),
+      log: this.requireProvider<Logger>(LOGGER),
+      outages: this.requireProvider(Outages),
+      links: this.requireProvider(Links),
+      services: { get: (token) => this.requireProvider(token) },
+      resolver: needsResolver ? this.requireProvider<ScopeResolver>(SCOPE_RESOLVER) : null,
       traffic: this.traffic,
-      writeHeaders: this.optional<WriteHeaders>(WRITE_HEADERS),
-      keyed: this.optional<KeyedWrites>(KEYED_WRITES),
-      beforeReplay: this.optional<BeforeReplay>(BEFORE_REPLAY),
+      writeHeaders: this.findProvider<WriteHeaders>(WRITE_HEADERS),
+      keyed: this.findProvider<KeyedWrites>(KEYED_WRITES),
+      beforeReplay: this.findProvider<BeforeReplay>(BEFORE_REPLAY),
     };
   }
 
   /** Returns a provider or null. Nest has no optional lookup outside constructors. */
-  private optional<T>(token: symbol): T | null {
+  private findProvider<T>(token: symbol): T | null {
     try {
-      return this.get<T>(token);
+      return this.requireProvider<T>(token);
     } catch {
       return null;
     }
   }
 
   // Nest's token type is a union of classes and symbols that does not infer well.
-  private get<T>(token: unknown): T {
+  private requireProvider<T>(token: unknown): T {
     return this.modules.get<T>(token as symbol, { strict: false });
   }
 }

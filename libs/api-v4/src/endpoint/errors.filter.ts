@@ -31,7 +31,7 @@ export class ErrorsFilter implements ExceptionFilter {
     };
     const code = (error as { code?: string } | null)?.code;
     const meant = request.is404
-      ? this.routes.refusalOf(request.raw.url ?? '')
+      ? this.routes.refuseUrl(request.raw.url ?? '')
       : code === 'FST_ERR_CTP_BODY_TOO_LARGE'
         ? new TooLarge()
         : error;

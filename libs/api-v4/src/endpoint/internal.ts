@@ -16,7 +16,7 @@ import { requireCaller } from './request-context';
 import type { ApiRuntime } from './runtime';
 import { allowSlowBody } from './upload';
 
-/** A request from one of our own processes. Shape: `body` is parsed JSON, the values of `query` are texts. */
+/** A request from one of our own processes. `body` is parsed JSON, the values of `query` are texts. */
 export interface InternalRequest {
   readonly body: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -66,7 +66,7 @@ export function Internal(
   callers: readonly ProcessName[],
   options: Pick<InternalRecord, 'bodyLimit'> = {},
 ): MethodDecorator {
-  return declared({ method, path, callers, isStreamed: false, ...options });
+  return declareRoute({ method, path, callers, isStreamed: false, ...options });
 }
 
 /**
@@ -74,10 +74,10 @@ export function Internal(
  * InternalStream. The body has no total time limit. Otherwise as `Internal`.
  */
 export function InternalStreamed(method: HttpMethod, path: string, callers: readonly ProcessName[]): MethodDecorator {
-  return declared({ method, path, callers, isStreamed: true });
+  return declareRoute({ method, path, callers, isStreamed: true });
 }
 
-function declared(route: Omit<InternalRecord, 'handler'>): MethodDecorator {
+function declareRoute(route: Omit<InternalRecord, 'handler'>): MethodDecorator {
   if (!route.path.startsWith('/internal/')) throw new Error(`${route.path} is not below /internal/`);
   return (target, key) => {
     const record: InternalRecord = { ...route, handler: String(key) };
@@ -101,28 +101,28 @@ export function internalRoute(record: InternalRecord, handler: Handler, runtime:
     const facts = { requestId, startedAt, isHead: false };
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
-    runtime.traffic.begin();
+    runtime.traffic.countStart();
     try {
       requireCaller(request.headers.authorization, record.callers, runtime);
       const call = {
-        ...bodyOf(request, record),
+        ...readBody(request, record),
         query: request.query === BROKEN_QUERY ? {} : (request.query as Record<string, unknown>),
         params: request.params as Record<string, string>,
         requestId,
         signal: gone.signal,
       };
-      const deadline = Date.now() + waitOf(request);
+      const deadline = Date.now() + readWait(request);
       const result = await awaitedBy({ kind: 'process', deadline }, async () => handler(call));
       if (record.isStreamed) await writeStream(reply as FastifyReply, result as InternalStream);
       else writeResult(reply, facts, result);
     } catch (error) {
       writeError(reply, facts, renderError(error, runtime.log.child({ requestId }), runtime.outages, requestId));
     }
-    runtime.traffic.end(record.method, record.path, reply.raw.statusCode, startedAt);
+    runtime.traffic.countEnd(record.method, record.path, reply.raw.statusCode, startedAt);
   };
 }
 
-function bodyOf(request: ApiRequest, { isStreamed }: InternalRecord) {
+function readBody(request: ApiRequest, { isStreamed }: InternalRecord) {
   if (!isStreamed) return { body: (request.body ?? {}) as Record<string, unknown> };
   // Local calls never reach streamed routes.
   const { raw } = request as FastifyRequest;
@@ -147,7 +147,7 @@ async function writeStream(reply: FastifyReply, { mediaType, stream }: InternalS
 }
 
 /** Time that the caller waits for the answer. Units: milliseconds; Infinity without the header. */
-function waitOf(request: ApiRequest): number {
+function readWait(request: ApiRequest): number {
   const wait = request.headers[INTERNAL_WAIT_HEADER];
   return typeof wait === 'string' && /^\d{1,9}$/.test(wait) ? Number(wait) : Infinity;
 }

@@ -6,7 +6,7 @@ import type { KeyedWrite, NewAnswer } from '@rookery/platform';
 import type { EndpointRecord } from './endpoint';
 import { renderError } from '../answers/errors';
 import { digestBody } from '../params/request-body';
-import type { ReadBody } from '../params/request-body';
+import type { ParsedBody } from '../params/request-body';
 import type { ApiRequest } from '../call/api-request';
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
@@ -37,7 +37,7 @@ export function keyedWriteOf(
   key: string,
   request: ApiRequest,
   viewer: Viewer,
-  { body, isOfToken }: { readonly body: ReadBody; readonly isOfToken: boolean },
+  { body, isOfToken }: { readonly body: ParsedBody; readonly isOfToken: boolean },
 ): KeyedWrite {
   if (!KEY.test(key)) throw new InvalidParameters(['Idempotency-Key is invalid']);
   if (viewer.userId === null) throw new Refused('Idempotency-Key is for callers with a token');

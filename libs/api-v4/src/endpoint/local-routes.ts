@@ -35,13 +35,13 @@ export class LocalRoutes {
   private readonly added: AddedRoute[] = [];
   private router: Instance<HTTPVersion.V1> | null = null;
 
-  /** Adds a route of Fastify. Shape: `route` is null if HTTP alone serves it. */
-  add(verbs: readonly string[], url: string, route: LocalRoute | null): void {
+  /** Adds a route of Fastify. `route` is null if HTTP alone serves it. */
+  addRoute(verbs: readonly string[], url: string, route: LocalRoute | null): void {
     this.added.push({ verbs, url, route });
   }
 
   /** Returns the handler of a request; null for requests that need HTTP: streams, files, refusals of the HTTP server. */
-  find(request: LocalRequest): LocalHandler | null {
+  findRoute(request: LocalRequest): LocalHandler | null {
     // Only services with neighbours need this router, so it is built with the first call.
     this.router ??= this.buildRouter();
     const found = this.router.find(request.method as HTTPMethod, request.url);

@@ -20,9 +20,9 @@ export function refusesFormerPaths({ kind, servesFormerPaths }: ScopeOption<unkn
 }
 
 /**
- * Returns the refusal of a request that names a project by a full path which it had formerly: reads are redirected to the
- * same route with its id, writes are refused because clients would repeat them as reads. Shape: null if the viewer may not
- * see such a project.
+ * Returns the refusal of a request that names a project by a full path which it had formerly: reads are redirected to
+ * the same route with its id, writes are refused because clients would repeat them as reads. Returns null if the viewer
+ * may not see such a project.
  */
 export async function movedProject(
   within: ScopeOption<unknown>,
@@ -36,5 +36,5 @@ export async function movedProject(
   const path = url.replace(/\?.*$/s, '');
   const target = path.replace(/(\/+projects?\/+)[^/]+/, `$1${found.id}`) + url.slice(path.length);
   const isOfApi = target.startsWith('/api/v4/');
-  return new Moved(isOfApi ? links.api(target.slice('/api/v4/'.length)) : links.web(target));
+  return new Moved(isOfApi ? links.apiUrl(target.slice('/api/v4/'.length)) : links.webUrl(target));
 }

@@ -49,7 +49,7 @@ class Everything {
 
 const plan = new ParamsPlan(Everything, new Set(['issue_iid']));
 const read = <T extends object>(of: ParamsPlan<T>, body: object, more: Partial<ParamSources> = {}): T =>
-  of.read({ path: { issue_iid: '7' }, query: {}, files: {}, ...more, body: body as never });
+  of.readParams({ path: { issue_iid: '7' }, query: {}, files: {}, ...more, body: body as never });
 const problems = (body: object, of: ParamsPlan<object> = plan): readonly string[] => {
   try {
     read(of, body);
@@ -71,7 +71,7 @@ it('reads the path first, then the body, then the query, and drops undeclared pa
 
 describe('a parameter that no field reads', () => {
   const unread = (body: object, query: object = {}, most = 32): readonly string[] =>
-    plan.unread(
+    plan.listUnread(
       { path: { issue_iid: '7' }, body: body as never, query: query as never, files: {} },
       READ_ELSEWHERE,
       most,

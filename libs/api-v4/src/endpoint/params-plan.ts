@@ -5,7 +5,7 @@ import { isRecord } from '../params/bracket-params';
 import type { UploadedFile } from '../call/call';
 import { rulesByField } from '../params/class-rules';
 import type { Rule } from '../params/class-rules';
-import { coercionOf, INVALID, toItems } from '../params/coercion';
+import { chooseCoercion, INVALID, toItems } from '../params/coercion';
 import type { Coerce } from '../params/coercion';
 import type { ParamsClass } from './endpoint';
 import { fieldsOf, togetherRulesOf } from '../params/fields';
@@ -24,14 +24,14 @@ interface PlannedField {
   readonly name: string;
   /** The name, then its deprecated aliases. */
   readonly names: readonly string[];
-  readonly pathOnly: boolean;
+  readonly isPathOnly: boolean;
   readonly header: string | undefined;
-  readonly headerOnly: boolean;
-  readonly upload: boolean;
+  readonly isHeaderOnly: boolean;
+  readonly isUpload: boolean;
   /** Callers for whom the parameter is read for compatibility only. */
   readonly withoutEffectFor: 'nobody' | 'others than administrators' | 'everybody';
-  readonly optional: boolean;
-  readonly nullable: boolean;
+  readonly isOptional: boolean;
+  readonly isNullable: boolean;
   readonly initial: unknown;
   readonly coerce: Coerce;
   readonly rules: readonly Rule[];
@@ -39,7 +39,7 @@ interface PlannedField {
 }
 
 /** Collects the names of parameters that the endpoint does not read. */
-interface Unread {
+interface UnreadNames {
   readonly names: string[];
   readonly most: number;
   readonly isKnown: (name: string) => boolean;
@@ -63,16 +63,16 @@ export class ParamsPlan<P extends object> {
     pathNames: ReadonlySet<string> = new Set(),
   ) {
     const rules = rulesByField(params);
-    this.fields = fieldsOf(params).map((field) => planned(field, rules.get(field.name) ?? [], pathNames));
+    this.fields = fieldsOf(params).map((field) => planField(field, rules.get(field.name) ?? [], pathNames));
     this.together = togetherRulesOf(params);
-    const sendable = this.fields.filter(({ headerOnly }) => !headerOnly);
+    const sendable = this.fields.filter(({ isHeaderOnly }) => !isHeaderOnly);
     this.byName = new Map(sendable.flatMap((field) => field.names.map((name) => [name, field] as const)));
   }
 
   /** Returns the validated parameters. Errors: InvalidParameters with every problem, in the order of declaration. */
-  read(sources: ParamSources): P {
+  readParams(sources: ParamSources): P {
     const problems: string[] = [];
-    const params = this.collect(sources, '', problems);
+    const params = this.collectFields(sources, '', problems);
     if (problems.length > 0) throw new InvalidParameters(problems);
     return params;
   }
@@ -81,7 +81,7 @@ export class ParamsPlan<P extends object> {
    * Names of sent parameters that no field reads. Names in `readElsewhere` and names of path parameters are left out.
    * Shape: nested names as `not[name]`, elements of lists without their index. Bounds: the first `most`.
    */
-  unread(
+  listUnread(
     { path, body, query, files }: ParamSources,
     readElsewhere: ReadonlySet<string>,
     most: number,
@@ -97,38 +97,38 @@ export class ParamsPlan<P extends object> {
     return this.fields.flatMap((field) => {
       const { withoutEffectFor: callers, name } = field;
       const isWithout = callers === 'everybody' || (callers === 'others than administrators' && !viewer.isAdmin);
-      return isWithout && sent(field, sources) !== undefined ? [name] : [];
+      return isWithout && sentValue(field, sources) !== undefined ? [name] : [];
     });
   }
 
-  private gatherUnread(sent: RawParams, within: string, found: Unread): void {
+  private gatherUnread(sent: RawParams, within: string, found: UnreadNames): void {
     for (const name of Object.keys(sent)) {
       if (found.names.length >= found.most) return;
       const field = this.byName.get(name);
       if (field === undefined || isOvershadowed(field, name, sent)) {
-        const whole = named(within, name);
+        const whole = nestedName(within, name);
         if (!found.isKnown(name) && !found.names.includes(whole)) found.names.push(whole);
       } else if (field.nested) {
         const { plan, many } = field.nested;
         const items = many ? (toItems(sent[name]) ?? []) : [sent[name]];
         for (const item of items) {
-          if (isRecord(item)) plan.gatherUnread(item, named(within, name), { ...found, isKnown: NONE_KNOWN });
+          if (isRecord(item)) plan.gatherUnread(item, nestedName(within, name), { ...found, isKnown: NONE_KNOWN });
         }
       }
     }
   }
 
-  private collect(sources: ParamSources, within: string, problems: string[]): P {
+  private collectFields(sources: ParamSources, within: string, problems: string[]): P {
     const params = new this.params();
     const target = params as Record<string, unknown>;
     let refused: string[] | null = null;
     const hasFiles = Object.keys(sources.files).length > 0;
     for (let i = 0; i < this.fields.length; i++) {
       const field = this.fields[i]!;
-      const isFile = hasFiles && !field.upload && isSentAsFile(field, sources);
-      const raw = field.upload ? uploaded(field, sources) : isFile ? INVALID : sent(field, sources);
+      const isFile = hasFiles && !field.isUpload && isSentAsFile(field, sources);
+      const raw = field.isUpload ? uploadedFile(field, sources) : isFile ? INVALID : sentValue(field, sources);
       const before = problems.length;
-      const value = this.valueOf(field, raw, params, within, problems);
+      const value = this.coerceValue(field, raw, params, within, problems);
       if (value !== undefined) target[field.name] = value;
       else if (problems.length > before) (refused ??= []).push(field.name);
     }
@@ -139,21 +139,21 @@ export class ParamsPlan<P extends object> {
   }
 
   /** Returns the value for the handler; undefined when it was not sent or is invalid. */
-  private valueOf(field: PlannedField, raw: unknown, owner: object, within: string, problems: string[]): unknown {
-    if (raw === undefined || (raw === null && !field.nullable)) return absent(field, within, problems);
+  private coerceValue(field: PlannedField, raw: unknown, owner: object, within: string, problems: string[]): unknown {
+    if (raw === undefined || (raw === null && !field.isNullable)) return absentValue(field, within, problems);
     if (raw === null) return null;
     const value = raw === INVALID ? INVALID : field.coerce(raw);
-    if (value === INVALID) return void problems.push(`${named(within, field.name)} is invalid`);
+    if (value === INVALID) return void problems.push(`${nestedName(within, field.name)} is invalid`);
     if (value === null) {
-      if (field.nullable) return null;
-      if (field.optional) return absent(field, within, problems);
-      return void problems.push(`${named(within, field.name)} is invalid`);
+      if (field.isNullable) return null;
+      if (field.isOptional) return absentValue(field, within, problems);
+      return void problems.push(`${nestedName(within, field.name)} is invalid`);
     }
     if (field.nested) return this.nestedValue(field, field.nested, value, within, problems);
     for (const rule of field.rules) {
       const problem = rule(value, owner);
       if (problem === null) continue;
-      problems.push(within === '' ? problem : problem.replace(field.name, named(within, field.name)));
+      problems.push(within === '' ? problem : problem.replace(field.name, nestedName(within, field.name)));
       return undefined;
     }
     return value;
@@ -166,10 +166,10 @@ export class ParamsPlan<P extends object> {
     within: string,
     problems: string[],
   ): unknown {
-    const name = named(within, field.name);
+    const name = nestedName(within, field.name);
     const read = (item: unknown, at: string): object | undefined => {
       if (!isRecord(item)) return void problems.push(`${at} is invalid`);
-      return plan.collect({ path: NOTHING, body: item, query: NOTHING, files: {} }, at, problems);
+      return plan.collectFields({ path: NOTHING, body: item, query: NOTHING, files: {} }, at, problems);
     };
     if (!many) return read(value, name);
     const items = toItems(value);
@@ -185,7 +185,7 @@ export class ParamsPlan<P extends object> {
 const NONE_KNOWN = (): boolean => false;
 const NOTHING: RawParams = Object.freeze(Object.create(null) as RawParams);
 
-function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: ReadonlySet<string>): PlannedField {
+function planField(field: FieldDeclaration, rules: readonly Rule[], pathNames: ReadonlySet<string>): PlannedField {
   const { form, common, name } = field;
   const aliases = common.alias === undefined ? [] : [common.alias].flat();
   const nested =
@@ -195,28 +195,28 @@ function planned(field: FieldDeclaration, rules: readonly Rule[], pathNames: Rea
   return {
     name,
     names: [name, ...aliases],
-    pathOnly: common.in === 'path' || pathNames.has(name),
+    isPathOnly: common.in === 'path' || pathNames.has(name),
     header: common.header,
-    headerOnly: common.in === 'header',
-    upload: form.kind === 'upload',
+    isHeaderOnly: common.in === 'header',
+    isUpload: form.kind === 'upload',
     withoutEffectFor: common.hasNoEffect
       ? 'everybody'
       : common.forAdministrators
         ? 'others than administrators'
         : 'nobody',
-    optional: common.optional === true || common.nullable === true || common.default !== undefined,
-    nullable: common.nullable === true,
+    isOptional: common.optional === true || common.nullable === true || common.default !== undefined,
+    isNullable: common.nullable === true,
     initial: common.default,
-    coerce: form.kind === 'upload' ? (raw) => raw : coercionOf(form),
+    coerce: form.kind === 'upload' ? (raw) => raw : chooseCoercion(form),
     rules,
     nested,
   };
 }
 
-function sent(field: PlannedField, { path, body, query, headers }: ParamSources): unknown {
-  if (field.pathOnly) return path[field.name];
+function sentValue(field: PlannedField, { path, body, query, headers }: ParamSources): unknown {
+  if (field.isPathOnly) return path[field.name];
   const said = field.header === undefined ? undefined : headers?.[field.header];
-  if (said !== undefined || field.headerOnly) return said;
+  if (said !== undefined || field.isHeaderOnly) return said;
   for (let i = 0; i < field.names.length; i++) {
     const name = field.names[i]!;
     if (has.call(body, name)) return body[name];
@@ -230,35 +230,35 @@ function sent(field: PlannedField, { path, body, query, headers }: ParamSources)
  * a file. Blank texts under an alias are ignored: one client library sends an empty one with every picture.
  * Source: reference identity-and-import 2.6, 14.1.
  */
-function uploaded(field: PlannedField, sources: ParamSources): unknown {
+function uploadedFile(field: PlannedField, sources: ParamSources): unknown {
   const file = field.names.map((name) => sources.files[name]).find((one) => one !== undefined);
   if (file !== undefined) return file;
   for (const name of field.names) {
-    const text = sent({ ...field, names: [name] }, sources);
+    const text = sentValue({ ...field, names: [name] }, sources);
     const isBlank = text === null || (typeof text === 'string' && text.trim() === '');
     if (text !== undefined && !isBlank) return INVALID;
-    if (text !== undefined && name === field.name && field.nullable) return null;
+    if (text !== undefined && name === field.name && field.isNullable) return null;
   }
   return undefined;
 }
 
 /** Whether the request has a file in place of the value of a field. */
-function isSentAsFile({ pathOnly, headerOnly, names }: PlannedField, { files }: ParamSources): boolean {
-  return !pathOnly && !headerOnly && names.some((name) => has.call(files, name));
+function isSentAsFile({ isPathOnly, isHeaderOnly, names }: PlannedField, { files }: ParamSources): boolean {
+  return !isPathOnly && !isHeaderOnly && names.some((name) => has.call(files, name));
 }
 
 /** Whether the same hash has the field under a name that wins. */
-function isOvershadowed({ names, upload }: PlannedField, name: string, sent: RawParams): boolean {
-  return !upload && names.slice(0, names.indexOf(name)).some((other) => has.call(sent, other));
+function isOvershadowed({ names, isUpload }: PlannedField, name: string, sent: RawParams): boolean {
+  return !isUpload && names.slice(0, names.indexOf(name)).some((other) => has.call(sent, other));
 }
 
-function absent(field: PlannedField, within: string, problems: string[]): unknown {
+function absentValue(field: PlannedField, within: string, problems: string[]): unknown {
   if (field.initial !== undefined) return field.initial;
-  if (!field.optional) problems.push(`${named(within, field.name)} is missing`);
+  if (!field.isOptional) problems.push(`${nestedName(within, field.name)} is missing`);
   return undefined;
 }
 
-function named(within: string, name: string): string {
+function nestedName(within: string, name: string): string {
   return within === '' ? name : `${within}[${name}]`;
 }
 
@@ -269,7 +269,7 @@ function checkTogether(
   problems: string[],
 ): void {
   const given = rule.names.filter(wasSent);
-  const names = (list: readonly string[]): string => list.map((name) => named(within, name)).join(', ');
+  const names = (list: readonly string[]): string => list.map((name) => nestedName(within, name)).join(', ');
   if (given.length === 0 && rule.kind === 'atLeastOne') {
     problems.push(`${names(rule.names)} are missing, at least one parameter must be provided`);
   }

@@ -10,10 +10,10 @@ import type { ApiRuntime } from './runtime';
 import type { ApiRequest } from '../call/api-request';
 
 /**
- * Returns the parent that the path of a request names. Shape: `wildcard` is the name of the wildcard in the template; its
+ * Returns the parent that the path of a request names. `wildcard` is the name of the wildcard in the template; its
  * value is a path and never an id. Errors: NotFound, or the refusal that the endpoint declares instead; Moved and
- * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in a project that
- * does not admit it.
+ * MethodNotAllowed for a former path of a project; Forbidden for the token of a job in a project that does not admit
+ * it.
  */
 export async function findParent(
   { within: declared, refusals }: EndpointRecord['options'],
@@ -29,7 +29,7 @@ export async function findParent(
   const scope = isUsable ? await within.resolve(resolver, ref, viewer) : null;
   // The refusal comes first, so that it does not show whether another project exists.
   const project = within.kind === 'project' ? (scope as ProjectScope | null) : null;
-  if (!(await admits(project, viewer, resolver)))
+  if (!(await admitsJobs(project, viewer, resolver)))
     throw new Forbidden('The project does not admit the token of this job');
   if (scope !== null) return scope;
   const request = { viewer, method: raw.method!, url: raw.url! };
@@ -38,12 +38,12 @@ export async function findParent(
 }
 
 /**
- * Whether a parent admits the caller: true for callers without the token of a job. Shape: `parent` is null if it is
- * missing, is no project, or the caller may not see it. Source: reference identity-and-import 4.10.
+ * Whether a parent admits the caller: true for callers without the token of a job. `parent` is null if it is missing,
+ * is no project, or the caller may not see it. Source: reference identity-and-import 4.10.
  */
-async function admits(parent: ProjectScope | null, viewer: Viewer, resolver: ScopeResolver): Promise<boolean> {
+async function admitsJobs(parent: ProjectScope | null, viewer: Viewer, resolver: ScopeResolver): Promise<boolean> {
   if (viewer.job === undefined || parent?.id === viewer.job.projectId) return true;
   // Requests by jobs of other projects are rare, so their own project is read here and not for each request.
-  const origin = parent?.jobAdmission ? await resolver.project(viewer.job.projectId, viewer) : null;
+  const origin = parent?.jobAdmission ? await resolver.findProject(viewer.job.projectId, viewer) : null;
   return origin !== null && admitsJobsOf(parent!, origin);
 }

@@ -16,7 +16,7 @@ import { awaitedBy } from '@rookery/platform';
 import type { KeyedWrite, KeyedWrites, LimitState, NewAnswer } from '@rookery/platform';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AnswerContent, NO_HEADERS } from './answer-content';
-import type { Content } from './answer-content';
+import type { AnswerText } from './answer-content';
 import type { ApiReply, ApiRequest } from '../call/api-request';
 import type { RawParams } from '../params/bracket-params';
 import type { Call } from '../call/call';
@@ -31,10 +31,10 @@ import { ParamsPlan } from './params-plan';
 import { decidingFacts, RequestRights } from '../limits/request-rights';
 import type { FileAnswer, WebPage } from '../answers/answers';
 import { writeFile } from '../answers/file-reply';
-import { versionsIn, writeError, writeJson, writeStored } from '../answers/reply';
+import { parseVersions, writeError, writeJson, writeStored } from '../answers/reply';
 import type { ReplyFacts } from '../answers/reply';
 import { BROKEN_QUERY, DEFAULT_BODY_LIMIT, NO_BODY, readBody } from '../params/request-body';
-import type { ReadBody } from '../params/request-body';
+import type { ParsedBody } from '../params/request-body';
 import { verifyViewer } from './request-context';
 import { pathNamesOf, wildcardNameOf } from './route-template';
 import type { ApiRuntime } from './runtime';
@@ -98,7 +98,7 @@ export class EndpointPipeline {
     this.content = new AnswerContent(this.options.answers, runtime);
     this.refusesAnonymous = may.anonymous === 'refused' || (may.anonymous === 'reads' && endpoint.method !== 'GET');
     this.scopes = acceptedScopes(endpoint);
-    this.isOpenToJobs = isOpenToJobs(endpoint.method, pathOf(template));
+    this.isOpenToJobs = isOpenToJobs(endpoint.method, openApiPath(template));
     this.bodyLimit = bodyLimit ?? DEFAULT_BODY_LIMIT;
     this.wildcard = wildcardNameOf(template);
     this.costly = costlyNamesOf(params);
@@ -124,9 +124,9 @@ export class EndpointPipeline {
     const isHead = request.raw.method === 'HEAD';
     const facts: Writable<ReplyFacts> = { requestId: '', startedAt, isHead, more, unread: [] };
     let rights: RequestRights | undefined;
-    traffic.begin();
+    traffic.countStart();
     try {
-      const admitted = this.admit(request);
+      const admitted = this.checkRequest(request);
       const viewer = upload === null ? admitted : upload.viewerOf(admitted);
       facts.requestId = viewer.requestId;
       const { checks, rightsMs } = this.runtime;
@@ -154,7 +154,7 @@ export class EndpointPipeline {
       writeError(reply, facts, renderForClient(this.options, rendered, request.headers.accept));
     }
     upload?.close();
-    traffic.end(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
+    traffic.countEnd(this.endpoint.method, this.template, reply.raw.statusCode, startedAt);
   }
 
   private async answer(state: RequestState, key: string | null): Promise<void> {
@@ -181,7 +181,7 @@ export class EndpointPipeline {
     } catch (error) {
       const { viewer, rights, upload } = state;
       if (!mayNewerDirectoryHelp(error) || rights.hasCommitted || upload?.isOpen) throw error;
-      const directory = await this.runtime.resolver?.newest?.(viewer);
+      const directory = await this.runtime.resolver?.newestPosition?.(viewer);
       if (!directory) throw error;
       const newer = { ...viewer, directory };
       return act({ ...state, viewer: upload === null ? newer : upload.viewerOf(newer) });
@@ -192,14 +192,19 @@ export class EndpointPipeline {
    * Executes a write with an idempotency key once. Later requests get the stored answer, even if the write itself
    * removed the right to it: the target, the membership or the token may be gone. Errors: as `KeyedWrites`.
    */
-  private async executeIdempotent(state: RequestState, key: string, first: Call | null, body: ReadBody): Promise<void> {
+  private async executeIdempotent(
+    state: RequestState,
+    key: string,
+    first: Call | null,
+    body: ParsedBody,
+  ): Promise<void> {
     const { request, viewer } = state;
     this.checkCaller(viewer);
     const write = keyedWriteOf(key, request, viewer, { body, isOfToken: namesOwnToken(this.template) });
     if (await this.replay(state, write)) return;
     if (viewer.isReplayOnly) {
       // The token was revoked by a rotation with another key.
-      await this.runtime.checks.confirm(viewer as SignedInViewer, true);
+      await this.runtime.checks.confirmCaller(viewer as SignedInViewer, true);
       throw new TokenRefused('revoked');
     }
     try {
@@ -212,7 +217,7 @@ export class EndpointPipeline {
 
   /** Sends the stored answer to the write. Returns false if none is stored. */
   private async replay({ reply, facts, viewer, rights }: RequestState, write: KeyedWrite): Promise<boolean> {
-    const stored = await this.keyed!.answered(write).catch((error: unknown) => {
+    const stored = await this.keyed!.findAnswer(write).catch((error: unknown) => {
       if (viewer.isReplayOnly && error instanceof Unprocessable) return null;
       throw error;
     });
@@ -226,11 +231,11 @@ export class EndpointPipeline {
   private async execute(
     state: RequestState,
     first: Call | null,
-    body: ReadBody,
+    body: ParsedBody,
     write: KeyedWrite | null,
   ): Promise<void> {
     const { request, reply, facts, viewer, rights } = state;
-    const prepared = this.prepare(request, viewer, facts, body) as Call;
+    const prepared = this.prepareCall(request, viewer, facts, body) as Call;
     const call = first ? { ...prepared, within: first.within } : await this.authorize(request, prepared);
     const names = this.options.withoutEffect?.(call as never, this.controller as never) ?? [];
     if (names.length > 0) facts.unread = [...(facts.unread ?? []), ...names.filter((name) => isSent(call, name))];
@@ -240,13 +245,13 @@ export class EndpointPipeline {
     if (write !== null) return this.serveIdempotent(state, call, write);
     if (state.upload !== null) return this.serveUpload(state, state.upload, call);
     try {
-      await this.serve(request, reply, facts, call);
+      await this.runCall(request, reply, facts, call);
     } catch (error) {
       const { heavy, unread } = this.runtime;
       if (!(error instanceof HeavyPage) || heavy === null || call.page.hasHeavyPagePermit) throw error;
       const page = { ...call.page, hasHeavyPagePermit: true };
-      const serve = (): Promise<void> => this.serve(request, reply, facts, { ...call, page });
-      await heavy.run(viewer, serve, () => unread.read(reply.raw, viewer.deadline));
+      const serve = (): Promise<void> => this.runCall(request, reply, facts, { ...call, page });
+      await heavy.run(viewer, serve, () => unread.waitForReading(reply.raw, viewer.deadline));
     }
   }
 
@@ -261,10 +266,10 @@ export class EndpointPipeline {
     const body = upload.open(async () => {
       await rights.recheckBeforeRead();
     });
-    return this.serve(request, reply, facts, Object.assign(call, { body, answered: wholeAnswer(reply) }));
+    return this.runCall(request, reply, facts, Object.assign(call, { body, answered: wholeAnswer(reply) }));
   }
 
-  private async serve(request: ApiRequest, reply: ApiReply, facts: ReplyFacts, call: Call): Promise<void> {
+  private async runCall(request: ApiRequest, reply: ApiReply, facts: ReplyFacts, call: Call): Promise<void> {
     const made = this.resultOf(call);
     const result = isThenable(made) ? await made : made;
     const { kind, hasRanges = false } = this.options.answers;
@@ -285,7 +290,7 @@ export class EndpointPipeline {
       return { status, headers: [...type, ...headers, ...unread], body: text, hasSecret };
     };
     const unread = facts.unread?.length ? [IGNORED_HEADER, facts.unread.join(', ')] : NO_HEADERS;
-    const { answer, isReplay } = await this.keyed!.once(write, make, storedRefusal);
+    const { answer, isReplay } = await this.keyed!.writeOnce(write, make, storedRefusal);
     facts.unread = [];
     if (isReplay) await this.runtime.beforeReplay?.();
     writeStored(reply, facts, answer, isReplay);
@@ -296,23 +301,23 @@ export class EndpointPipeline {
     return this.isCostly(call.params) ? this.runtime.costly!.run(call.viewer, handle) : handle();
   }
 
-  private contentOf(result: unknown, call: Call, request: ApiRequest): Answered | Promise<Answered> {
+  private contentOf(result: unknown, call: Call, request: ApiRequest): AnswerWithStatus | Promise<AnswerWithStatus> {
     const { answers } = this.options;
     if (result instanceof AlternativeAnswer) {
       const text = result.value === null ? null : JSON.stringify(result.value);
       return { status: answers.alternative!.status, text, headers: Object.entries(result.headers).flat() };
     }
-    if (result instanceof UnfinishedAnswer) return this.unfinished(result, call, request);
+    if (result instanceof UnfinishedAnswer) return this.waitForAnswer(result, call, request);
     const content = this.content.contentOf(result, call, request);
     const { status } = answers;
     return content instanceof Promise ? content.then((made) => ({ status, ...made })) : { status, ...content };
   }
 
-  private async unfinished(
+  private async waitForAnswer(
     { row, pollMs }: UnfinishedAnswer<unknown>,
     call: Call,
     request: ApiRequest,
-  ): Promise<Answered> {
+  ): Promise<AnswerWithStatus> {
     const { text } = await this.content.contentOf(row, call, request);
     return { status: this.options.answers.alternative!.status, text, headers: ['poll-interval', String(pollMs)] };
   }
@@ -333,7 +338,7 @@ export class EndpointPipeline {
     }
     if (may.rule !== null) {
       const allowed = may.rule(call as never, this.runtime.services);
-      if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.forbidden(call.viewer);
+      if (!(typeof allowed === 'boolean' ? allowed : await allowed)) throw this.refusal(call.viewer);
     }
     return call;
   }
@@ -343,13 +348,13 @@ export class EndpointPipeline {
    * Errors: as `authorize`; Unavailable when they changed, because the handler already uses the earlier ones.
    */
   private async reauthorize(request: ApiRequest, call: Call, viewer: Viewer): Promise<void> {
-    if (this.options.within === undefined) await this.runtime.resolver?.fresh(viewer);
+    if (this.options.within === undefined) await this.runtime.resolver?.requireFresh(viewer);
     const { within } = await this.authorize(request, { ...call, viewer, within: undefined });
     if (decidingFacts(within) !== decidingFacts(call.within)) throw new Unavailable('rights changed');
   }
 
   /** Returns the caller and checks all that needs no data: signature, token scopes, administrator. */
-  private admit(request: ApiRequest): Viewer {
+  private checkRequest(request: ApiRequest): Viewer {
     const { service, keys, clock } = this.runtime;
     const viewer = verifyViewer(request, service, keys, clock.now().getTime());
     if (this.options.refusals?.validateFirst === undefined) this.checkCaller(viewer);
@@ -369,11 +374,11 @@ export class EndpointPipeline {
     if (may.kind === 'administrator' && !viewer.isAdmin) throw refusals?.forbiddenAs?.() ?? new Forbidden();
   }
 
-  private prepare(
+  private prepareCall(
     request: ApiRequest,
     viewer: Viewer,
     facts: Writable<ReplyFacts>,
-    { params: body, files }: ReadBody,
+    { params: body, files }: ParsedBody,
   ): Call<object> {
     const query = request.query as RawParams;
     const { answers, refusals } = this.options;
@@ -381,8 +386,8 @@ export class EndpointPipeline {
       if (query === BROKEN_QUERY) throw new InvalidParameters(['parameters are not encoded correctly']);
       refuseUnreadSudo(viewer, query, body, files);
       const sources = { path: request.params as RawParams, body, query, files, headers: request.headers };
-      facts.unread = this.unread.in(sources, viewer);
-      const params = this.plan.read(sources);
+      facts.unread = this.unread.listUnread(sources, viewer);
+      const params = this.plan.readParams(sources);
       let page: PageRequest = FIRST_PAGE;
       let keyset: Call['keyset'] = null;
       if (answers.kind === 'page') {
@@ -394,10 +399,10 @@ export class EndpointPipeline {
       if (refusals?.validateFirst) this.checkCaller(viewer);
       const unmodifiedSince = httpDate(request.headers['if-unmodified-since']);
       const { requestId } = viewer;
-      const knownVersions = versionsIn(request.headers['if-none-match']);
+      const knownVersions = parseVersions(request.headers['if-none-match']);
       const isHead = request.raw.method === 'HEAD';
-      const isReadOnly = isHead || isBrowser(request.headers);
-      const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isReadOnly, isHead };
+      const isWriteForbidden = isHead || isBrowser(request.headers);
+      const sent = { params, page, keyset, files, unmodifiedSince, knownVersions, isWriteForbidden, isHead };
       return { ...sent, viewer, within: undefined, requestId };
     } catch (error) {
       if (error instanceof InvalidParameters && refusals?.parametersAs) throw refusals.parametersAs(error.problems);
@@ -405,7 +410,7 @@ export class EndpointPipeline {
     }
   }
 
-  private forbidden(viewer: Viewer): Error {
+  private refusal(viewer: Viewer): Error {
     const { refusals } = this.options;
     if (refusals?.forbiddenAs) return refusals.forbiddenAs();
     return viewer.userId === null ? (refusals?.anonymousAs?.() ?? new Unauthorized()) : new Forbidden();
@@ -422,11 +427,11 @@ export function costlyNamesOf(params: object | undefined): readonly string[] {
 }
 
 /** Path of a template below `/api/v4`, or with `//` at the root, as token scopes name it. */
-function pathOf(template: string): string {
+function openApiPath(template: string): string {
   return template.startsWith('/api/v4/') ? template.slice('/api/v4'.length) : `/${template}`;
 }
 
-type Answered = Content & { readonly status: number };
+type AnswerWithStatus = AnswerText & { readonly status: number };
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Whether the error could disappear with a newer directory: a missing permission, or a parent that is not found. */

@@ -5,8 +5,8 @@ import { inFailureForm } from '../answers/text-errors';
 import type { EndpointRecord } from './endpoint';
 
 /**
- * Returns an answer to an error in the form that the clients of the endpoint read. Redirects and unmodified resources stay
- * as they are: they are no refusals, whose text clients show. Shape: `accept` is the header of the request.
+ * Returns an answer to an error in the form that the clients of the endpoint read. Redirects and unmodified resources
+ * stay as they are: they are no refusals, whose text clients show. `accept` is the header of the request.
  */
 export function renderForClient(
   { refusals, failsAs }: EndpointRecord['options'],

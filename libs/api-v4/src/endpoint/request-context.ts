@@ -66,7 +66,7 @@ export function requireCaller(
   callers: readonly string[] | null,
   { service, internalKeys }: { readonly service: string; readonly internalKeys: InternalKeys },
 ): void {
-  const caller = internalKeys.callerOf(authorization, service);
+  const caller = internalKeys.verifyCaller(authorization, service);
   if (caller === null) throw new Unauthorized();
   if (callers !== null && !callers.includes(caller)) throw new Forbidden();
 }

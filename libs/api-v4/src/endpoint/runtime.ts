@@ -77,12 +77,12 @@ export class Traffic {
     );
   }
 
-  begin(): void {
+  countStart(): void {
     this.underWay++;
   }
 
   /** Records a completed request. Units: `startedAt` as of performance.now(). */
-  end(method: string, route: string, status: number, startedAt: number): void {
+  countEnd(method: string, route: string, status: number, startedAt: number): void {
     this.underWay--;
     this.durations.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
   }

@@ -30,9 +30,9 @@ export class UnreadParams {
    * Returns the names without an effect for the viewer, each once: unread ones, then read ones. Shape: nested ones as
    * `not[name]`. Errors: InvalidParameters with the unread ones in a strict estate.
    */
-  in(sources: ParamSources, viewer: Pick<Viewer, 'isAdmin'>): readonly string[] {
+  listUnread(sources: ParamSources, viewer: Pick<Viewer, 'isAdmin'>): readonly string[] {
     const withoutEffect = this.plan.withoutEffect(sources, viewer);
-    const unread = this.plan.unread(sources, this.readElsewhere, MAX_NAMES);
+    const unread = this.plan.listUnread(sources, this.readElsewhere, MAX_NAMES);
     if (unread.length === 0) return withoutEffect;
     const names = [...new Set(unread.map(shownName))];
     if (this.isStrict) throw new InvalidParameters(names.map((name) => `${name} is not read here`));

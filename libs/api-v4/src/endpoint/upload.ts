@@ -59,7 +59,7 @@ export class Upload {
   /** Checks the headers before the body is read. Errors: UnsupportedMediaType, TooLarge. */
   checkHead(): void {
     const { types, maxBytes, inflates } = this.option;
-    const { mediaType, coding, declaredSize } = this.head();
+    const { mediaType, coding, declaredSize } = this.bodyHead();
     const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
     if (types !== undefined && !types.includes(type)) throw new UnsupportedMediaType(mediaType);
     if (coding !== '' && !(inflates && isGzip(coding))) throw new UnsupportedMediaType(`${mediaType}, ${coding}`);
@@ -69,7 +69,7 @@ export class Upload {
   /** Starts to receive the body. Called once. Shape: `recheck` as in `StreamedBody`. */
   open(recheck: () => Promise<void>): StreamedBody {
     const { raw } = this.request;
-    const { coding, ...facts } = this.head();
+    const { coding, ...facts } = this.bodyHead();
     const body = new StreamedBody(this.option, facts, recheck);
     const entry = coding === '' ? body : inflatedInto(body, this.option.maxBytes);
     this.body = body;
@@ -95,7 +95,7 @@ export class Upload {
     if (!raw.readableEnded) raw.resume();
   }
 
-  private head(): { mediaType: string; coding: string; declaredSize: number | null } {
+  private bodyHead(): { mediaType: string; coding: string; declaredSize: number | null } {
     const { headers } = this.request;
     const length = headers['content-length'];
     const coding = (headers['content-encoding'] ?? '').toLowerCase();

@@ -1,4 +1,4 @@
-import { byPrecision, literalOf, matchesTail, segmentsOf, wildcardAt, wildcardTail } from './wildcard';
+import { byPrecision, literalOf, matchesTail, splitPath, wildcardIndex, wildcardTail } from './wildcard';
 import type { WildcardTail } from './wildcard';
 
 interface WildcardRoute<T> {
@@ -11,7 +11,7 @@ interface WildcardRoute<T> {
 }
 
 /** A matching route and the values of its parameters, each decoded once. */
-export interface FoundRoute<T> {
+export interface RouteMatch<T> {
   readonly target: T;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -27,29 +27,29 @@ export class WildcardRoutes<T> {
   private routes: readonly WildcardRoute<T>[] = [];
 
   /** Adds a route. Returns the URL to register with Fastify for its requests. */
-  add(method: string, template: string, target: T): string {
-    const segments = segmentsOf(template);
-    const at = wildcardAt(segments);
+  addRoute(method: string, template: string, target: T): string {
+    const segments = splitPath(template);
+    const at = wildcardIndex(segments);
     const tail = wildcardTail(segments.slice(at));
     this.routes = [...this.routes, { method, segments, at, tail, target }].sort(moreSpecificFirst);
     return `/${[...segments.slice(0, at), '*'].join('/')}`;
   }
 
   /** Returns the matching route; null for none. Shape: `path` as sent, without a query. */
-  find(method: string, path: string): FoundRoute<T> | null {
-    const raw = segmentsOf(path);
+  findRoute(method: string, path: string): RouteMatch<T> | null {
+    const raw = splitPath(path);
     for (const route of this.routes) {
       if (route.method !== method || !isTakenBy(route, raw)) continue;
-      const params = paramsOf(route, raw);
+      const params = matchParams(route, raw);
       if (params !== null) return { target: route.target, params };
     }
     return null;
   }
 
   /** Methods of the routes that match a path. */
-  methodsOf(path: string): readonly string[] {
+  listMethods(path: string): readonly string[] {
     const methods = new Set(this.routes.map(({ method }) => method));
-    return [...methods].filter((method) => this.find(method, path) !== null);
+    return [...methods].filter((method) => this.findRoute(method, path) !== null);
   }
 }
 
@@ -66,7 +66,10 @@ function isTakenBy<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly st
  * Returns null if the wildcard's value contains an empty name, a dot segment or a control character. The gateway answers dot
  * segments and control characters with 400.
  */
-function paramsOf<T>({ segments, at, tail }: WildcardRoute<T>, raw: readonly string[]): Record<string, string> | null {
+function matchParams<T>(
+  { segments, at, tail }: WildcardRoute<T>,
+  raw: readonly string[],
+): Record<string, string> | null {
   const end = raw.length - tail.after.length;
   const taken = raw.slice(at, end).map(decodeURIComponent).join('/');
   const params = { [tail.name]: tail.suffix === '' ? taken : taken.slice(0, -tail.suffix.length) };

@@ -19,12 +19,12 @@ export interface WildcardTail {
 }
 
 /** Position of the wildcard among the segments of a template; -1 without one. */
-export function wildcardAt(segments: readonly string[]): number {
+export function wildcardIndex(segments: readonly string[]): number {
   return segments.findIndex((segment) => WILDCARD.test(segment));
 }
 
 /** Segments of a path or template. Repeated and trailing slashes count as one or none. */
-export function segmentsOf(path: string): readonly string[] {
+export function splitPath(path: string): readonly string[] {
   return path.split('/').filter((segment) => segment !== '');
 }
 
@@ -85,8 +85,8 @@ export function wildcardProblems(
   routes: readonly { readonly method: string; readonly template: string }[],
 ): readonly string[] {
   const split = routes.map(({ method, template }) => {
-    const segments = segmentsOf(template);
-    return { name: `${method} ${template}`, method, segments, at: wildcardAt(segments) };
+    const segments = splitPath(template);
+    return { name: `${method} ${template}`, method, segments, at: wildcardIndex(segments) };
   });
   const malformed = split.filter(({ segments }) => segments.filter((one) => one.includes('*')).length > 1);
   if (malformed.length > 0) return malformed.map(({ name }) => `${name} has more than one wildcard`);
@@ -118,12 +118,12 @@ export function literalOf(segment: string): string {
   return segment.includes('%') ? decodeURI(segment) : segment;
 }
 
-interface Part {
+interface TailPart {
   readonly literal?: string;
   readonly suffix?: string;
 }
 
-function partAt({ after, suffix }: WildcardTail, fromEnd: number): Part {
+function partAt({ after, suffix }: WildcardTail, fromEnd: number): TailPart {
   if (fromEnd > after.length) return {};
   if (fromEnd === after.length) return suffix === '' ? {} : { suffix };
   const literal = after[after.length - 1 - fromEnd];
@@ -138,7 +138,7 @@ function rankAt(tail: WildcardTail, fromEnd: number): number {
   return fromEnd < tail.after.length ? 1 : 0;
 }
 
-function canOverlap(a: Part, b: Part): boolean {
+function canOverlap(a: TailPart, b: TailPart): boolean {
   if (a.literal !== undefined && b.literal !== undefined) return a.literal === b.literal;
   if (a.literal !== undefined) return b.suffix === undefined || endsIn(a.literal, b.suffix);
   if (b.literal !== undefined) return a.suffix === undefined || endsIn(b.literal, a.suffix);

@@ -22,13 +22,13 @@ afterEach(() => jest.restoreAllMocks());
 it('shares one question among the requests of one caller, but not with other callers', async () => {
   const { questions, checks } = asked();
   jest.spyOn(performance, 'now').mockReturnValue(0);
-  await Promise.all([1, 2, 3].map(() => checks.confirm(caller())));
+  await Promise.all([1, 2, 3].map(() => checks.confirmCaller(caller())));
   expect(questions).toHaveLength(1);
-  await checks.confirm(caller({ isAdmin: true }));
-  await checks.confirm(caller({ tokenId: 2 }));
+  await checks.confirmCaller(caller({ isAdmin: true }));
+  await checks.confirmCaller(caller({ tokenId: 2 }));
   expect(questions).toHaveLength(3);
   jest.spyOn(performance, 'now').mockReturnValue(1001);
-  await checks.confirm(caller());
+  await checks.confirmCaller(caller());
   expect(questions).toHaveLength(4);
 });
 
@@ -41,17 +41,17 @@ it('asks again when an answer arrives too late', async () => {
     slow = false;
     return Promise.resolve(HOLDS);
   });
-  expect(await checks.confirm(caller())).toEqual({ askedAt: 1001, directory: { version: 3, epoch: 'e' } });
+  expect(await checks.confirmCaller(caller())).toEqual({ askedAt: 1001, directory: { version: 3, epoch: 'e' } });
   expect(questions).toHaveLength(2);
 });
 
 it('rejects at the deadline of the request, and does not share a failed question', async () => {
   let answer = (): Promise<ConfirmCallerAnswer> => new Promise(() => undefined);
   const { checks } = asked(() => answer());
-  const late = checks.confirm(caller({ deadline: Date.now() }));
+  const late = checks.confirmCaller(caller({ deadline: Date.now() }));
   await expect(late).rejects.toMatchObject({ reason: 'identity away' });
   answer = () => Promise.reject(new Error('away'));
-  await expect(checks.confirm(caller({ tokenId: 2 }))).rejects.toThrow('away');
+  await expect(checks.confirmCaller(caller({ tokenId: 2 }))).rejects.toThrow('away');
   answer = () => Promise.resolve(HOLDS);
-  expect(await checks.confirm(caller({ tokenId: 2 }))).toMatchObject({ directory: { version: 3 } });
+  expect(await checks.confirmCaller(caller({ tokenId: 2 }))).toMatchObject({ directory: { version: 3 } });
 });

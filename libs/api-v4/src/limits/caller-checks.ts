@@ -49,18 +49,18 @@ export class CallerChecks {
    * ends its family, unless a write with the same `key` revoked it.
    * Errors: as the gateway would answer this caller now; Unavailable without a recent answer before the deadline.
    */
-  async confirm(viewer: SignedInViewer, isRotating = false, key: string | null = null): Promise<Confirmation> {
+  async confirmCaller(viewer: SignedInViewer, isRotating = false, key: string | null = null): Promise<Confirmation> {
     const named = key === null ? {} : { idempotency_key: key };
-    const question = { ...questionOf(viewer), ...(isRotating ? { rotating: true as const, ...named } : {}) };
+    const question = { ...toQuestion(viewer), ...(isRotating ? { rotating: true as const, ...named } : {}) };
     for (;;) {
-      const { askedAt, answer } = this.check(question);
+      const { askedAt, answer } = this.startCheck(question);
       const { version, epoch, ...said } = await inTime(answer, viewer.deadline);
       if (said.outcome !== 'holds') throw toCallerRefusal(said);
       if (performance.now() - askedAt <= STALE_MS) return { askedAt, directory: { version, epoch } };
     }
   }
 
-  private check(question: ConfirmCallerRequest): Check {
+  private startCheck(question: ConfirmCallerRequest): Check {
     const key = JSON.stringify(question);
     const known = this.checks.get(key);
     if (known && performance.now() - known.askedAt < Math.min(this.sharedMs, STALE_MS)) return known;
@@ -74,7 +74,7 @@ export class CallerChecks {
   }
 }
 
-function questionOf(viewer: SignedInViewer): ConfirmCallerRequest {
+function toQuestion(viewer: SignedInViewer): ConfirmCallerRequest {
   const { userId, tokenId, job, isAdmin, isExternal, isBot, scopes, impersonatorId } = viewer;
   return {
     user_id: userId,
@@ -88,9 +88,9 @@ function questionOf(viewer: SignedInViewer): ConfirmCallerRequest {
   };
 }
 
-type Refused = Exclude<ConfirmCallerAnswer, { readonly outcome: 'holds' }>;
+type RefusedCaller = Exclude<ConfirmCallerAnswer, { readonly outcome: 'holds' }>;
 
-function toCallerRefusal(said: Pick<Refused, 'outcome'> & { readonly reason?: string }): Error {
+function toCallerRefusal(said: Pick<RefusedCaller, 'outcome'> & { readonly reason?: string }): Error {
   switch (said.outcome) {
     case 'expired':
     case 'revoked':

@@ -19,21 +19,21 @@ export interface SemaphoreLimits {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * The caller of a limited request. Units: `deadline` in epoch milliseconds. Shape: `onGone` registers a callback for
- * the moment when the caller no longer waits for an answer.
+ * The caller of a limited request. Units: `deadline` in epoch milliseconds. `onGone` registers a callback for the
+ * moment when the caller no longer waits for an answer.
  */
 export type LimitedCaller = Pick<Viewer, 'impersonatorId' | 'creatorId' | 'userId' | 'address' | 'deadline'> & {
   readonly onGone?: (leave: () => void) => void;
 };
 
-interface Waiting {
+interface WaitingWork {
   readonly begin: () => void;
   readonly refuse: () => void;
 }
 
-interface Caller {
+interface CallerQueue {
   running: number;
-  readonly waiting: Waiting[];
+  readonly waiting: WaitingWork[];
 }
 
 /**
@@ -44,7 +44,7 @@ interface Caller {
  */
 export class FairSemaphore {
   /** Callers with running or queued requests, in the order in which they are served. */
-  private readonly callers = new Map<number | string, Caller>();
+  private readonly callers = new Map<number | string, CallerQueue>();
   private taken = 0;
   private queued = 0;
 
@@ -64,7 +64,7 @@ export class FairSemaphore {
     const name = identifyCaller(asking);
     const own = this.callers.get(name) ?? { running: 0, waiting: [] };
     this.callers.set(name, own);
-    if (this.canBegin(own)) this.begin(own);
+    if (this.canBegin(own)) this.beginWork(own);
     else await this.waitForTurn(name, own, asking);
     let isDone = false;
     try {
@@ -83,27 +83,27 @@ export class FairSemaphore {
     }
   }
 
-  private canBegin({ running }: Caller): boolean {
+  private canBegin({ running }: CallerQueue): boolean {
     return this.taken < this.places.count && running < this.places.ofOneCaller;
   }
 
-  private begin(own: Caller): void {
+  private beginWork(own: CallerQueue): void {
     own.running += 1;
     this.taken += 1;
   }
 
   /** Resolves when this request may run; it counts as running then. */
-  private waitForTurn(name: number | string, own: Caller, { deadline, onGone }: LimitedCaller): Promise<void> {
+  private waitForTurn(name: number | string, own: CallerQueue, { deadline, onGone }: LimitedCaller): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(late);
         own.waiting.splice(own.waiting.indexOf(waiting), 1);
         this.queued -= 1;
       };
-      const waiting: Waiting = {
+      const waiting: WaitingWork = {
         begin: () => {
           leave();
-          this.begin(own);
+          this.beginWork(own);
           resolve();
         },
         refuse: () => {
@@ -126,7 +126,7 @@ export class FairSemaphore {
    * Returns whether the request may be queued. In a full queue, the caller with the most requests loses the last of
    * them, unless this caller would then have as many.
    */
-  private hasRoomFor(own: Caller): boolean {
+  private hasRoomFor(own: CallerQueue): boolean {
     if (own.waiting.length >= this.places.waitingOfOneCaller) return false;
     if (this.queued < this.places.waiting) return true;
     const [most] = [...this.callers.values()].sort((a, b) => b.waiting.length - a.waiting.length);
@@ -146,7 +146,7 @@ export class FairSemaphore {
     }
   }
 
-  private forgetIdle(name: number | string, own: Caller): void {
+  private forgetIdle(name: number | string, own: CallerQueue): void {
     if (own.running === 0 && own.waiting.length === 0) this.callers.delete(name);
   }
 }

@@ -5,7 +5,7 @@ import type { Rights } from '@rookery/platform';
 import type { CallerChecks } from './caller-checks';
 import { STALE_MS } from './caller-checks';
 
-/** Repeats the authorization of a request. Shape: `viewer` has the directory version that decisions must have seen. */
+/** Repeats the authorization of a request. `viewer` has the directory version that decisions must have seen. */
 export type Reauthorize = (viewer: Viewer) => Promise<void>;
 
 /**
@@ -50,7 +50,7 @@ export class RequestRights implements Rights {
    * Ends the rechecks before reads: a request that removed its own permission (a token that revokes itself) still gets
    * its answer.
    */
-  committed(): void {
+  noteCommit(): void {
     this.hasCommitted = true;
   }
 
@@ -75,7 +75,7 @@ export class RequestRights implements Rights {
       await this.reauthorize?.(viewer);
       return now;
     }
-    const { askedAt, directory } = await this.checks.confirm(viewer, this.isRotating, this.key);
+    const { askedAt, directory } = await this.checks.confirmCaller(viewer, this.isRotating, this.key);
     if (directory.epoch !== viewer.directory.epoch) throw new Unavailable('directory behind');
     const version = Math.max(directory.version, viewer.directory.version);
     await this.reauthorize?.({ ...viewer, directory: { ...directory, version } });

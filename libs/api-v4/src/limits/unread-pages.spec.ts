@@ -22,7 +22,8 @@ class Written extends EventEmitter {
 it('keeps pages in memory until they are read, and aborts the oldest when there are too many', () => {
   const pages = new UnreadPages();
   const written = Array.from({ length: 6 }, () => new Written());
-  const read = (page?: Written): void => void pages.read(page as unknown as ServerResponse, Date.now() + 60_000);
+  const read = (page?: Written): void =>
+    void pages.waitForReading(page as unknown as ServerResponse, Date.now() + 60_000);
   const keep = (index: number): void => read(written[index]);
   written[5]!.closed = true;
   keep(5);
@@ -42,6 +43,6 @@ it('neither waits for a page with few unsent bytes nor aborts another for it', a
   const written = Array.from({ length: 6 }, () =>
     Object.assign(new Written(), { writableLength: 4 * 1024 * 1024 - 1 }),
   );
-  for (const one of written) await pages.read(one as unknown as ServerResponse, Date.now() + 60_000);
+  for (const one of written) await pages.waitForReading(one as unknown as ServerResponse, Date.now() + 60_000);
   expect(written.some(({ wasCut }) => wasCut)).toBe(false);
 });

@@ -17,14 +17,14 @@ export class UnreadPages {
    * Resolves once the client has read the page or left. Resolves at once if few bytes are unsent. Bounds: waits until
    * the deadline.
    */
-  async read(page: RawReply, deadline: number): Promise<void> {
+  async waitForReading(page: RawReply, deadline: number): Promise<void> {
     if (page.closed || page.writableLength < MIN_BYTES) return;
-    this.keep(page);
+    this.keepPage(page);
     const late = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
     if (!page.closed) await once(page, 'close', { signal: late }).catch(() => undefined);
   }
 
-  private keep(page: RawReply): void {
+  private keepPage(page: RawReply): void {
     this.pages.add(page);
     page.once('close', () => this.pages.delete(page));
     if (this.pages.size <= MAX_PAGES) return;

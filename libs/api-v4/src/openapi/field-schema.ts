@@ -19,9 +19,7 @@ export function fieldSchema({ name, form, common }: FieldDeclaration): JsonSchem
   };
 }
 
-/**
- * Returns the JSON schema of a parameter class. Shape: `without` are names that are documented elsewhere (the path).
- */
+/** Returns the JSON schema of a parameter class. `without` are names that are documented elsewhere (the path). */
 export function paramsSchema(params: object, without: ReadonlySet<string> = new Set()): JsonSchema {
   const fields = fieldsOf(params).filter((field) => !without.has(field.name));
   const required = fields.filter(isRequired).map((field) => field.name);
@@ -47,9 +45,9 @@ export function isRequired({ common }: FieldDeclaration): boolean {
 function formSchema(form: FieldForm): JsonSchema {
   switch (form.kind) {
     case 'int':
-      return { type: 'integer', ...bounds('minimum', form.min), ...bounds('maximum', form.max) };
+      return { type: 'integer', ...numberBounds('minimum', form.min), ...numberBounds('maximum', form.max) };
     case 'float':
-      return { type: 'number', ...bounds('minimum', form.min), ...bounds('maximum', form.max) };
+      return { type: 'number', ...numberBounds('minimum', form.min), ...numberBounds('maximum', form.max) };
     case 'text':
       return textSchema(form);
     case 'flag':
@@ -90,13 +88,13 @@ function itemSchema(of: (FieldForm & { kind: 'list' })['of']): JsonSchema {
 function textSchema({ min, max, pattern, refuseBlank }: FieldForm & { kind: 'text' }): JsonSchema {
   return {
     type: 'string',
-    ...bounds('minLength', min ?? (refuseBlank ? 1 : undefined)),
-    ...bounds('maxLength', max),
+    ...numberBounds('minLength', min ?? (refuseBlank ? 1 : undefined)),
+    ...numberBounds('maxLength', max),
     ...(pattern === undefined ? {} : { pattern: pattern.source }),
   };
 }
 
-function bounds(name: string, value: number | undefined): JsonSchema {
+function numberBounds(name: string, value: number | undefined): JsonSchema {
   return value === undefined ? {} : { [name]: value };
 }
 

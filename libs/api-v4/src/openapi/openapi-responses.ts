@@ -35,7 +35,7 @@ const OUT_OF_RANGE = {
 };
 
 /** Returns the response objects of an endpoint by status: its successes and every possible failure. */
-export function responsesOf(endpoint: EndpointRecord): JsonSchema {
+export function describeResponses(endpoint: EndpointRecord): JsonSchema {
   const { answers } = endpoint.options;
   const second = answers.alternative;
   const again = takesKey(endpoint) ? { headers: replayHeaders() } : {};
@@ -45,7 +45,7 @@ export function responsesOf(endpoint: EndpointRecord): JsonSchema {
     (status) => !successes.includes(status) && !(status in parts),
   );
   return {
-    [answers.status]: { ...successOf(endpoint), ...again },
+    [answers.status]: { ...describeSuccess(endpoint), ...again },
     ...parts,
     ...(second
       ? {
@@ -57,11 +57,11 @@ export function responsesOf(endpoint: EndpointRecord): JsonSchema {
           },
         }
       : {}),
-    ...Object.fromEntries(refusals.map((status) => [String(status), refusalAt(endpoint, status)])),
+    ...Object.fromEntries(refusals.map((status) => [String(status), describeRefusal(endpoint, status)])),
   };
 }
 
-function refusalAt({ options }: EndpointRecord, status: number): JsonSchema {
+function describeRefusal({ options }: EndpointRecord, status: number): JsonSchema {
   if (status < 400) return refusalResponse(status);
   if (options.failsAs !== undefined) return gitRefusal(options.failsAs);
   if (options.answers.kind === 'web' && status === 400) return refusalResponseAs(status, 'text/html');
@@ -79,7 +79,7 @@ function gitRefusal(form: FailureForm): JsonSchema {
   return { description: 'The reason.', content: { 'text/plain': { schema: text }, ...own } };
 }
 
-function successOf({ options: { answers } }: EndpointRecord): JsonSchema {
+function describeSuccess({ options: { answers } }: EndpointRecord): JsonSchema {
   const item = (answers.presenter as Presenter<unknown> | undefined)?.reference;
   const array = { type: 'array', items: item };
   switch (answers.kind) {

@@ -11,7 +11,7 @@ import { Presenter } from '../answers/presenter';
 import { DEFAULT_BODY_LIMIT } from '../params/request-body';
 import { pathNamesOf, templatesOf, wildcardNameOf } from '../endpoint/route-template';
 import { REFUSAL_SCHEMAS, SHARED_COMPONENTS, sharedParameter } from './openapi-components';
-import { responsesOf } from './openapi-responses';
+import { describeResponses } from './openapi-responses';
 
 /** Options of an OpenAPI document. */
 export interface OpenApiOptions {
@@ -45,7 +45,7 @@ export function openApiDocument(options: OpenApiOptions): object {
     const templates = templatesOf(endpoint);
     templates.forEach((template, index) => {
       const path = template.replace(/[:*]([A-Za-z_]\w*)/g, '{$1}');
-      const operation = operationOf(options, endpoint, template, index === 0 ? null : templates[0]!);
+      const operation = describeOperation(options, endpoint, template, index === 0 ? null : templates[0]!);
       (paths[path] ??= {})[endpoint.method.toLowerCase()] = collectSchemas(operation, schemas);
     });
   }
@@ -54,7 +54,7 @@ export function openApiDocument(options: OpenApiOptions): object {
     info: { title: `Rookery ${service}`, version },
     servers: [{ url: '/' }],
     security: [{ token: [] }, { bearer: [] }],
-    tags: tagsOf(paths, nouns),
+    tags: listTags(paths, nouns),
     paths,
     components: { ...SHARED_COMPONENTS, schemas: { ...Object.fromEntries(schemas), ...REFUSAL_SCHEMAS } },
     'x-rookery-service': service,
@@ -69,23 +69,23 @@ export async function writeOpenApi(file: string, document: object): Promise<bool
   return before !== text;
 }
 
-function operationOf(
+function describeOperation(
   options: OpenApiOptions,
   endpoint: EndpointRecord,
   template: string,
   aliasOf: string | null,
 ): JsonSchema {
   const { options: declared, method, controller, handler } = endpoint;
-  const body = bodyOf(endpoint, template);
+  const body = describeBody(endpoint, template);
   const scopes = acceptedScopes(endpoint);
   return {
-    operationId: options.nameOf?.(method, template) ?? handler + suffixOf(template),
+    operationId: options.nameOf?.(method, template) ?? handler + operationSuffix(template),
     summary: declared.about,
-    tags: [nounOf(options, endpoint, template)],
-    security: securityOf(endpoint, scopes),
-    parameters: parametersOf(endpoint, template),
+    tags: [chooseNoun(options, endpoint, template)],
+    security: describeSecurity(endpoint, scopes),
+    parameters: describeParameters(endpoint, template),
     ...(body === null ? {} : { requestBody: body }),
-    responses: responsesOf(endpoint),
+    responses: describeResponses(endpoint),
     ...(declared.deprecated === undefined && aliasOf === null ? {} : { deprecated: true }),
     'x-rookery-source': declared.source,
     'x-rookery-permission': declared.may.name,
@@ -94,7 +94,7 @@ function operationOf(
     'x-rookery-token-scopes': scopes ?? 'any',
     'x-rookery-body-limit': declared.body?.maxBytes ?? declared.bodyLimit ?? DEFAULT_BODY_LIMIT,
     ...(declared.deadlineMs === undefined ? {} : { 'x-rookery-deadline-ms': declared.deadlineMs }),
-    ...streamsOf(endpoint),
+    ...describeStreams(endpoint),
     ...(template.includes('*') ? { 'x-rookery-template': template } : {}),
     ...(aliasOf === null ? {} : { 'x-rookery-alias-of': aliasOf }),
     ...(declared.within ? { 'x-rookery-within': declared.within.kind } : {}),
@@ -102,7 +102,10 @@ function operationOf(
 }
 
 /** Lists each way to authenticate with each sufficient scope, plus an empty entry if anonymous callers are accepted. */
-function securityOf({ method, options: { may } }: EndpointRecord, scopes: readonly string[] | null): JsonSchema[] {
+function describeSecurity(
+  { method, options: { may } }: EndpointRecord,
+  scopes: readonly string[] | null,
+): JsonSchema[] {
   const ways = (scopes ?? [null]).flatMap((scope) => {
     const asked = scope === null ? [] : [scope];
     return [{ token: asked }, { bearer: asked }];
@@ -112,7 +115,7 @@ function securityOf({ method, options: { may } }: EndpointRecord, scopes: readon
 }
 
 /** Returns the tag of an operation: its wing (possibly in a district), or else the last noun in its path. */
-function nounOf({ service, nouns }: OpenApiOptions, { file }: EndpointRecord, template: string): string {
+function chooseNoun({ service, nouns }: OpenApiOptions, { file }: EndpointRecord, template: string): string {
   const segments = template.split('/').filter((part) => /^[a-z]/.test(part) && part !== 'api' && part !== 'v4');
   const folders = /^apps\/[^/]+\/src\/(.+)\//.exec(file ?? '')?.[1]?.split('/') ?? [];
   const names = [...folders.slice(0, 2), ...segments.map((segment) => segment.replaceAll('_', '-')).reverse()];
@@ -125,7 +128,7 @@ function asTag(noun: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function tagsOf(paths: Readonly<Record<string, object>>, nouns: Readonly<Record<string, string>>): JsonSchema[] {
+function listTags(paths: Readonly<Record<string, object>>, nouns: Readonly<Record<string, string>>): JsonSchema[] {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods) as { tags: string[] }[]);
   const about = new Map(Object.entries(nouns).map(([noun, sentence]) => [asTag(noun), sentence]));
   return [...new Set(operations.flatMap(({ tags }) => tags))]
@@ -134,12 +137,12 @@ function tagsOf(paths: Readonly<Record<string, object>>, nouns: Readonly<Record<
 }
 
 /** Suffix that distinguishes the operations of one handler by their paths. */
-function suffixOf(template: string): string {
+function operationSuffix(template: string): string {
   const stem = template.replace(/^\/api\/v4/, '').replace(/[^A-Za-z0-9]+/g, '_');
   return `.${stem.replace(/^_|_$/g, '')}`;
 }
 
-function parametersOf(endpoint: EndpointRecord, template: string): readonly JsonSchema[] {
+function describeParameters(endpoint: EndpointRecord, template: string): readonly JsonSchema[] {
   const { options, method } = endpoint;
   const names = pathNamesOf(template);
   const wildcard = wildcardNameOf(template);
@@ -155,7 +158,7 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
     return { name, in: 'path', required: true, ...shown, ...about, ...(name === wildcard ? WILDCARD : {}) };
   });
   const isQuery = method === 'GET' || method === 'DELETE';
-  const elsewhere = new Set([...names, ...headerOnlyOf(fields)]);
+  const elsewhere = new Set([...names, ...listHeaderOnly(fields)]);
   const inQuery = isQuery ? fields.filter((field) => !elsewhere.has(field.name)).flatMap(queryParameters) : [];
   const declared = new Set(inQuery.map((parameter) => parameter['name']));
   const paging = pagingParameters(endpoint).filter(([name]) => !declared.has(name));
@@ -169,7 +172,7 @@ function parametersOf(endpoint: EndpointRecord, template: string): readonly Json
   ];
 }
 
-function headerOnlyOf(fields: readonly FieldDeclaration[]): readonly string[] {
+function listHeaderOnly(fields: readonly FieldDeclaration[]): readonly string[] {
   return fields.filter((field) => field.common.in === 'header').map((field) => field.name);
 }
 
@@ -222,18 +225,18 @@ const WILDCARD = { 'x-rookery-wildcard': true };
 const BYTES = { schema: { type: 'string', format: 'binary' } };
 
 /** Directions in which the gateway forwards a stream. */
-function streamsOf({ options: { body, answers } }: EndpointRecord): JsonSchema {
+function describeStreams({ options: { body, answers } }: EndpointRecord): JsonSchema {
   const streams = [...(body ? ['request'] : []), ...(answers.hasRanges || answers.isStreamed ? ['response'] : [])];
   return streams.length === 0 ? {} : { 'x-rookery-streams': streams };
 }
 
-function bodyOf({ options, method }: EndpointRecord, template: string): JsonSchema | null {
+function describeBody({ options, method }: EndpointRecord, template: string): JsonSchema | null {
   if (options.body) {
     const types = options.body.types ?? ['application/octet-stream'];
     return { content: Object.fromEntries(types.map((type) => [type, BYTES])) };
   }
   if (method === 'GET' || method === 'DELETE' || !options.params) return null;
-  const named = new Set([...pathNamesOf(template), ...headerOnlyOf(fieldsOf(options.params))]);
+  const named = new Set([...pathNamesOf(template), ...listHeaderOnly(fieldsOf(options.params))]);
   const uploads = fieldsOf(options.params).filter((field) => field.form.kind === 'upload');
   const whole = paramsSchema(options.params, named);
   if (Object.keys(whole['properties'] as object).length === 0) return null;

@@ -36,8 +36,8 @@ export function readUrlEncoded(text: string): RawParams {
   for (const pair of pairs) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    addPair(params, name, equals < 0 ? '' : decode(pair.slice(equals + 1)));
+    const name = decodeName(equals < 0 ? pair : pair.slice(0, equals));
+    addPair(params, name, equals < 0 ? '' : decodeName(pair.slice(equals + 1)));
   }
   return params;
 }
@@ -47,17 +47,17 @@ export function addPair(params: RawParams, name: string, value: unknown): void {
   // A name in another encoding could be any name.
   if (UNDECODED.test(name)) throw new InvalidParameters(['parameters are not encoded correctly']);
   const bracket = name.indexOf('[');
-  const segments = bracket > 0 ? segmentsOf(name, bracket) : null;
+  const segments = bracket > 0 ? splitName(name, bracket) : null;
   if (segments === null) {
     // A blank `sudo` does not override an earlier one.
     if (params[name] === undefined || !isBlankSudo(value) || !isLikeSudo(name)) params[name] = value;
     return;
   }
   if (segments.length > MAX_DEPTH) throw new InvalidParameters([`${segments[0]!} is invalid`]);
-  store(params, segments, 0, value);
+  storeValue(params, segments, 0, value);
 }
 
-function decode(text: string): string {
+function decodeName(text: string): string {
   try {
     const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
     return spaced.includes('%') ? decodeURIComponent(spaced) : spaced;
@@ -67,7 +67,7 @@ function decode(text: string): string {
 }
 
 /** Splits `a[b][]` into [a, b, '']. Null when brackets do not close; the name is taken literally then. */
-function segmentsOf(name: string, bracket: number): string[] | null {
+function splitName(name: string, bracket: number): string[] | null {
   const segments = [name.slice(0, bracket)];
   let at = bracket;
   while (at < name.length) {
@@ -79,7 +79,7 @@ function segmentsOf(name: string, bracket: number): string[] | null {
   return segments;
 }
 
-function store(target: RawParams, segments: readonly string[], at: number, value: unknown): void {
+function storeValue(target: RawParams, segments: readonly string[], at: number, value: unknown): void {
   const key = segments[at]!;
   const next = segments[at + 1];
   if (next === undefined) {
@@ -87,7 +87,7 @@ function store(target: RawParams, segments: readonly string[], at: number, value
     return;
   }
   if (next !== '') {
-    store((target[key] = recordAt(target[key])), segments, at + 1, value);
+    storeValue((target[key] = toRecord(target[key])), segments, at + 1, value);
     return;
   }
   const items = (target[key] = Array.isArray(target[key]) ? (target[key] as unknown[]) : []) as unknown[];
@@ -98,7 +98,7 @@ function store(target: RawParams, segments: readonly string[], at: number, value
   const last = items.at(-1);
   const element = isRecord(last) && !hasKeyPath(last, segments, at + 2) ? last : noParams();
   if (element !== last) items.push(element);
-  store(element, segments, at + 2, value);
+  storeValue(element, segments, at + 2, value);
 }
 
 /**
@@ -114,7 +114,7 @@ function hasKeyPath(element: RawParams, segments: readonly string[], from: numbe
   return true;
 }
 
-function recordAt(value: unknown): RawParams {
+function toRecord(value: unknown): RawParams {
   return isRecord(value) ? value : noParams();
 }
 

@@ -16,13 +16,13 @@ export function rulesByField(params: new () => object): ReadonlyMap<string, read
   const rules = new Map<string, Rule[]>();
   // Decorators of one property run and are stored last first; problems are reported in the order of the source.
   for (const metadata of getMetadataStorage().getTargetValidationMetadatas(params, '', false, false)) {
-    const rule = ruleOf(metadata, params);
+    const rule = toRule(metadata, params);
     if (rule) rules.set(metadata.propertyName, [...(rules.get(metadata.propertyName) ?? []), rule]);
   }
   return rules;
 }
 
-function ruleOf(metadata: Metadata, params: new () => object): Rule | undefined {
+function toRule(metadata: Metadata, params: new () => object): Rule | undefined {
   if (metadata.type !== 'customValidation') return undefined;
   const property = metadata.propertyName;
   const constraint = new (metadata.constraintCls as new () => ValidatorConstraintInterface)();
@@ -37,10 +37,12 @@ function ruleOf(metadata: Metadata, params: new () => object): Rule | undefined 
     ? (value: unknown, object: object) => !Array.isArray(value) || value.every((item) => fits(item, object))
     : fits;
   return (value, object) =>
-    fitsAll(value, object) ? null : phrase(metadata, { targetName: params.name, property, object, value, constraints });
+    fitsAll(value, object)
+      ? null
+      : failurePhrase(metadata, { targetName: params.name, property, object, value, constraints });
 }
 
-function phrase(metadata: Metadata, args: ValidationArguments): string {
+function failurePhrase(metadata: Metadata, args: ValidationArguments): string {
   const message = typeof metadata.message === 'function' ? metadata.message(args) : metadata.message;
   return (message ?? '$property is invalid').replaceAll('$property', args.property);
 }

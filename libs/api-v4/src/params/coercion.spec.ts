@@ -1,4 +1,4 @@
-import { INVALID, coercionOf, toDay, toFlag, toIdOrPath, toInstant, toInt, toText } from './coercion';
+import { INVALID, chooseCoercion, toDay, toFlag, toIdOrPath, toInstant, toInt, toText } from './coercion';
 
 describe('whole numbers', () => {
   it.each([
@@ -124,8 +124,8 @@ describe('ids and paths', () => {
 });
 
 describe('lists', () => {
-  const ints = coercionOf({ kind: 'list', of: 'int', max: 10, splitItems: true, refuseEmpty: false });
-  const texts = coercionOf({ kind: 'list', of: 'text', max: 10, splitItems: false, refuseEmpty: false });
+  const ints = chooseCoercion({ kind: 'list', of: 'int', max: 10, splitItems: true, refuseEmpty: false });
+  const texts = chooseCoercion({ kind: 'list', of: 'text', max: 10, splitItems: false, refuseEmpty: false });
   it.each([
     [
       [1, '2'],
@@ -151,26 +151,26 @@ describe('lists', () => {
 describe('hashes', () => {
   it('have no prototype that a key could reach', () => {
     const raw: unknown = JSON.parse('{"__proto__":"x","constructor":"y","a":1}');
-    const hash = coercionOf({ kind: 'hash', of: 'text' })(raw) as Record<string, unknown>;
+    const hash = chooseCoercion({ kind: 'hash', of: 'text' })(raw) as Record<string, unknown>;
     expect({ ...hash }).toEqual({ constructor: 'y', a: '1' });
     expect(Object.getPrototypeOf(hash)).toBeNull();
   });
   it('coerce flags, and refuse other values', () => {
-    const flags = coercionOf({ kind: 'hash', of: 'flag' });
+    const flags = chooseCoercion({ kind: 'hash', of: 'flag' });
     expect({ ...(flags({ a: 'true', b: 0 }) as object) }).toEqual({ a: true, b: false });
     expect(flags({ a: 'maybe' })).toBe(INVALID);
     expect(flags('text')).toBe(INVALID);
   });
   it.each(['\0', '\ud83d', '\ude00'])('refuse %j in keys and values', (broken) => {
-    expect(coercionOf({ kind: 'hash', of: 'any' })({ a: [{ b: `x${broken}` }] })).toBe(INVALID);
-    expect(coercionOf({ kind: 'hash', of: 'text' })({ [`a${broken}`]: 'b' })).toBe(INVALID);
-    expect(coercionOf({ kind: 'any' })({ [`x${broken}`]: 1 })).toBe(INVALID);
-    expect(coercionOf({ kind: 'any' })([`x${broken}y`])).toBe(INVALID);
+    expect(chooseCoercion({ kind: 'hash', of: 'any' })({ a: [{ b: `x${broken}` }] })).toBe(INVALID);
+    expect(chooseCoercion({ kind: 'hash', of: 'text' })({ [`a${broken}`]: 'b' })).toBe(INVALID);
+    expect(chooseCoercion({ kind: 'any' })({ [`x${broken}`]: 1 })).toBe(INVALID);
+    expect(chooseCoercion({ kind: 'any' })([`x${broken}y`])).toBe(INVALID);
     expect(toText(`x${broken}y`)).toBe(INVALID);
     expect(toIdOrPath(`x${broken}y`)).toBe(INVALID);
   });
   it('accept characters of every Unicode plane', () => {
-    expect(coercionOf({ kind: 'any' })({ 'ä😀': ['🐦\u200d⬛'] })).toEqual({ 'ä😀': ['🐦\u200d⬛'] });
+    expect(chooseCoercion({ kind: 'any' })({ 'ä😀': ['🐦\u200d⬛'] })).toEqual({ 'ä😀': ['🐦\u200d⬛'] });
     expect(toText('ä😀')).toBe('ä😀');
   });
 });

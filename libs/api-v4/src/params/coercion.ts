@@ -24,16 +24,16 @@ for (const [yes, no] of [
   ['yes', 'no'],
   ['on', 'off'],
 ] as const) {
-  for (const spell of [same, capitalised, (word: string) => word.toUpperCase()]) {
+  for (const spell of [sameText, capitalize, (word: string) => word.toUpperCase()]) {
     FLAGS.set(spell(yes), true);
     FLAGS.set(spell(no), false);
   }
 }
 
-function same(word: string): string {
+function sameText(word: string): string {
   return word;
 }
-function capitalised(word: string): string {
+function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
@@ -96,7 +96,7 @@ export function toIdOrPath(raw: unknown): unknown {
   return id === INVALID ? raw : id;
 }
 
-function toOneOf(values: readonly (string | number)[]): Coerce {
+function coerceToChoice(values: readonly (string | number)[]): Coerce {
   if (values.every((value) => typeof value === 'string')) return toText;
   const areNumbers = values.every((value) => typeof value === 'number');
   return (raw) => {
@@ -137,7 +137,7 @@ function toList(of: ItemKind, splitItems: boolean): Coerce {
 }
 
 function toHash(of: 'text' | 'flag' | 'any'): Coerce {
-  const coerce: Coerce = of === 'flag' ? toFlag : of === 'text' ? toText : (same as Coerce);
+  const coerce: Coerce = of === 'flag' ? toFlag : of === 'text' ? toText : (sameText as Coerce);
   return (raw) => {
     if (raw === '') return null;
     if (!isRecord(raw)) return INVALID;
@@ -163,7 +163,7 @@ function isAllStorable(value: unknown): boolean {
 }
 
 /** Returns the coercion for a field form. ParamsPlan coerces nested hashes and uploads itself. */
-export function coercionOf(form: FieldForm): Coerce {
+export function chooseCoercion(form: FieldForm): Coerce {
   switch (form.kind) {
     case 'int':
       return toInt;
@@ -178,7 +178,7 @@ export function coercionOf(form: FieldForm): Coerce {
     case 'day':
       return toDay;
     case 'oneOf':
-      return toOneOf(form.values);
+      return coerceToChoice(form.values);
     case 'list':
       return toList(form.of, form.splitItems);
     case 'hash':

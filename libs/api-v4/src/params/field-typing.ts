@@ -50,8 +50,8 @@ export type FieldValue<V, O> = O extends { readonly default: unknown }
 type OrNull<V, O> = O extends { readonly nullable: true } ? V | null : V;
 
 /**
- * Decorator for properties of one type. Shape: the property's type must equal the type of the field's values; it may be
- * as wide as `Widest`, for `readonly` lists.
+ * Decorator for properties of one type. The property's type must equal the type of the field's values; it may be as
+ * wide as `Widest`, for `readonly` lists.
  */
 export type FieldDecorator<V, Widest = V> = <C extends object, K extends keyof C & string>(
   target: C,

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Known } from '@rookery/kernel';
 import type { UploadedFile } from '../call/call';
-import { rulesOf } from './field-rules';
+import { createRules } from './field-rules';
 import type { FieldCommon, FieldDecorator, FieldsDecorator, FieldValue } from './field-typing';
 
 export type ItemKind = 'int' | 'text' | { readonly oneOf: readonly string[] };
@@ -52,14 +52,14 @@ const FIELDS = Symbol('rookery:fields');
 const TOGETHER = Symbol('rookery:together');
 
 /** Declares a field whose property is not type-checked. The public decorators add the check by their types. */
-export function field(form: FieldForm, common: FieldCommon<unknown>): (target: object, key: unknown) => void {
+export function declareField(form: FieldForm, common: FieldCommon<unknown>): (target: object, key: unknown) => void {
   return (target, key) => {
     const owner = target.constructor;
     const name = String(key);
     const inherited = (Reflect.getMetadata(FIELDS, owner) as FieldDeclaration[] | undefined) ?? [];
-    const declaration: FieldDeclaration = { name, form: bounded(form, name), common };
+    const declaration: FieldDeclaration = { name, form: checkBounds(form, name), common };
     Reflect.defineMetadata(FIELDS, [...inherited.filter((one) => one.name !== name), declaration], owner);
-    for (const rule of rulesOf(declaration.form, common)) rule(target, name);
+    for (const rule of createRules(declaration.form, common)) rule(target, name);
   };
 }
 
@@ -83,14 +83,14 @@ type Common = FieldCommon<unknown>;
 export function Int<O extends FieldCommon<number> & Range>(
   o?: Known<O, FieldCommon<number> & Range>,
 ): FieldDecorator<FieldValue<number, O>> {
-  return field({ kind: 'int', ...range(o) }, o ?? {});
+  return declareField({ kind: 'int', ...range(o) }, o ?? {});
 }
 
 /** Declares a number parameter. */
 export function Float<O extends FieldCommon<number> & Range>(
   o?: Known<O, FieldCommon<number> & Range>,
 ): FieldDecorator<FieldValue<number, O>> {
-  return field({ kind: 'float', ...range(o) }, o ?? {});
+  return declareField({ kind: 'float', ...range(o) }, o ?? {});
 }
 
 type TextOptions = FieldCommon<string> & Range & { readonly blank?: 'refused'; readonly pattern?: RegExp };
@@ -101,7 +101,7 @@ type TextOptions = FieldCommon<string> & Range & { readonly blank?: 'refused'; r
  */
 export function Text<O extends TextOptions>(o?: Known<O, TextOptions>): FieldDecorator<FieldValue<string, O>> {
   const pattern = o?.pattern ? { pattern: o.pattern } : {};
-  return field({ kind: 'text', ...range(o), ...pattern, refuseBlank: o?.blank === 'refused' }, o ?? {});
+  return declareField({ kind: 'text', ...range(o), ...pattern, refuseBlank: o?.blank === 'refused' }, o ?? {});
 }
 
 /** Longest search text, equal to the longest name. Units: characters. */
@@ -115,28 +115,28 @@ const NO_CONTROLS = /^[\P{Cc}\t\n\r]*$/u;
  */
 export function Search(o: { readonly about?: string } = {}): FieldDecorator<string | undefined> {
   const form: FieldForm = { kind: 'text', max: MAX_SEARCH_LENGTH, refuseBlank: false, pattern: NO_CONTROLS };
-  return field(form, { ...o, optional: true, costly: true });
+  return declareField(form, { ...o, optional: true, costly: true });
 }
 
 /** Declares a boolean parameter. Accepts every spelling of reference identity-and-import 1.2. */
 export function Flag<O extends FieldCommon<boolean>>(
   o?: Known<O, FieldCommon<boolean>>,
 ): FieldDecorator<FieldValue<boolean, O>> {
-  return field({ kind: 'flag' }, o ?? {});
+  return declareField({ kind: 'flag' }, o ?? {});
 }
 
 type InstantOptions = FieldCommon<Date> & { readonly after?: string };
 
 /** Declares a point in time in ISO 8601; the handler gets a Date. Bounds: `after` is exclusive. */
 export function Instant<O extends InstantOptions>(o?: Known<O, InstantOptions>): FieldDecorator<FieldValue<Date, O>> {
-  return field({ kind: 'instant', ...(o?.after ? { after: o.after } : {}) }, o ?? {});
+  return declareField({ kind: 'instant', ...(o?.after ? { after: o.after } : {}) }, o ?? {});
 }
 
 /** Declares a calendar day; the handler gets the text `YYYY-MM-DD`. */
 export function Day<O extends FieldCommon<string>>(
   o?: Known<O, FieldCommon<string>>,
 ): FieldDecorator<FieldValue<string, O>> {
-  return field({ kind: 'day' }, o ?? {});
+  return declareField({ kind: 'day' }, o ?? {});
 }
 
 /** Declares an enumeration; other values "do not have a valid value". */
@@ -144,7 +144,7 @@ export function OneOf<const V extends string | number, O extends FieldCommon<NoI
   values: readonly V[],
   o?: Known<O, FieldCommon<NoInfer<V>>>,
 ): FieldDecorator<FieldValue<V, O>> {
-  return field({ kind: 'oneOf', values }, o ?? {});
+  return declareField({ kind: 'oneOf', values }, o ?? {});
 }
 
 type Item<Of extends ItemKind> = Of extends 'int'
@@ -167,7 +167,10 @@ export function ListOf<const Of extends ItemKind, O extends ListOptions<Item<Of>
   o?: Known<O, ListOptions<Item<Of>>>,
 ): FieldDecorator<FieldValue<Item<Of>[], O>, FieldValue<readonly Item<Of>[], O>> {
   const splitItems = o?.splitItems === true || of !== 'text';
-  return field({ kind: 'list', of, max: o?.max ?? 1000, splitItems, refuseEmpty: o?.empty === 'refused' }, o ?? {});
+  return declareField(
+    { kind: 'list', of, max: o?.max ?? 1000, splitItems, refuseEmpty: o?.empty === 'refused' },
+    o ?? {},
+  );
 }
 
 type HashOptions = FieldCommon<object> & { readonly of?: keyof HashItems };
@@ -182,7 +185,7 @@ type HashItem<O> = O extends { readonly of: infer Of extends keyof HashItems } ?
 export function Hash<O extends HashOptions>(
   o?: Known<O, HashOptions>,
 ): FieldDecorator<FieldValue<Record<string, HashItem<O>>, O>> {
-  return field({ kind: 'hash', of: o?.of ?? 'text' }, o ?? {});
+  return declareField({ kind: 'hash', of: o?.of ?? 'text' }, o ?? {});
 }
 
 /** Declares a list of hashes with declared fields: JSON, `name[0][key]=`, or `name[][key]=`. */
@@ -193,7 +196,7 @@ export function ListOfHashes<
   of: () => new () => H,
   o?: Known<O, FieldCommon<readonly NoInfer<H>[]> & { readonly max?: number }>,
 ): FieldDecorator<FieldValue<H[], O>, FieldValue<readonly H[], O>> {
-  return field({ kind: 'hashes', of, max: o?.max ?? 1000 }, o ?? {});
+  return declareField({ kind: 'hashes', of, max: o?.max ?? 1000 }, o ?? {});
 }
 
 /** Declares one hash with declared fields. */
@@ -201,19 +204,19 @@ export function HashOf<H extends object, O extends FieldCommon<NoInfer<H>>>(
   of: () => new () => H,
   o?: Known<O, FieldCommon<NoInfer<H>>>,
 ): FieldDecorator<FieldValue<H, O>> {
-  return field({ kind: 'group', of }, o ?? {});
+  return declareField({ kind: 'group', of }, o ?? {});
 }
 
 /** Declares an id or a path; the handler gets a number for an id and a text for a full path or name. */
 export function IdOrPath<O extends FieldCommon<number | string>>(
   o?: Known<O, FieldCommon<number | string>>,
 ): FieldDecorator<FieldValue<number | string, O>> {
-  return field({ kind: 'idOrPath' }, o ?? {});
+  return declareField({ kind: 'idOrPath' }, o ?? {});
 }
 
 /** Declares a parameter with any JSON value, which is not validated. */
 export function AnyValue<O extends Common>(o?: Known<O, Common>): FieldDecorator<unknown> {
-  return field({ kind: 'any' }, o ?? {});
+  return declareField({ kind: 'any' }, o ?? {});
 }
 
 /**
@@ -224,10 +227,10 @@ export function AnyValue<O extends Common>(o?: Known<O, Common>): FieldDecorator
 export function Upload<O extends FieldCommon<never>>(
   o?: Known<O, FieldCommon<never>>,
 ): FieldDecorator<FieldValue<UploadedFile, O>> {
-  return field({ kind: 'upload' }, o ?? {});
+  return declareField({ kind: 'upload' }, o ?? {});
 }
 
-function together(kind: TogetherRule['kind'], names: readonly string[]): (target: object) => void {
+function declareTogether(kind: TogetherRule['kind'], names: readonly string[]): (target: object) => void {
   return (target) => {
     // Class decorators run from the last to the first; problems are reported in the order of the source.
     Reflect.defineMetadata(TOGETHER, [{ kind, names }, ...togetherRulesOf(target)], target);
@@ -236,17 +239,17 @@ function together(kind: TogetherRule['kind'], names: readonly string[]): (target
 
 /** Requires at least one: "a, b are missing, at least one parameter must be provided". */
 export function AtLeastOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return together('atLeastOne', names);
+  return declareTogether('atLeastOne', names);
 }
 
 /** Requires exactly one: fails as AtLeastOneOf, with "exactly one", or as Exclusive. */
 export function ExactlyOneOf<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return together('exactlyOne', names);
+  return declareTogether('exactlyOne', names);
 }
 
 /** Allows at most one: "a, b are mutually exclusive". */
 export function Exclusive<const N extends string>(...names: readonly N[]): FieldsDecorator<N> {
-  return together('exclusive', names);
+  return declareTogether('exclusive', names);
 }
 
 const IS_ID_NAME = /^id(_|$)|(^|_)i?id$/;
@@ -254,7 +257,7 @@ const MIN_INTEGER = -2_147_483_648;
 const MAX_INTEGER = 2_147_483_647;
 
 /** Bounds integers by their column, because PostgreSQL fails on numbers out of its range. */
-function bounded(form: FieldForm, name: string): FieldForm {
+function checkBounds(form: FieldForm, name: string): FieldForm {
   if (form.kind !== 'int' || IS_ID_NAME.test(name)) return form;
   return { ...form, min: form.min ?? MIN_INTEGER, max: form.max ?? MAX_INTEGER };
 }

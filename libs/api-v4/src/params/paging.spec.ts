@@ -95,7 +95,7 @@ describe('keyset', () => {
       idBefore: null,
     });
     expect(read({ pagination: 'keyset', cursor: writeCursor({ id: 3 }) })?.cursor).toEqual({ id: 3 });
-    expect(read({ pagination: 'keyset' }, false, { anonymousOnly: true })).toBeNull();
+    expect(read({ pagination: 'keyset' }, false, { isAnonymousOnly: true })).toBeNull();
   });
   it('is refused for other orders, and for malformed cursors', () => {
     expect(() => read({ pagination: 'keyset', order_by: 'name' })).toThrow('not yet available');
@@ -117,7 +117,7 @@ describe('keyset', () => {
     expect(() => refuseDeepOffset(option, { page: 2501, perPage: 20 }, true)).toThrow('objects of type Project');
     expect(() => refuseDeepOffset(option, { page: 2500, perPage: 20 }, true)).not.toThrow();
     expect(() => refuseDeepOffset(undefined, { page: 99_999, perPage: 100 }, true)).not.toThrow();
-    const anonymousOnly = { ...option, anonymousOnly: true };
+    const anonymousOnly = { ...option, isAnonymousOnly: true };
     expect(() => refuseDeepOffset(anonymousOnly, { page: 2501, perPage: 20 }, true)).toThrow('objects of type Project');
     expect(() => refuseDeepOffset(anonymousOnly, { page: 2501, perPage: 20 }, false)).not.toThrow();
   });

@@ -67,7 +67,7 @@ export function readKeyset(
   const kind = sent('pagination');
   if (kind === undefined || kind === null || kind === 'legacy') return null;
   if (kind !== 'keyset') throw new InvalidParameters(['pagination does not have a valid value']);
-  if (option === undefined || (option.anonymousOnly && !isAnonymous)) return null;
+  if (option === undefined || (option.isAnonymousOnly && !isAnonymous)) return null;
   const orderBy = sent('order_by');
   const sort = sent('sort');
   const fits =
@@ -95,14 +95,14 @@ export function refuseDeepOffset(
   isAnonymous: boolean,
 ): void {
   if (option?.offsetCapFor === undefined || (page - 1) * perPage < OFFSET_LIMIT) return;
-  if (option.anonymousOnly && !isAnonymous) return;
+  if (option.isAnonymousOnly && !isAnonymous) return;
   throw new MethodNotAllowed(
     `Offset pagination has a maximum allowed offset of ${OFFSET_LIMIT} for requests that return objects of type ` +
       `${option.offsetCapFor}. Remaining records can be retrieved using keyset pagination.`,
   );
 }
 
-/** Parts of a request that page links repeat. Shape: `url` is absolute and has no query. */
+/** Parts of a request that page links repeat. `url` is absolute and has no query. */
 export interface LinkSource {
   readonly url: string;
   readonly path: RawParams;
@@ -164,18 +164,18 @@ export function keysetHeaders(
   if (next === null) return [];
   const more = toPairs({ pagination: 'keyset', per_page: perPage, ...next });
   const pairs = [...repeatedPairs(source, KEYSET_NAMES), ...more];
-  return ['link', `<${source.url}?${encode(sorted(pairs))}>; rel="next"`];
+  return ['link', `<${source.url}?${encodeQuery(sortPairs(pairs))}>; rel="next"`];
 }
 
 /** Returns a function that builds the link to a page. Everything except the page number is built once. */
 function linkTo(source: LinkSource, perPage: number): (page: number) => string {
   const pairs = repeatedPairs(source, PAGE_NAMES);
   pairs.push(['per_page', String(perPage)]);
-  sorted(pairs);
+  sortPairs(pairs);
   const after = pairs.findIndex(([name]) => name > 'page');
-  const before = encode(pairs.slice(0, after));
+  const before = encodeQuery(pairs.slice(0, after));
   const head = `${source.url}?${before}${before === '' ? '' : '&'}page=`;
-  const tail = `&${encode(pairs.slice(after))}`;
+  const tail = `&${encodeQuery(pairs.slice(after))}`;
   return (page) => `${head}${page}${tail}`;
 }
 
@@ -194,11 +194,11 @@ function repeatedPairs({ path, query, params }: LinkSource, position: ReadonlySe
   return pairs;
 }
 
-function sorted(pairs: [string, string][]): [string, string][] {
+function sortPairs(pairs: [string, string][]): [string, string][] {
   return pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-function encode(pairs: readonly [string, string][]): string {
+function encodeQuery(pairs: readonly [string, string][]): string {
   let text = '';
   for (const [name, value] of pairs) {
     text += `${text === '' ? '' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;

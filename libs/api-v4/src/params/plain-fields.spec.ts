@@ -46,7 +46,7 @@ describe('parameters', () => {
 
   it('are read like other parameters', () => {
     const body = { title: 'x', noisy: 'false', names: ['a'], rules: { a: '3', b: 1 }, is_high: 1, format: 'v2' };
-    const read: CreateWidget = new ParamsPlan(CreateWidget).read({ path: {}, query: {}, files: {}, body });
+    const read: CreateWidget = new ParamsPlan(CreateWidget).readParams({ path: {}, query: {}, files: {}, body });
     expect({ ...read }).toEqual({
       title: 'x',
       loud: false,
@@ -62,7 +62,7 @@ describe('parameters', () => {
   it('are validated like other parameters', () => {
     const plan = new ParamsPlan(UpdateWidget);
     const body = { title: 'x', level: 'middle', loud: 'x', depth: 0, names: ['a', 'b', 'c'] };
-    expect(() => plan.read({ path: {}, query: {}, files: {}, body })).toThrow(
+    expect(() => plan.readParams({ path: {}, query: {}, files: {}, body })).toThrow(
       expect.objectContaining({
         problems: [
           'level does not have a valid value',
@@ -112,12 +112,12 @@ describe('presenter fields', () => {
 
   it('show the stored value or the default, picked fields first and then in the order of the table', async () => {
     const shown = { format: 'v1', is_high: true, title: 'x', level: 'high', loud: false, depth: null };
-    expect(await widget.one(row, context)).toBe(JSON.stringify(shown));
-    expect(await detail.one(row, context)).toBe(JSON.stringify({ ...shown, rules: { a: 1 } }));
+    expect(await widget.renderRow(row, context)).toBe(JSON.stringify(shown));
+    expect(await detail.renderRow(row, context)).toBe(JSON.stringify({ ...shown, rules: { a: 1 } }));
   });
 
   it('are shown to their audience only', async () => {
-    const text = await detail.one({ ...row, owned: true, settings: { names: ['a'] } }, context);
+    const text = await detail.renderRow({ ...row, owned: true, settings: { names: ['a'] } }, context);
     expect(JSON.parse(text)).toMatchObject({ loud: true, names: ['a'] });
   });
 

@@ -11,15 +11,13 @@ import { plainDefaults } from '@rookery/kernel';
 import type { FieldCommon } from './field-typing';
 import { bool, choice, int, list, nullable, text } from '../answers/field-types';
 import type { FieldType } from '../answers/field-types';
-import { field } from './fields';
+import { declareField } from './fields';
 import type { FieldForm } from './fields';
 import type { FieldOptions, Fields } from '../answers/presenter';
 
 type ParamsOf<P> = new () => P;
 
-/**
- * Selects the plain fields that a parameter class gets. Shape: `hashes` are the parameter classes of its hash fields.
- */
+/** Selects the plain fields that a parameter class gets. `hashes` are the parameter classes of its hash fields. */
 export interface PlainParams<T, When> {
   readonly when: When;
   readonly hashes?: {
@@ -43,13 +41,16 @@ export function withPlainFields<B extends object, T extends PlainTable, When ext
   for (const [name, row] of Object.entries(table)) {
     const isSwitch = row.kind === 'switch';
     if ((isSwitch ? 'always' : (row.options.settable ?? 'always')) !== when) continue;
-    const form: FieldForm = isSwitch ? { kind: 'flag' } : formOf(row, classes[name]);
-    field(form, isSwitch ? { optional: true, deprecated: row.of } : commonOf(row))(WithPlainFields.prototype, name);
+    const form: FieldForm = isSwitch ? { kind: 'flag' } : toFieldForm(row, classes[name]);
+    declareField(form, isSwitch ? { optional: true, deprecated: row.of } : toFieldCommon(row))(
+      WithPlainFields.prototype,
+      name,
+    );
   }
   return WithPlainFields as ParamsOf<B & PlainInput<T, When>>;
 }
 
-function commonOf({ options: { nullable, alias, about, deprecated, by } }: PlainField): FieldCommon<unknown> {
+function toFieldCommon({ options: { nullable, alias, about, deprecated, by } }: PlainField): FieldCommon<unknown> {
   return {
     optional: true,
     ...(nullable === undefined ? {} : { nullable }),
@@ -60,7 +61,10 @@ function commonOf({ options: { nullable, alias, about, deprecated, by } }: Plain
   };
 }
 
-function formOf({ kind, options, values, items }: PlainField, hash: (() => ParamsOf<object>) | undefined): FieldForm {
+function toFieldForm(
+  { kind, options, values, items }: PlainField,
+  hash: (() => ParamsOf<object>) | undefined,
+): FieldForm {
   const { min, max } = options;
   switch (kind) {
     case 'flag':
@@ -80,8 +84,8 @@ function formOf({ kind, options, values, items }: PlainField, hash: (() => Param
 }
 
 /** Answers that show a field: lists and single answers, or single answers only. */
-type Place = 'list' | 'detail';
-type ShownAt<F, At extends Place> = F extends { readonly options: infer O }
+type AnswerForm = 'list' | 'detail';
+type ShownAt<F, At extends AnswerForm> = F extends { readonly options: infer O }
   ? O extends { readonly shown: false }
     ? false
     : (O extends { readonly in: 'detail' } ? 'detail' : 'list') extends At
@@ -90,8 +94,9 @@ type ShownAt<F, At extends Place> = F extends { readonly options: infer O }
   : At extends 'list'
     ? true
     : false;
-type ShownNames<T, At extends Place> = { [K in keyof T]: ShownAt<T[K], At> extends true ? K : never }[keyof T] & string;
-type Audiences<T, At extends Place> = {
+type ShownNames<T, At extends AnswerForm> = { [K in keyof T]: ShownAt<T[K], At> extends true ? K : never }[keyof T] &
+  string;
+type Audiences<T, At extends AnswerForm> = {
   [K in ShownNames<T, At>]: T[K] extends { readonly options: { readonly shown: infer To extends string } } ? To : never;
 }[ShownNames<T, At>];
 
@@ -108,14 +113,14 @@ export type PlainRow<T> = Readonly<PlainColumns<T>> & { readonly settings: Parti
  * a condition for each audience that the table names in `shown`; the last one has the types of hashes.
  */
 export function shownPlainFields<Row>() {
-  return <T extends PlainTable, At extends Place>(
+  return <T extends PlainTable, At extends AnswerForm>(
     table: Row extends PlainRow<T> ? T : never,
     at: At,
     audiences: { readonly [To in Audiences<T, At>]: When<Row> },
     hashes: Readonly<Record<string, FieldType<never>>> = {},
   ): Fields<Row, undefined, Record<ShownNames<T, At>, unknown>> => {
     const conditions: Readonly<Record<string, When<Row>>> = audiences;
-    const valueOf = valuesOf<Row>(table);
+    const valueOf = columnGetters<Row>(table);
     const fields: Record<string, ShownField<Row>> = {};
     for (const [name, row] of Object.entries<PlainField | PlainSwitch>(table)) {
       if (row.kind === 'switch') {
@@ -126,7 +131,7 @@ export function shownPlainFields<Row>() {
       if (shown === false || place !== at) continue;
       const when = shown === undefined ? {} : { when: conditions[shown]! };
       fields[name] = [
-        typeOf(row, hashes[name]),
+        toFieldType(row, hashes[name]),
         valueOf(name),
         { ...when, ...(deprecated === undefined ? {} : { deprecated }) },
       ];
@@ -137,7 +142,7 @@ export function shownPlainFields<Row>() {
 }
 
 /** Returns getters for columns and settings; a setting that is not stored has its default. */
-function valuesOf<Row>(table: PlainTable): (name: string) => (row: Row) => unknown {
+function columnGetters<Row>(table: PlainTable): (name: string) => (row: Row) => unknown {
   const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(plainDefaults(table)));
   return (name) => {
     if (!defaults.has(name)) return (row) => (row as Readonly<Record<string, unknown>>)[name];
@@ -157,7 +162,7 @@ function shownSwitch<Row>(
   return [bool, (row: Row) => valueOf(row) !== off, shownAsDeprecated ? { deprecated: of } : {}];
 }
 
-function typeOf(
+function toFieldType(
   { kind, items, options, values = [] }: PlainField,
   hash: FieldType<never> | undefined,
 ): FieldType<never> {

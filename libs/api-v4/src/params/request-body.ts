@@ -9,7 +9,7 @@ import { addPair, isRecord, noParams, readUrlEncoded } from './bracket-params';
 import type { UploadedFile } from '../call/call';
 import type { ApiRequest } from '../call/api-request';
 import { MalformedBody, UnsupportedMediaType } from '../answers/errors';
-import { isBlankSudo, isJsonWithSudo, isLikeSudo, effectiveSudoIn, PartHeaders } from './unread-sudo';
+import { isBlankSudo, isJsonWithSudo, isLikeSudo, findEffectiveSudo, PartHeaders } from './unread-sudo';
 
 /** Units: bytes. Source: reference reliability 6.3. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -26,14 +26,14 @@ class UnreadBody {
 }
 
 /** A parsed body. */
-export interface ReadBody {
+export interface ParsedBody {
   readonly params: RawParams;
   readonly files: Readonly<Record<string, UploadedFile>>;
 }
 
 const NO_PARAMS: RawParams = Object.freeze(noParams());
 /** No parameters and no files. */
-export const NO_BODY: ReadBody = { params: NO_PARAMS, files: {} };
+export const NO_BODY: ParsedBody = { params: NO_PARAMS, files: {} };
 /** Stands for a query string that cannot be decoded. It is refused when parameters are validated. */
 export const BROKEN_QUERY: RawParams = Object.freeze(noParams());
 
@@ -107,7 +107,7 @@ function parseNow(content: string, done: Done): void {
  * Parses the parameters and files of a body.
  * Errors: MalformedBody, UnsupportedMediaType, TooLarge, InvalidParameters.
  */
-export function readBody(request: ApiRequest, limit: number): ReadBody | Promise<ReadBody> {
+export function readBody(request: ApiRequest, limit: number): ParsedBody | Promise<ParsedBody> {
   const body = request.body;
   if (body instanceof UnreadBody) {
     if (body.content === '') return NO_BODY;
@@ -145,7 +145,7 @@ function refuseOtherCharsets({ headers }: ApiRequest): void {
  * Returns a digest of a body. Multipart bodies are compared by their parts, because clients choose another boundary
  * each time.
  */
-export function digestBody({ body }: ApiRequest, { params, files }: ReadBody): Buffer {
+export function digestBody({ body }: ApiRequest, { params, files }: ParsedBody): Buffer {
   const digest = createHash('sha256');
   if (body instanceof UnreadBody) return digest.update(`${body.kind}\n${body.content}`).digest();
   digest.update(`parts\n${JSON.stringify(params)}\n`);
@@ -174,7 +174,7 @@ function readJson(content: string): RawParams {
   if (!isRecord(value) || isDeeper(value, MAX_JSON_DEPTH)) throw new MalformedBody();
   // JSON.parse keeps the last of several values with the same name, which could be a blank `sudo`.
   const isBlank = Object.keys(value).some((name) => isLikeSudo(name) && isBlankSudo(value[name]));
-  if (isBlank) value['sudo'] = effectiveSudoIn(content);
+  if (isBlank) value['sudo'] = findEffectiveSudo(content);
   return value;
 }
 
@@ -185,13 +185,13 @@ function isDeeper(value: unknown, levels: number): boolean {
   return false;
 }
 
-async function readMultipart(request: FastifyRequest, limit: number): Promise<ReadBody> {
+async function readMultipart(request: FastifyRequest, limit: number): Promise<ParsedBody> {
   const params = noParams();
   const files = Object.create(null) as Record<string, UploadedFile>;
   const limits = { fieldSize: limit, fileSize: limit, fields: MULTIPART_PARTS, files: 10, fieldNameSize: 256 };
   let left = limit;
   const headers = new PartHeaders();
-  request.raw.on('data', (chunk: Buffer) => headers.add(chunk));
+  request.raw.on('data', (chunk: Buffer) => headers.addChunk(chunk));
   try {
     for await (const part of request.parts({ limits })) {
       if (part.type === 'file') left -= await keepFile(part, files);

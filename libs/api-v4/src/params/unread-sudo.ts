@@ -67,7 +67,7 @@ const MARK = '\0';
  * name.
  * Shape: `content` is valid JSON, so a string before a colon is a name.
  */
-export function sudoValuesIn(content: string): readonly unknown[] {
+export function findSudoValues(content: string): readonly unknown[] {
   const numbered = content.replace(STRING, (found: string, colon: string | undefined, at: number) => {
     if (colon === undefined || !isLikeSudo(JSON.parse(found.slice(0, -colon.length)) as string)) return found;
     return `${JSON.stringify(MARK + at)}:`;
@@ -77,8 +77,8 @@ export function sudoValuesIn(content: string): readonly unknown[] {
 }
 
 /** Returns the first `sudo` of a JSON object that is not blank; undefined for none. */
-export function effectiveSudoIn(content: string): unknown {
-  return sudoValuesIn(content).find((value) => !isBlankSudo(value));
+export function findEffectiveSudo(content: string): unknown {
+  return findSudoValues(content).find((value) => !isBlankSudo(value));
 }
 
 const NAMED_PART = /content-disposition[ \t]*:[^\n]*(?:\n[ \t][^\n]*)*/gi;
@@ -96,7 +96,7 @@ export class PartHeaders {
   private tail = '';
   hasSudo = false;
 
-  add(chunk: Buffer): void {
+  addChunk(chunk: Buffer): void {
     const text = this.tail + chunk.toString('latin1');
     this.hasSudo ||= (text.match(NAMED_PART) ?? []).some(namesSudo);
     this.tail = text.slice(-OVERLAP);
@@ -105,13 +105,16 @@ export class PartHeaders {
 
 /** Whether a part header names `sudo`. A name in pieces (`name*0=su; name*1=do`) is joined by their numbers. */
 function namesSudo(head: string): boolean {
-  const pieces = [...head.matchAll(NAME)].map(([, at, value]) => ({ at: Number(at || 0), name: nameIn(value!) }));
+  const pieces = [...head.matchAll(NAME)].map(([, at, value]) => ({
+    at: Number(at || 0),
+    name: parseFieldName(value!),
+  }));
   const inOrder = pieces.toSorted((one, other) => one.at - other.at).map(({ name }) => name);
   return [...inOrder, inOrder.join('')].some(isLikeSudo);
 }
 
 /** Decodes a name. The multipart parser accepts `base64` as a charset too. */
-function nameIn(value: string): string {
+function parseFieldName(value: string): string {
   const bare = value.replace(/^"|"$/g, '');
   const [coding, characters] = CODED.exec(bare) ?? [''];
   const name = bare.slice(coding.length);

@@ -10,7 +10,7 @@ import {
   platformSettings,
   Readiness,
   readSettings,
-  settingsIn,
+  pickSettings,
   ShutdownOrder,
 } from '@rookery/platform';
 import type { BootContext } from '@rookery/platform';
@@ -36,7 +36,7 @@ const context: BootContext = {
   readiness: new Readiness(),
   shutdown: new ShutdownOrder(logger),
   nestLogger: nestLogger(logger),
-  settings: (definition) => settingsIn(values, definition),
+  settings: (definition) => pickSettings(values, definition),
   rootModule: () => Promise.resolve(WidgetsModule.forRoot(values)),
   application: () => Promise.reject(new Error('not asked for')),
 };
@@ -64,7 +64,7 @@ it('labels metrics of requests by template, never by path', async () => {
 });
 
 it('frees its port when the process ends', async () => {
-  await context.shutdown.run();
+  await context.shutdown.runAll();
   await expect(fetch(`http://127.0.0.1:${port}/api/v4/status`)).rejects.toThrow();
   const next = createServer();
   await new Promise<void>((resolve) => next.listen(port, '127.0.0.1', resolve));

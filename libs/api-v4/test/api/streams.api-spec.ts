@@ -92,10 +92,10 @@ class StreamsController {
 }
 
 const resolver: ScopeResolver = {
-  project: () => Promise.resolve(null),
-  group: () => Promise.resolve(null),
-  fresh: () => Promise.resolve(),
-  newest: ({ directory }) => Promise.resolve({ ...directory, version: 9 }),
+  findProject: () => Promise.resolve(null),
+  findGroup: () => Promise.resolve(null),
+  requireFresh: () => Promise.resolve(),
+  newestPosition: ({ directory }) => Promise.resolve({ ...directory, version: 9 }),
 };
 
 @Module({

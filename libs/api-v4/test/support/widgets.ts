@@ -88,17 +88,17 @@ function newestOf({ directory }: Viewer): Promise<Viewer['directory'] | null> {
 
 /** Project 1 was `group/former`; `group/gone` was a project that does not exist any more. */
 const resolver: ScopeResolver = {
-  formerProject: (path, viewer) => resolver.project(path === 'group/former' ? 1 : 0, viewer),
-  project: (ref, viewer: Viewer) => {
+  formerProject: (path, viewer) => resolver.findProject(path === 'group/former' ? 1 : 0, viewer),
+  findProject: (ref, viewer: Viewer) => {
     const id = ref === 'group/secret' ? 1 : ref;
     if (id !== 1 && id !== 2 && id !== 3) return Promise.resolve(null);
     const level = LEVELS[viewer.userId ?? 0] ?? 0;
     const visible = maySee(viewer, VISIBILITY[id], level);
     return Promise.resolve(visible ? ({ kind: 'project', id, level } as ProjectScope) : null);
   },
-  group: () => Promise.resolve(null),
-  fresh: () => Promise.resolve(),
-  newest: (viewer: Viewer) => newestOf(viewer),
+  findGroup: () => Promise.resolve(null),
+  requireFresh: () => Promise.resolve(),
+  newestPosition: (viewer: Viewer) => newestOf(viewer),
 };
 
 const widget = presenter<Widget>('Widget').fields({
@@ -201,7 +201,7 @@ export class WidgetsController {
   })
   create({ params, within }: Call<CreateWidget, ProjectScope>): Widget {
     if (params.title === 'lost after its commit') {
-      currentWaiter()?.rights?.committed();
+      currentWaiter()?.rights?.noteCommit();
       throw new Unavailable('database away');
     }
     const made = { id: this.all.length + 1, projectId: within.id, createdAt: at, ...params };

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { DirectoryChangesAnswer } from '@rookery/contracts';
 import { Unavailable } from '@rookery/kernel';
-import { Database, hedged, prepared, Work } from '@rookery/persistence';
+import { Database, runHedged, prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { runShared, LOGGER, Metrics } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
@@ -26,18 +26,18 @@ const BATCH = 2000;
  */
 const GATHER_MS = 100;
 
-const POSITION = prepared('directory_place', 'select version, epoch, life, seen from directory_state');
-const LOCK = prepared(
+const POSITION = prepareStatement('directory_place', 'select version, epoch, life, seen from directory_state');
+const LOCK = prepareStatement(
   'directory_copy_lock',
   'select version, epoch, life, seen, fields from directory_state for update skip locked',
 );
-const STORE = prepared(
+const STORE = prepareStatement(
   'directory_copy_store',
   `update directory_state set version = $1, epoch = $2, fields = $5, life = $6, seen = $7, refreshed_at =
   case when $3 then greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond') else refreshed_at end`,
 );
 /** Records that the copy was current when it was polled. $1 version, $2 epoch, $3 life, $4 ms since the poll. */
-const CONFIRM = prepared(
+const CONFIRM = prepareStatement(
   'directory_copy_confirm',
   `update directory_state
   set refreshed_at = greatest(refreshed_at, clock_timestamp() - $4::double precision * interval '1 millisecond')
@@ -103,8 +103,8 @@ export class Applier {
     // Requests wait for the copy, so this has precedence over effects.
     const reached = await runShared(() =>
       this.isConfirmed(position, poll)
-        ? this.confirm(poll)
-        : this.work.run((tx) => this.store(tx, position, poll, signal)),
+        ? this.confirmPosition(poll)
+        : this.work.run((tx) => this.storeChanges(tx, position, poll, signal)),
     );
     this.progress.settleRenewals();
     if (!reached) return false;
@@ -117,7 +117,7 @@ export class Applier {
   }
 
   private async readPosition(): Promise<StoredPosition> {
-    const [position] = await runShared(() => hedged(() => this.database.prepared<StoredPosition>(POSITION, [])));
+    const [position] = await runShared(() => runHedged(() => this.database.prepared<StoredPosition>(POSITION, [])));
     if (!position) throw new Unavailable('directory behind');
     return position;
   }
@@ -125,19 +125,24 @@ export class Applier {
   /**
    * Whether nothing is new. One statement replaces the transaction then, because a quiet estate does this all the time.
    */
-  private isConfirmed({ version, epoch, life }: StoredPosition, { answer }: Poll): boolean {
+  private isConfirmed({ version, epoch, life }: StoredPosition, { answer }: PollAnswer): boolean {
     const isAtHead = answer.epoch === epoch && answer.life === life && answer.head === version;
     return this.hasOwnFields && isAtHead && answer.changes.length === 0;
   }
 
-  private async confirm({ answer, askedAt }: Poll): Promise<Position | null> {
+  private async confirmPosition({ answer, askedAt }: PollAnswer): Promise<Position | null> {
     const { head, epoch, life } = answer;
     const sinceMs = performance.now() - askedAt;
     const [confirmed] = await this.database.prepared<Position>(CONFIRM, [head, epoch, life, sinceMs]);
     return confirmed ?? null;
   }
 
-  private async store(tx: Tx, from: StoredPosition, poll: Poll, signal: AbortSignal): Promise<Position | null> {
+  private async storeChanges(
+    tx: Tx,
+    from: StoredPosition,
+    poll: PollAnswer,
+    signal: AbortSignal,
+  ): Promise<Position | null> {
     const [state] = await tx.prepared<StoredPosition & { readonly fields: string }>(LOCK, []);
     if (!state || state.version !== from.version || state.epoch !== from.epoch) return null;
     const isOtherHistory = poll.answer.epoch !== from.epoch;
@@ -166,17 +171,17 @@ export class Applier {
   /** Stores this batch, and further ones until the copy reaches a version with a consistent state. */
   private async storeUntilConsistent(
     tx: Tx,
-    first: Poll,
+    first: PollAnswer,
     least: number,
     seen: Map<string, number>,
     signal: AbortSignal,
-  ): Promise<Poll> {
+  ): Promise<PollAnswer> {
     let poll = first;
     recordSeen(seen, poll.answer.changes);
     await applyChanges(tx, poll.answer.changes);
     while (poll.answer.upTo < Math.max(least, poll.answer.compactedTo)) {
       const { epoch, upTo, life = '' } = poll.answer;
-      poll = await this.poll({ epoch, version: upTo, life, seen: Object.fromEntries(seen) }, 0, signal);
+      poll = await this.pollIdentity({ epoch, version: upTo, life, seen: Object.fromEntries(seen) }, 0, signal);
       if (poll.answer.epoch !== epoch || poll.answer.upTo <= upTo) throw new Unavailable('identity away');
       recordSeen(seen, poll.answer.changes);
       await applyChanges(tx, poll.answer.changes);
@@ -185,34 +190,34 @@ export class Applier {
   }
 
   /**
-   * Polls identity, which may hold the answer. Shape: null when a request cannot wait for that; the next poll asks at
+   * Polls identity, which may hold the answer. Returns null when a request cannot wait for that; the next poll asks at
    * once.
    */
-  private async pollUntilChange(position: StoredPosition, signal: AbortSignal): Promise<Poll | null> {
+  private async pollUntilChange(position: StoredPosition, signal: AbortSignal): Promise<PollAnswer | null> {
     const { urgency, isCalm } = this.progress;
     if (urgency.aborted || !this.hasOwnFields) {
       this.progress.resetUrgency();
-      return this.poll(position, 0, signal);
+      return this.pollIdentity(position, 0, signal);
     }
-    if (!isCalm) return this.poll(position, POLL_MS.busy, signal);
+    if (!isCalm) return this.pollIdentity(position, POLL_MS.busy, signal);
     try {
-      return await this.poll(position, POLL_MS.calm, AbortSignal.any([signal, urgency]));
+      return await this.pollIdentity(position, POLL_MS.calm, AbortSignal.any([signal, urgency]));
     } catch (error) {
       if (urgency.aborted && !signal.aborted) return null;
       throw error;
     }
   }
 
-  private async poll(position: StoredPosition, waitMs: number, signal: AbortSignal): Promise<Poll> {
+  private async pollIdentity(position: StoredPosition, waitMs: number, signal: AbortSignal): Promise<PollAnswer> {
     const askedAt = performance.now();
-    return { askedAt, answer: await this.identity.changes(position, { waitMs, limit: BATCH, signal }) };
+    return { askedAt, answer: await this.identity.fetchChanges(position, { waitMs, limit: BATCH, signal }) };
   }
 }
 
 /**
  * An answer of identity. Units: `askedAt` by `performance.now()`; the answer includes everything committed before it.
  */
-interface Poll {
+interface PollAnswer {
   readonly askedAt: number;
   readonly answer: DirectoryChangesAnswer;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DIRECTORY_KINDS } from '@rookery/contracts';
 import type { DirectoryChange, DirectoryKind, Schema } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 const TABLES: Readonly<Record<DirectoryKind, string>> = {
@@ -17,7 +17,7 @@ export const FIELDS = createHash('sha256')
   .update(JSON.stringify(KINDS.map((kind) => [kind, Object.keys(DIRECTORY_KINDS[kind].fields)])))
   .digest('hex')
   .slice(0, 12);
-const UPSERTS = new Map(KINDS.map((kind) => [kind, prepared(`directory_upsert_${kind}`, upsertSql(kind))]));
+const UPSERTS = new Map(KINDS.map((kind) => [kind, prepareStatement(`directory_upsert_${kind}`, upsertSql(kind))]));
 
 /**
  * Stores the newest state of each changed row in the copy's tables, with two statements for each kind. Kinds that the

@@ -15,14 +15,14 @@ describe('the pause of an applier that collects changes', () => {
 
   it('ends when a request begins to wait for the copy', async () => {
     const demanded = progress.waitForDemand(LONG_MS, never);
-    const reached = progress.waitFor(position, LONG_MS);
+    const reached = progress.waitForPosition(position, LONG_MS);
     await demanded;
     progress.reportPosition(position);
     expect(await reached).toBe(true);
   });
 
   it('does not begin while a request waits', async () => {
-    const reached = progress.waitFor(position, LONG_MS);
+    const reached = progress.waitForPosition(position, LONG_MS);
     await progress.waitForDemand(LONG_MS, never);
     progress.reportPosition(position);
     expect(await reached).toBe(true);
@@ -44,7 +44,7 @@ it('requests a poll of identity when a version does not arrive', async () => {
   const progress = new CopyProgress(behind as unknown as Database, new Readiness(), settings);
   const { urgency } = progress;
   const requested = new Promise((resolve) => urgency.addEventListener('abort', resolve, { once: true }));
-  const reached = progress.waitFor(position, LONG_MS);
+  const reached = progress.waitForPosition(position, LONG_MS);
   await requested;
   progress.resetUrgency();
   expect(progress.urgency.aborted).toBe(false);

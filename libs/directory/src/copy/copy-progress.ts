@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Unavailable } from '@rookery/kernel';
-import { Database, hedged, prepared } from '@rookery/persistence';
+import { Database, runHedged, prepareStatement } from '@rookery/persistence';
 import { runShared, Pace, platformSettings, Readiness } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { SharedQuestion } from './shared-question';
@@ -23,7 +23,7 @@ export interface CopyHead extends Position {
 export const HEAD_COLUMNS = `s.version, s.epoch, s.refreshed_at > statement_timestamp() - interval '60 seconds' as recent,
   (statement_timestamp() at time zone 'UTC')::date::text as today`;
 
-const HEAD = prepared('directory_head', `select ${HEAD_COLUMNS} from directory_state s`);
+const HEAD = prepareStatement('directory_head', `select ${HEAD_COLUMNS} from directory_state s`);
 /**
  * Interval at which the copy's position is read while requests wait, because another replica may move it. Units: ms.
  */
@@ -49,7 +49,7 @@ export function hasReached(position: Position, target: Position): boolean {
 export class CopyProgress {
   private readonly waiters = new Set<Waiter>();
   private pollTimer: NodeJS.Timeout | undefined;
-  private readonly headQuestion = new SharedQuestion(() => runShared(() => hedged(() => this.read())));
+  private readonly headQuestion = new SharedQuestion(() => runShared(() => runHedged(() => this.queryHead())));
   private wasLoaded = false;
   private wake: (() => void) | undefined;
   private fruitlessPolls = 0;
@@ -63,12 +63,12 @@ export class CopyProgress {
     @Inject(Readiness) readiness: Readiness,
     @Inject(platformSettings.token) private readonly settings: SettingsOf<typeof platformSettings>,
   ) {
-    readiness.require('directory', () => this.readiness());
+    readiness.addCheck('directory', () => this.readiness());
   }
 
   /** Returns the position of the copy, read by a statement that is sent after this call. */
-  head(): Promise<CopyHead> {
-    return this.headQuestion.ask();
+  readHead(): Promise<CopyHead> {
+    return this.headQuestion.askOnce();
   }
 
   /**
@@ -80,7 +80,7 @@ export class CopyProgress {
   }
 
   /** Waits until the copy reaches the target. Resolves to false after `withinMs` or when `signal` aborts. Units: ms. */
-  waitFor(target: Position, withinMs: number, signal?: AbortSignal): Promise<boolean> {
+  waitForPosition(target: Position, withinMs: number, signal?: AbortSignal): Promise<boolean> {
     if (withinMs <= 0) return Promise.resolve(false);
     return new Promise((resolve) => {
       const timer = setTimeout(() => waiter.settle(false), withinMs);
@@ -124,7 +124,7 @@ export class CopyProgress {
    * Has the applier poll identity at once. Resolves when it has stored the answer, at the latest after `withinMs`.
    * Units: ms.
    */
-  renew(withinMs: number): Promise<void> {
+  renewHead(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -137,7 +137,7 @@ export class CopyProgress {
     });
   }
 
-  /** Resolves all `renew` calls. Called after the applier stored an answer, or when another replica is storing one. */
+  /** Resolves all `renewHead` calls. Called after the applier stored an answer, or when another replica is storing one. */
   settleRenewals(): void {
     for (const end of [...this.renewalWaiters]) end();
   }
@@ -168,11 +168,11 @@ export class CopyProgress {
    * served.
    */
   private async readiness(): Promise<string | null> {
-    this.wasLoaded ||= (await this.head()).epoch !== '';
+    this.wasLoaded ||= (await this.readHead()).epoch !== '';
     return this.wasLoaded ? null : 'the copy of the directory was never loaded';
   }
 
-  private async read(): Promise<CopyHead> {
+  private async queryHead(): Promise<CopyHead> {
     const [head] = await this.database.prepared<CopyHead>(HEAD, []);
     if (!head) throw new Unavailable('directory behind');
     return head;
@@ -184,7 +184,7 @@ export class CopyProgress {
     this.fruitlessPolls += 1;
     if (this.fruitlessPolls === MAX_FRUITLESS_POLLS) this.urgencyController.abort();
     this.pollTimer = setTimeout(() => {
-      void this.head()
+      void this.readHead()
         .then((head) => this.reportPosition(head))
         // The time limit of the waiters covers an unavailable database.
         .catch(() => undefined)

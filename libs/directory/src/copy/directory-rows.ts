@@ -37,7 +37,7 @@ export function isPlaceholderAccountSql(user: string): string {
 /** A project without the viewer's access level. */
 export type ProjectFacts = Omit<ProjectScope, 'level'>;
 
-/** A row with the columns of `columnsOf(kind, alias, prefix)`: keys are prefixed contract fields. */
+/** A row with the columns of `columnsSql(kind, alias, prefix)`: keys are prefixed contract fields. */
 export type FlatRow = Readonly<Record<string, unknown>>;
 
 /** One object for all projects without settings for merges. */
@@ -50,8 +50,8 @@ const UNSELECTED: Readonly<Record<'user' | 'namespace' | 'project', readonly str
   project: [],
 };
 
-/** Select list of a kind's contract fields, instants as ISO text. Shape: each column is named `<prefix><field>`. */
-export function columnsOf(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
+/** Select list of a kind's contract fields, instants as ISO text. Each column is named `<prefix><field>`. */
+export function columnsSql(kind: 'user' | 'namespace' | 'project', alias: string, prefix: string): string {
   return Object.entries(DIRECTORY_KINDS[kind].fields)
     .filter(([field]) => !UNSELECTED[kind].includes(field))
     .map(([field, schema]) => {
@@ -144,12 +144,12 @@ export function projectOfRow(row: FlatRow): ProjectFacts {
 }
 
 /** Returns the project in the row of a decision; null for none. */
-export function projectIn(row: FlatRow): ProjectScope | null {
+export function toProject(row: FlatRow): ProjectScope | null {
   return typeof row['p_id'] === 'number' ? { ...projectOfRow(row), level: row['level'] as number } : null;
 }
 
 /** Returns the group in the row of a decision; null for none, or for a user namespace. */
-export function groupIn(row: FlatRow): GroupScope | null {
+export function toGroup(row: FlatRow): GroupScope | null {
   if (typeof row['n_id'] !== 'number' || row['n_kind'] !== 'group') return null;
   return { ...namespaceOfRow(row), kind: 'group', level: row['level'] as number };
 }

@@ -68,10 +68,10 @@ export class IdentityClient implements CallerSource {
 
   /**
    * Returns the changes after a position. Units: `waitMs` is the time for which identity may hold the request while
-   * nothing changes; `limit` in entries, whole versions.
-   * Shape: `position` includes the life in which it was reached and the highest id of each kind ever seen.
+   * nothing changes; `limit` in entries, whole versions. `position` includes the life in which it was reached and the
+   * highest id of each kind ever seen.
    */
-  async changes(
+  async fetchChanges(
     position: {
       readonly version: number;
       readonly epoch: string;
@@ -89,7 +89,7 @@ export class IdentityClient implements CallerSource {
       reader: this.service,
       seen: JSON.stringify(position.seen),
     });
-    const answer = await this.call<DirectoryChangesAnswer>(
+    const answer = await this.sendRequest<DirectoryChangesAnswer>(
       'GET',
       `${INTERNAL_PATHS.directoryChanges}?${query.toString()}`,
       null,
@@ -103,8 +103,8 @@ export class IdentityClient implements CallerSource {
   }
 
   /** Returns identity's current position. Timeout as for `decide`, because many requests may share the answer. */
-  async head(): Promise<DirectoryHeadAnswer> {
-    const answer = await this.call<DirectoryHeadAnswer>('GET', INTERNAL_PATHS.directoryHead, null, DECIDE_MS);
+  async fetchHead(): Promise<DirectoryHeadAnswer> {
+    const answer = await this.sendRequest<DirectoryHeadAnswer>('GET', INTERNAL_PATHS.directoryHead, null, DECIDE_MS);
     if (typeof answer.epoch !== 'string' || !Number.isSafeInteger(answer.version))
       throw new Unavailable('identity away');
     return answer;
@@ -112,13 +112,13 @@ export class IdentityClient implements CallerSource {
 
   /** Returns a decision. Many requests may share the answer, so the timeout exceeds the deadline of most requests. */
   decide(request: DecideRequest): Promise<DecideAnswer> {
-    return this.call<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
+    return this.sendRequest<DecideAnswer>('POST', INTERNAL_PATHS.decide, JSON.stringify(request), DECIDE_MS);
   }
 
   /** Confirms the claims about a caller. Timeout as for `decide`, because many requests may share the answer. */
   async confirm(question: ConfirmCallerRequest): Promise<ConfirmCallerAnswer> {
     const body = JSON.stringify(question);
-    const answer = await this.call<ConfirmCallerAnswer>('POST', INTERNAL_PATHS.confirmCaller, body, DECIDE_MS);
+    const answer = await this.sendRequest<ConfirmCallerAnswer>('POST', INTERNAL_PATHS.confirmCaller, body, DECIDE_MS);
     if (typeof answer.outcome !== 'string' || typeof answer.epoch !== 'string') throw new Unavailable('identity away');
     return answer;
   }
@@ -126,7 +126,12 @@ export class IdentityClient implements CallerSource {
   /** Returns the contents and addresses of e-mails about accounts. Shape: one answer for each question, in order. */
   async accountMails(mails: readonly AccountMailRequest[]): Promise<AccountMailsAnswer> {
     const body = JSON.stringify({ mails });
-    const answer = await this.call<AccountMailsAnswer>('POST', INTERNAL_PATHS.accountMails, body, ACCOUNT_MAILS_MS);
+    const answer = await this.sendRequest<AccountMailsAnswer>(
+      'POST',
+      INTERNAL_PATHS.accountMails,
+      body,
+      ACCOUNT_MAILS_MS,
+    );
     if (!Array.isArray(answer.mails) || answer.mails.length !== mails.length) throw new Unavailable('identity away');
     return answer;
   }
@@ -134,14 +139,24 @@ export class IdentityClient implements CallerSource {
   /** Returns the id of the project that formerly had a full path, null if there is none. */
   async formerProject(fullPath: string): Promise<number | null> {
     const body = JSON.stringify({ full_path: fullPath });
-    const answer = await this.call<FormerProjectAnswer>('POST', INTERNAL_PATHS.formerProject, body, FORMER_PATH_MS);
+    const answer = await this.sendRequest<FormerProjectAnswer>(
+      'POST',
+      INTERNAL_PATHS.formerProject,
+      body,
+      FORMER_PATH_MS,
+    );
     return answer.project_id;
   }
 
   /** Chooses or reads the address for a user's notifications. Timeout as for `decide`. */
   async notificationEmail(request: NotificationEmailRequest): Promise<NotificationEmailAnswer> {
     const body = JSON.stringify(request);
-    const answer = await this.call<NotificationEmailAnswer>('POST', INTERNAL_PATHS.notificationEmail, body, DECIDE_MS);
+    const answer = await this.sendRequest<NotificationEmailAnswer>(
+      'POST',
+      INTERNAL_PATHS.notificationEmail,
+      body,
+      DECIDE_MS,
+    );
     if (typeof answer.email !== 'string') throw new Unavailable('identity away');
     return answer;
   }
@@ -150,7 +165,7 @@ export class IdentityClient implements CallerSource {
     return this.connection.destroy();
   }
 
-  private async call<T>(
+  private async sendRequest<T>(
     method: 'GET' | 'POST',
     path: string,
     body: string | null,

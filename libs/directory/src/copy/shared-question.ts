@@ -8,18 +8,18 @@ export class SharedQuestion<T> {
 
   constructor(private readonly put: () => Promise<T>) {}
 
-  ask(): Promise<T> {
-    if (!this.running) return this.launch();
+  askOnce(): Promise<T> {
+    if (!this.running) return this.startQuestion();
     this.next ??= this.running
       .catch(() => undefined)
       .then(() => {
         this.next = undefined;
-        return this.launch();
+        return this.startQuestion();
       });
     return this.next;
   }
 
-  private launch(): Promise<T> {
+  private startQuestion(): Promise<T> {
     const running = this.put().finally(() => {
       if (this.running === running) this.running = undefined;
     });

@@ -13,16 +13,16 @@ export class DecisionCache<T> {
   private epoch = '';
   private today = '';
 
-  has(key: string): boolean {
+  hasDecision(key: string): boolean {
     return this.decisions.has(key);
   }
 
-  /** Returns a cached decision. Shape: undefined unless it was made at the position and day of `head`. */
-  get(key: string, head: CopyHead): T | undefined {
+  /** Returns a cached decision. Returns undefined unless it was made at the position and day of `head`. */
+  findDecision(key: string, head: CopyHead): T | undefined {
     return this.isOf(head) ? this.decisions.get(key) : undefined;
   }
 
-  put(key: string, decision: T, head: CopyHead): void {
+  storeDecision(key: string, decision: T, head: CopyHead): void {
     if (!this.isOf(head)) {
       // A slow statement may return an older state than that of the cache. Its decision is not stored.
       if (head.epoch === this.epoch && head.version < this.version) return;

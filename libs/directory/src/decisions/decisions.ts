@@ -14,7 +14,7 @@ import { NO_REFERENCE } from '../sql/scope-statements';
 import type { ScopeStatement } from '../sql/scope-statements';
 import { SharedQuestion } from '../copy/shared-question';
 
-/** A question to decide. Shape: `read` builds the answer from a row of the statement, or from identity's decision. */
+/** A question to decide. `read` builds the answer from a row of the statement, or from identity's decision. */
 export interface DirectoryQuestion<T> {
   readonly from: ScopeStatement;
   /** The question in the form that identity decides; null if identity cannot decide it. */
@@ -39,7 +39,7 @@ interface Decision {
 export class Decisions {
   private readonly cache = new DecisionCache<Decision>();
   private readonly inFlight = new Map<string, Promise<DecideAnswer>>();
-  private readonly identityHead = new SharedQuestion<Position>(() => runShared(() => this.identity.head()));
+  private readonly identityHead = new SharedQuestion<Position>(() => runShared(() => this.identity.fetchHead()));
   private readonly outcomes;
 
   constructor(
@@ -59,10 +59,10 @@ export class Decisions {
   /**
    * Returns the decision. Errors: Unavailable; Unauthorized or Forbidden for viewers who were deleted or blocked since.
    */
-  async decide<T>(viewer: Viewer, question: DirectoryQuestion<T>): Promise<T> {
+  async decideQuestion<T>(viewer: Viewer, question: DirectoryQuestion<T>): Promise<T> {
     const { statement, values } = question.from;
     const key = `${viewer.userId} ${statement.name} ${values.join('/')}`;
-    const cached = this.cache.has(key) ? await this.fromCache(key, viewer) : undefined;
+    const cached = this.cache.hasDecision(key) ? await this.fromCache(key, viewer) : undefined;
     const decision =
       cached ?? (await this.fromCopy(key, viewer, question)) ?? (await this.decideLate(key, viewer, question));
     if (!decision) throw this.refusal();
@@ -70,9 +70,9 @@ export class Decisions {
     return decision.answer as T;
   }
 
-  /** Waits until the copy has seen the viewer's version, and checks that the viewer is active. Errors: as `decide`. */
-  fresh(viewer: Viewer): Promise<void> {
-    return this.decide(viewer, { from: NO_REFERENCE, asked: null, read: () => undefined });
+  /** Waits until the copy has seen the viewer's version, and checks that the viewer is active. Errors: as `decideQuestion`. */
+  requireFresh(viewer: Viewer): Promise<void> {
+    return this.decideQuestion(viewer, { from: NO_REFERENCE, asked: null, read: () => undefined });
   }
 
   /**
@@ -80,10 +80,10 @@ export class Decisions {
    * time. Used after a refusal, because the gateway of the request may not have heard of a write through another
    * gateway.
    */
-  async newest(viewer: Viewer): Promise<Position | null> {
+  async newestPosition(viewer: Viewer): Promise<Position | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();
-    const head = await within(
-      this.identityHead.ask().catch(() => null),
+    const head = await withTimeout(
+      this.identityHead.askOnce().catch(() => null),
       leftMs,
     );
     if (!head || head.epoch !== viewer.directory.epoch || head.version <= viewer.directory.version) return null;
@@ -92,8 +92,8 @@ export class Decisions {
   }
 
   private async fromCache(key: string, viewer: Viewer): Promise<Decision | undefined> {
-    const head = await this.progress.head();
-    return mayDecide(head, viewer) ? this.cache.get(key, head) : undefined;
+    const head = await this.progress.readHead();
+    return mayDecide(head, viewer) ? this.cache.findDecision(key, head) : undefined;
   }
 
   private async fromCopy<T>(
@@ -105,28 +105,28 @@ export class Decisions {
     const [row] = await this.database.prepared<Row>(from.statement, [viewer.userId, ...from.values]);
     if (!row || !mayDecide(row, viewer)) return null;
     const decision = { answer: read(row), viewerState: row.viewer_state };
-    this.cache.put(key, decision, row);
+    this.cache.storeDecision(key, decision, row);
     if (outcome !== null) this.outcomes.inc({ outcome });
     return decision;
   }
 
   /**
-   * Decides when the copy of the directory lags behind the caller. Waits for the copy a short time, then for the copy or the
-   * identity service, whichever is first, until the deadline. Shape: null without a decision in time.
+   * Decides when the copy of the directory lags behind the caller. Waits for the copy a short time, then for the copy
+   * or the identity service, whichever is first, until the deadline. Returns null without a decision in time.
    */
   private async decideLate<T>(key: string, viewer: Viewer, question: DirectoryQuestion<T>): Promise<Decision | null> {
     const leftMs = viewer.deadline - this.clock.now().getTime();
     const soonMs = Math.min(this.progress.waitMs, leftMs);
     const caughtUp = (ms: number, signal?: AbortSignal): Promise<Decision | null> =>
       this.progress
-        .waitFor(viewer.directory, ms, signal)
+        .waitForPosition(viewer.directory, ms, signal)
         .then((reached) => (reached ? this.fromCopy(key, viewer, question, 'waited') : null));
     const soon = await caughtUp(soonMs);
     if (soon || soonMs === leftMs) return soon;
     const restMs = viewer.deadline - this.clock.now().getTime();
     const found = new AbortController();
-    const asked = within(this.fromIdentity(viewer, question), restMs);
-    return firstOf([asked, caughtUp(restMs, found.signal)]).finally(() => found.abort());
+    const asked = withTimeout(this.fromIdentity(viewer, question), restMs);
+    return firstAnswer([asked, caughtUp(restMs, found.signal)]).finally(() => found.abort());
   }
 
   /**
@@ -135,7 +135,7 @@ export class Decisions {
    */
   private async fromIdentity<T>(viewer: Viewer, { asked, read }: DirectoryQuestion<T>): Promise<Decision | null> {
     if (!asked) return null;
-    const answer = await this.ask({ viewer_id: viewer.userId, ...asked }, viewer.directory).catch(() => null);
+    const answer = await this.askIdentity({ viewer_id: viewer.userId, ...asked }, viewer.directory).catch(() => null);
     if (!answer) return null;
     // Identity itself has not reached the request's version, so the copy will not reach it either.
     if (!hasReached(answer, viewer.directory)) throw this.refusal();
@@ -157,14 +157,14 @@ export class Decisions {
    * Shares one call among requests with the same question. An answer from before the request's version is requested
    * again, once.
    */
-  private async ask(question: DecideRequest, target: Position): Promise<DecideAnswer> {
+  private async askIdentity(question: DecideRequest, target: Position): Promise<DecideAnswer> {
     const key = JSON.stringify(question);
     const shared = await this.inFlight.get(key);
     if (shared && hasReached(shared, target)) return shared;
-    return this.inFlight.get(key) ?? this.launch(key, question);
+    return this.inFlight.get(key) ?? this.startQuestion(key, question);
   }
 
-  private launch(key: string, question: DecideRequest): Promise<DecideAnswer> {
+  private startQuestion(key: string, question: DecideRequest): Promise<DecideAnswer> {
     const call = this.identity.decide(question).finally(() => this.inFlight.delete(key));
     this.inFlight.set(key, call);
     return call;
@@ -183,7 +183,7 @@ function checkState(viewer: Viewer, state: string | null): void {
 }
 
 /** Resolves to null when the answer does not arrive in time. Units: ms. */
-function within<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
+function withTimeout<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(null), ms);
     answer.finally(() => clearTimeout(timer)).then(resolve, reject);
@@ -191,7 +191,7 @@ function within<T>(answer: Promise<T | null>, ms: number): Promise<T | null> {
 }
 
 /** Resolves to the first answer that is not null; null if all are. Errors: the first one. */
-function firstOf<T>(answers: readonly Promise<T | null>[]): Promise<T | null> {
+function firstAnswer<T>(answers: readonly Promise<T | null>[]): Promise<T | null> {
   return new Promise((resolve, reject) => {
     for (const answer of answers) answer.then((given) => given !== null && resolve(given), reject);
     void Promise.all(answers).then(() => resolve(null), reject);

@@ -37,7 +37,7 @@ export interface ProjectLevel extends GroupLevel {
 
 /** Returns the access level in a group or user namespace. Shape: an integer SQL expression, 0 for no level. */
 export function groupLevelSql(level: GroupLevel): string {
-  return highest([
+  return highestSql([
     ...levelSources(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
     ownNamespaceLevel(level),
   ]);
@@ -45,7 +45,7 @@ export function groupLevelSql(level: GroupLevel): string {
 
 /** Returns the access level in a project. Shape: an integer SQL expression, 0 for no level. */
 export function projectLevelSql(level: ProjectLevel): string {
-  return highest([
+  return highestSql([
     ...levelSources(level, 'project', level.project),
     ...levelSources(level, 'namespace', `any(${level.namespace}.traversal_ids)`),
     ownNamespaceLevel(level),
@@ -56,12 +56,12 @@ function levelSources({ user, tables = COPY_TABLES }: GroupLevel, sourceType: st
   const at = (alias: string): string => `${alias}.source_type = '${sourceType}' and ${alias}.source_id = ${sourceId}`;
   return [
     `select m.access_level as level from ${tables.memberships} m
-      where m.user_id = ${user} and ${at('m')} and ${live('m')}`,
+      where m.user_id = ${user} and ${at('m')} and ${liveSql('m')}`,
     `select least(s.access_level, m.access_level) from ${tables.shares} s
       join ${tables.namespaces} invited on invited.id = s.group_id
       join ${tables.memberships} m on m.user_id = ${user} and m.source_type = 'namespace'
         and m.source_id = any(invited.traversal_ids)
-      where ${at('s')} and ${live('s')} and ${live('m')}`,
+      where ${at('s')} and ${liveSql('s')} and ${liveSql('m')}`,
   ];
 }
 
@@ -69,10 +69,10 @@ function ownNamespaceLevel({ namespace, user }: GroupLevel): string {
   return `select 50 where ${namespace}.kind = 'user' and ${namespace}.owner_id = ${user}`;
 }
 
-function live(alias: string): string {
+function liveSql(alias: string): string {
   return `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 }
 
-function highest(selects: readonly string[]): string {
+function highestSql(selects: readonly string[]): string {
   return `coalesce((select max(held.level)::integer from (${selects.join('\n    union all ')}) held), 0)`;
 }

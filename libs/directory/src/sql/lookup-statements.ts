@@ -1,20 +1,20 @@
-import { prepared } from '@rookery/persistence';
-import { columnsOf } from '../copy/directory-rows';
+import { prepareStatement } from '@rookery/persistence';
+import { columnsSql } from '../copy/directory-rows';
 import { groupLevelSql, projectLevelSql } from './level-sql';
 import { visibleGroupSql, visibleProjectSql } from './visibility-sql';
 
 const VIEWER = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
 
 /** $1 ids. */
-export const USERS_BY_ID = prepared(
+export const USERS_BY_ID = prepareStatement(
   'directory_users_by_id',
-  `select ${columnsOf('user', 'u', '')} from directory_users u where u.id = any($1::bigint[])`,
+  `select ${columnsSql('user', 'u', '')} from directory_users u where u.id = any($1::bigint[])`,
 );
 
 /** $1 lower-cased usernames. */
-export const USERS_BY_USERNAME = prepared(
+export const USERS_BY_USERNAME = prepareStatement(
   'directory_users_by_username',
-  `select ${columnsOf('user', 'u', '')} from directory_users u where lower(u.username) = any($1::text[])`,
+  `select ${columnsSql('user', 'u', '')} from directory_users u where lower(u.username) = any($1::text[])`,
 );
 
 /**
@@ -22,7 +22,7 @@ export const USERS_BY_USERNAME = prepared(
  * copy has not reached the version. $1 ids of bots, $2-$4 the viewer, $5 and $6 epoch and version of the viewer, $7
  * groups whose bots are visible in any case.
  */
-export const UNKNOWN_BOTS = prepared(
+export const UNKNOWN_BOTS = prepareStatement(
   'directory_unknown_bots',
   `select u.id, s.is_reached from directory_users u
    cross join (select epoch = $5::text and version >= $6::bigint as is_reached from directory_state) s
@@ -32,33 +32,36 @@ export const UNKNOWN_BOTS = prepared(
      u.bot_group_id = any($7::bigint[]) or ${visibleProjectSql({ project: 'p', ...VIEWER })} or ${visibleGroupSql({ namespace: 'n', ...VIEWER })}, false))`,
 );
 
-export const PROJECTS_BY_ID = prepared(
+export const PROJECTS_BY_ID = prepareStatement(
   'directory_projects_by_id',
-  `select ${columnsOf('project', 'p', 'p_')}, ${columnsOf('namespace', 'n', 'n_')}
+  `select ${columnsSql('project', 'p', 'p_')}, ${columnsSql('namespace', 'n', 'n_')}
    from directory_projects p join directory_namespaces n on n.id = p.namespace_id where p.id = any($1::bigint[])`,
 );
 
-export const NAMESPACES_BY_ID = prepared(
+export const NAMESPACES_BY_ID = prepareStatement(
   'directory_namespaces_by_id',
-  `select ${columnsOf('namespace', 'n', 'n_')} from directory_namespaces n where n.id = any($1::bigint[])`,
+  `select ${columnsSql('namespace', 'n', 'n_')} from directory_namespaces n where n.id = any($1::bigint[])`,
 );
 
 /** Selects the ids that exist in the copy. $1 ids. */
-const existingIn = (table: string) =>
-  prepared(`directory_living_${table}`, `select id from directory_${table} where id = any($1::bigint[]) order by id`);
+const existingIdsSql = (table: string) =>
+  prepareStatement(
+    `directory_living_${table}`,
+    `select id from directory_${table} where id = any($1::bigint[]) order by id`,
+  );
 export const EXISTING = {
-  user: existingIn('users'),
-  project: existingIn('projects'),
-  group: existingIn('namespaces'),
+  user: existingIdsSql('users'),
+  project: existingIdsSql('projects'),
+  group: existingIdsSql('namespaces'),
 } as const;
 /** Unlists lost records whose data is deleted, so that no decision is left. $1 a kind, $2 ids. */
-export const UNLIST_LOST = prepared(
+export const UNLIST_LOST = prepareStatement(
   'directory_no_more_lost',
   'delete from directory_lost where kind = $1 and id = any($2::bigint[])',
 );
 
 /** $1 the project, $2 user ids. Users who are not active have no level. */
-export const PROJECT_LEVELS = prepared(
+export const PROJECT_LEVELS = prepareStatement(
   'directory_project_levels',
   `select u.id as user_id, ${projectLevelSql({ user: 'u.id', project: 'p.id', namespace: 'n' })} as level
    from directory_projects p join directory_namespaces n on n.id = p.namespace_id
@@ -67,7 +70,7 @@ export const PROJECT_LEVELS = prepared(
 );
 
 /** $1 the namespace, $2 user ids. */
-export const GROUP_LEVELS = prepared(
+export const GROUP_LEVELS = prepareStatement(
   'directory_group_levels',
   `select u.id as user_id, ${groupLevelSql({ user: 'u.id', namespace: 'n' })} as level
    from directory_namespaces n join directory_users u on u.id = any($2::bigint[]) and u.state = 'active'
@@ -78,7 +81,7 @@ export const GROUP_LEVELS = prepared(
  * Whether the copy was current within $1 milliseconds and has seen the positions $2-$4: epochs, versions and times. The
  * copy never reaches a version of another epoch; it must have been current after the time of the event instead.
  */
-export const SETTLED = prepared(
+export const SETTLED = prepareStatement(
   'directory_settled',
   `select s.epoch <> '' and s.refreshed_at >= statement_timestamp() - $1::integer * interval '1 millisecond'
      and not exists (

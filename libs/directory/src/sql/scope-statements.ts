@@ -1,7 +1,7 @@
-import { prepared } from '@rookery/persistence';
-import type { Prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { PreparedStatement } from '@rookery/persistence';
 import { HEAD_COLUMNS } from '../copy/copy-progress';
-import { columnsOf } from '../copy/directory-rows';
+import { columnsSql } from '../copy/directory-rows';
 import { groupLevelSql, projectLevelSql } from './level-sql';
 
 /**
@@ -13,40 +13,43 @@ import { groupLevelSql, projectLevelSql } from './level-sql';
 const HEAD = `${HEAD_COLUMNS}, viewer.state as viewer_state`;
 const FROM_HEAD = `from directory_state s left join directory_users viewer on viewer.id = $1::bigint`;
 
-const PROJECT = `select ${HEAD}, ${columnsOf('project', 'p', 'p_')}, ${columnsOf('namespace', 'n', 'n_')},
+const PROJECT = `select ${HEAD}, ${columnsSql('project', 'p', 'p_')}, ${columnsSql('namespace', 'n', 'n_')},
   ${projectLevelSql({ user: '$1::bigint', project: 'p.id', namespace: 'n' })} as level
   ${FROM_HEAD}
   left join (directory_projects p join directory_namespaces n on n.id = p.namespace_id) on`;
 
-const GROUP = `select ${HEAD}, ${columnsOf('namespace', 'n', 'n_')},
+const GROUP = `select ${HEAD}, ${columnsSql('namespace', 'n', 'n_')},
   ${groupLevelSql({ user: '$1::bigint', namespace: 'n' })} as level
   ${FROM_HEAD}
   left join directory_namespaces n on`;
 
-export const PROJECT_BY_ID: Prepared = prepared('directory_project_by_id', `${PROJECT} p.id = $2::bigint`);
+export const PROJECT_BY_ID: PreparedStatement = prepareStatement(
+  'directory_project_by_id',
+  `${PROJECT} p.id = $2::bigint`,
+);
 
 /** $2 full path of the namespace, $3 path of the project. */
-export const PROJECT_BY_PATH: Prepared = prepared(
+export const PROJECT_BY_PATH: PreparedStatement = prepareStatement(
   'directory_project_by_path',
   `${PROJECT} lower(n.full_path) = lower($2::text) and lower(p.path) = lower($3::text)`,
 );
 
-export const GROUP_BY_ID: Prepared = prepared('directory_group_by_id', `${GROUP} n.id = $2::bigint`);
+export const GROUP_BY_ID: PreparedStatement = prepareStatement('directory_group_by_id', `${GROUP} n.id = $2::bigint`);
 
-export const GROUP_BY_PATH: Prepared = prepared(
+export const GROUP_BY_PATH: PreparedStatement = prepareStatement(
   'directory_group_by_path',
   `${GROUP} lower(n.full_path) = lower($2::text)`,
 );
 
 /** A statement with the parameters of its reference. The viewer's id precedes them. */
 export interface ScopeStatement {
-  readonly statement: Prepared;
+  readonly statement: PreparedStatement;
   readonly values: readonly unknown[];
 }
 
 /** Selects only the position of the copy and the state of the viewer. */
 export const NO_REFERENCE: ScopeStatement = {
-  statement: prepared('directory_viewer', `select ${HEAD} ${FROM_HEAD}`),
+  statement: prepareStatement('directory_viewer', `select ${HEAD} ${FROM_HEAD}`),
   values: [],
 };
 
@@ -55,7 +58,7 @@ export const NO_REFERENCE: ScopeStatement = {
  * without a project, a NUL byte.
  */
 export function projectStatement(ref: number | string): ScopeStatement | null {
-  const reference = parsed(ref);
+  const reference = parseRef(ref);
   if (reference === null) return null;
   if (typeof reference === 'number') return { statement: PROJECT_BY_ID, values: [reference] };
   const slash = reference.lastIndexOf('/');
@@ -63,9 +66,9 @@ export function projectStatement(ref: number | string): ScopeStatement | null {
   return { statement: PROJECT_BY_PATH, values: [reference.slice(0, slash), reference.slice(slash + 1)] };
 }
 
-/** Returns the statement for a group. Shape: null when the reference can match nothing. */
+/** Returns the statement for a group. Returns null when the reference can match nothing. */
 export function groupStatement(ref: number | string): ScopeStatement | null {
-  const reference = parsed(ref);
+  const reference = parseRef(ref);
   if (reference === null) return null;
   return { statement: typeof reference === 'number' ? GROUP_BY_ID : GROUP_BY_PATH, values: [reference] };
 }
@@ -74,7 +77,7 @@ export function groupStatement(ref: number | string): ScopeStatement | null {
  * Parses a reference. Digits are always an id, because no path that is accepted in place of an id consists of digits
  * only.
  */
-function parsed(ref: number | string): number | string | null {
+function parseRef(ref: number | string): number | string | null {
   if (typeof ref === 'string' && !/^\d+$/.test(ref)) return ref === '' || ref.includes('\0') ? null : ref;
   const id = Number(ref);
   return Number.isSafeInteger(id) && id > 0 ? id : null;

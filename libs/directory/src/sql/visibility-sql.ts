@@ -1,8 +1,8 @@
 import { projectLevelSql } from './level-sql';
 
 /**
- * Project and viewer of a visibility condition. Shape: `project` is the alias of directory_projects; the others are
- * parameters such as `$3`.
+ * Project and viewer of a visibility condition. `project` is the alias of directory_projects; the others are parameters
+ * such as `$3`.
  */
 export interface VisibleProject {
   readonly project: string;
@@ -14,7 +14,7 @@ export interface VisibleProject {
 
 /**
  * Boolean SQL: whether the viewer may see a project, by the same rule as kernel's `maySee`. For lists across projects.
- * Await `Directory.fresh(viewer)` first, so that the copy has reached the viewer's version.
+ * Await `Directory.requireFresh(viewer)` first, so that the copy has reached the viewer's version.
  * Source: reference identity-and-import 1.5.
  */
 export function visibleProjectSql({ project, viewer, isAdmin, isExternal }: VisibleProject): string {
@@ -24,7 +24,7 @@ export function visibleProjectSql({ project, viewer, isAdmin, isExternal }: Visi
     or (${viewer}::bigint is not null and (select ${level} from directory_namespaces home where home.id = ${project}.namespace_id) >= 10))`;
 }
 
-/** Boolean SQL: whether the viewer may see a group. Shape: `namespace` is the alias of directory_namespaces. */
+/** Boolean SQL: whether the viewer may see a group. `namespace` is the alias of directory_namespaces. */
 export function visibleGroupSql(o: Omit<VisibleProject, 'project'> & { readonly namespace: string }): string {
   return `(${o.namespace}.kind = 'group' and (${o.isAdmin}::boolean or ${o.namespace}.visibility = 'public'
     or (${o.namespace}.visibility = 'internal' and ${o.viewer}::bigint is not null and not ${o.isExternal}::boolean)

@@ -33,11 +33,11 @@ describe('the copy that follows identity', () => {
     copy = await Copy.start(database.url, identity.url);
     await reaches(1);
 
-    expect(await copy.directory.project(100, viewer(1, 1))).toBeNull();
+    expect(await copy.directory.findProject(100, viewer(1, 1))).toBeNull();
     const version = identity.commit(['membership', membership(500, 1, ['namespace', 10], 30)]);
-    expect(await copy.directory.project(100, viewer(1, version))).toMatchObject({ id: 100, level: 30 });
+    expect(await copy.directory.findProject(100, viewer(1, version))).toMatchObject({ id: 100, level: 30 });
     const later = identity.commit(['membership', { id: 500 }, 'gone']);
-    expect(await copy.directory.project(100, viewer(1, later))).toBeNull();
+    expect(await copy.directory.findProject(100, viewer(1, later))).toBeNull();
     expect(identity.questions).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe('the copy that follows identity', () => {
     copy = await Copy.start(database.url, identity.url);
     await reaches(43);
 
-    const users = await copy.directory.users([1, 2]);
+    const users = await copy.directory.findUsers([1, 2]);
     expect([...users.keys()]).toEqual([1]);
     expect(users.get(1)).toMatchObject({ name: 'Name 40', createdAt: '2026-01-05T09:00:00.000Z' });
   });
@@ -68,7 +68,7 @@ describe('the copy that follows identity', () => {
       return version === 9;
     });
     expect([...seen].filter((version) => version > 0)).toEqual([9]);
-    expect((await copy.directory.users([1, 2, 3, 4, 5, 6, 7, 8, 9])).size).toBe(9);
+    expect((await copy.directory.findUsers([1, 2, 3, 4, 5, 6, 7, 8, 9])).size).toBe(9);
   });
 
   it('is loaded again only by a process with other fields', async () => {
@@ -81,7 +81,7 @@ describe('the copy that follows identity', () => {
         [fields],
       );
     const level = async (): Promise<unknown> =>
-      (await copy.directory.projects([100])).get(100)?.featureFlagsAccessLevel;
+      (await copy.directory.findProjects([100])).get(100)?.featureFlagsAccessLevel;
     copy = await Copy.start(database.url, identity.url);
     await reaches(2);
     expect(await level()).toBe('disabled');
@@ -120,9 +120,9 @@ describe('the copy that follows identity', () => {
     await reaches(1);
 
     const second = { epoch: 'second' };
-    expect(await copy.directory.project(100, viewer(1, 1, second))).toBeNull();
-    expect(await copy.directory.project(101, viewer(1, 1, second))).toMatchObject({ id: 101 });
-    await expect(copy.directory.project(101, viewer(1, 1, soon()))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await copy.directory.findProject(100, viewer(1, 1, second))).toBeNull();
+    expect(await copy.directory.findProject(101, viewer(1, 1, second))).toMatchObject({ id: 101 });
+    await expect(copy.directory.findProject(101, viewer(1, 1, soon()))).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('reports its life and the highest ids ever seen, including those of deleted rows and of another history', async () => {
@@ -210,7 +210,7 @@ describe('the copy that follows identity', () => {
     await until(async () => (await copy.position()).epoch === '');
     for (const epoch of ['first', 'second']) {
       const late = viewer(1, 1, { epoch, ...soon() });
-      await expect(copy.directory.project(100, late)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(copy.directory.findProject(100, late)).rejects.toMatchObject({ code: 'unavailable' });
     }
   });
 
@@ -221,7 +221,7 @@ describe('the copy that follows identity', () => {
       let version = identity.commit(['user', user(1)], ['namespace', group(10)], ['project', project(100, 10)]);
       for (let round = 1; round <= 20; round++) {
         version = identity.commit(['membership', membership(500, 1, ['project', 100], round % 2 ? 30 : 40)]);
-        const asked = [copy, other].map((replica) => replica.directory.project(100, viewer(1, version)));
+        const asked = [copy, other].map((replica) => replica.directory.findProject(100, viewer(1, version)));
         for (const scope of await Promise.all(asked)) expect(scope).toMatchObject({ level: round % 2 ? 30 : 40 });
       }
       expect(identity.questions).toEqual([]);

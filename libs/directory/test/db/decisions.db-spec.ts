@@ -37,7 +37,7 @@ describe('a decision that needs a version', () => {
   }
   /** Observes waits for the copy and their limits. Units: ms. */
   function watchWaits() {
-    const spy = jest.spyOn(copy.testing.get(CopyProgress), 'waitFor');
+    const spy = jest.spyOn(copy.testing.get(CopyProgress), 'waitForPosition');
     return {
       begun: () => spy.mock.calls.length,
       patience: () => spy.mock.calls.map(([, withinMs]) => withinMs),
@@ -61,7 +61,7 @@ describe('a decision that needs a version', () => {
     pauseCopy();
     const waits = watchWaits();
     const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
-    const decision = copy.directory.project(100, viewer(1, version));
+    const decision = copy.directory.findProject(100, viewer(1, version));
     await until(() => waits.begun() === 1);
     identity.shownUpTo = Infinity;
     identity.wake();
@@ -79,30 +79,30 @@ describe('a decision that needs a version', () => {
         ['project', project(101, 10)],
         ['membership', membership(500, 1, ['project', 101], 40)],
       );
-      expect(await copy.directory.project(101, older())).toBeNull();
-      const newest = (await copy.directory.newest(older())) as Viewer['directory'];
+      expect(await copy.directory.findProject(101, older())).toBeNull();
+      const newest = (await copy.directory.newestPosition(older())) as Viewer['directory'];
       expect(newest).toEqual({ version, epoch: 'first' });
       identity.shownUpTo = Infinity;
       identity.wake();
-      expect(await copy.directory.project(101, older({ directory: newest }))).toMatchObject({ level: 40 });
+      expect(await copy.directory.findProject(101, older({ directory: newest }))).toMatchObject({ level: 40 });
       expect(await outcome('judged again')).toBe(1);
     });
 
     it('is not repeated if identity has no newer version, has another history, or does not answer', async () => {
-      expect(await copy.directory.newest(older())).toBeNull();
+      expect(await copy.directory.newestPosition(older())).toBeNull();
       identity.commit(['user', user(2)]);
       identity.epoch = 'second';
-      expect(await copy.directory.newest(older())).toBeNull();
+      expect(await copy.directory.newestPosition(older())).toBeNull();
       identity.isAsleep = true;
-      expect(await copy.directory.newest(older({ deadline: Date.now() + 200 }))).toBeNull();
+      expect(await copy.directory.newestPosition(older({ deadline: Date.now() + 200 }))).toBeNull();
       await identity.close();
-      expect(await copy.directory.newest(older())).toBeNull();
+      expect(await copy.directory.newestPosition(older())).toBeNull();
       expect(await outcome('judged again')).toBe(0);
     });
 
     it('shares the next question among callers that arrive during one', async () => {
       identity.commit(['user', user(2)]);
-      const asked = Array.from({ length: 50 }, () => copy.directory.newest(older()));
+      const asked = Array.from({ length: 50 }, () => copy.directory.newestPosition(older()));
       expect(new Set((await Promise.all(asked)).map((head) => head?.version))).toEqual(new Set([2]));
       expect(identity.heads).toBe(2);
     });
@@ -113,7 +113,7 @@ describe('a decision that needs a version', () => {
     const waits = watchWaits();
     const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
     identity.decision = { project: project(100, 10), namespace: group(10), access_level: 40 };
-    expect(await copy.directory.project(100, viewer(1, version))).toMatchObject({
+    expect(await copy.directory.findProject(100, viewer(1, version))).toMatchObject({
       id: 100,
       level: 40,
       fullPath: 'group10/project100',
@@ -124,9 +124,9 @@ describe('a decision that needs a version', () => {
     expect(identity.questions).toEqual([{ viewer_id: 1, project: 100 }]);
 
     identity.decision = { project: project(100, 10), namespace: group(10), access_level: 0 };
-    expect(await copy.directory.project('group10/project100', viewer(1, version))).toBeNull();
+    expect(await copy.directory.findProject('group10/project100', viewer(1, version))).toBeNull();
     identity.decision = {};
-    expect(await copy.directory.group('nowhere', viewer(1, version))).toBeNull();
+    expect(await copy.directory.findGroup('nowhere', viewer(1, version))).toBeNull();
     expect(await outcome('asked')).toBe(3);
   });
 
@@ -137,7 +137,7 @@ describe('a decision that needs a version', () => {
     identity.decision = { project: project(100, 10), namespace: group(10), access_level: 20 };
     let answer = (): void => undefined;
     identity.thinksUntil = new Promise<void>((resolve) => (answer = resolve));
-    const asked = Array.from({ length: 50 }, () => copy.directory.project(100, viewer(1, version)));
+    const asked = Array.from({ length: 50 }, () => copy.directory.findProject(100, viewer(1, version)));
     // Each request has waited a short time, and now waits for the copy or identity.
     await until(() => waits.begun() === 100);
     answer();
@@ -148,9 +148,9 @@ describe('a decision that needs a version', () => {
   it('refuses an answer of identity that is older than the request', async () => {
     pauseCopy();
     identity.decision = { project: project(100, 10), namespace: group(10), access_level: 40, version: 4 };
-    await expect(copy.directory.project(100, viewer(1, 5))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(copy.directory.findProject(100, viewer(1, 5))).rejects.toMatchObject({ code: 'unavailable' });
     identity.decision = { ...identity.decision, version: 5, epoch: 'another' };
-    await expect(copy.directory.project(100, viewer(1, 5))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(copy.directory.findProject(100, viewer(1, 5))).rejects.toMatchObject({ code: 'unavailable' });
     expect(await outcome('refused')).toBe(2);
   });
 
@@ -158,11 +158,11 @@ describe('a decision that needs a version', () => {
     pauseCopy();
     identity.isAsleep = true;
     const soon = (): Viewer => viewer(1, 2, { deadline: Date.now() + 1000 });
-    const asked = [100, 999, 'group10/project100', 'no/where'].map((ref) => copy.directory.project(ref, soon()));
+    const asked = [100, 999, 'group10/project100', 'no/where'].map((ref) => copy.directory.findProject(ref, soon()));
     for (const decision of await Promise.allSettled(asked)) {
       expect(decision).toMatchObject({ status: 'rejected', reason: { code: 'unavailable', retryAfterSeconds: 1 } });
     }
-    await expect(copy.directory.fresh(soon())).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(copy.directory.requireFresh(soon())).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('keeps waiting for the copy while identity does not answer', async () => {
@@ -171,7 +171,10 @@ describe('a decision that needs a version', () => {
     identity.decision = {};
     identity.thinksUntil = new Promise(() => undefined);
     const version = identity.commit(['membership', membership(500, 1, ['project', 100], 40)]);
-    const waiting = [copy.directory.project(100, viewer(1, version)), copy.directory.fresh(viewer(1, version))];
+    const waiting = [
+      copy.directory.findProject(100, viewer(1, version)),
+      copy.directory.requireFresh(viewer(1, version)),
+    ];
     await until(() => waits.begun() === 4);
     const isStill = new Promise((resolve) => setTimeout(resolve, 500, 'waiting'));
     expect(await Promise.race([...waiting, isStill])).toBe('waiting');
@@ -187,7 +190,7 @@ describe('a decision that needs a version', () => {
     const waits = watchWaits();
     for (const left of [-1, 50]) {
       const late = viewer(1, 2, { deadline: Date.now() + left });
-      await expect(copy.directory.fresh(late)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(copy.directory.requireFresh(late)).rejects.toMatchObject({ code: 'unavailable' });
     }
     expect(waits.patience().every((ms) => ms <= 50)).toBe(true);
     expect(waits.begun()).toBe(2);
@@ -197,23 +200,23 @@ describe('a decision that needs a version', () => {
     identity.commit(['project', project(100, 10, { visibility: 'public' })]);
     await until(async () => (await copy.position()).version === 2);
     identity.isAsleep = true;
-    expect(await copy.directory.project(100, viewer(null, 1))).toMatchObject({ level: 0 });
+    expect(await copy.directory.findProject(100, viewer(null, 1))).toMatchObject({ level: 0 });
     const hasty = (): Viewer => viewer(null, 1, { deadline: Date.now() + 1000 });
     // An earlier answer of identity may still be stored.
     await until(async () => {
       await copy.database.query(`update directory_state set refreshed_at = now() - interval '61 seconds'`);
-      const error = await copy.directory.project(100, hasty()).catch((thrown: unknown) => thrown);
+      const error = await copy.directory.findProject(100, hasty()).catch((thrown: unknown) => thrown);
       return (error as { code?: string } | null)?.code === 'unavailable';
     }, 'the refusal');
-    await expect(copy.directory.project(100, hasty())).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await copy.directory.project(100, viewer(1, 1))).toMatchObject({ id: 100 });
+    await expect(copy.directory.findProject(100, hasty())).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await copy.directory.findProject(100, viewer(1, 1))).toMatchObject({ id: 100 });
   });
 
   it('refuses users who were blocked or deleted after their token was checked', async () => {
     identity.commit(['project', project(100, 10, { visibility: 'public' })], ['user', user(1, { state: 'blocked' })]);
     await until(async () => (await copy.position()).version === 2);
-    await expect(copy.directory.project(100, viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(copy.directory.fresh(viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(copy.directory.group(10, viewer(77, 1))).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(copy.directory.findProject(100, viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(copy.directory.requireFresh(viewer(1, 1))).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(copy.directory.findGroup(10, viewer(77, 1))).rejects.toMatchObject({ code: 'unauthorized' });
   });
 });

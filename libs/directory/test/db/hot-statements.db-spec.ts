@@ -86,21 +86,21 @@ describe('the statements that authorize every request', () => {
     const bump = 'update directory_state set version = version + 1';
     const figures = [
       await timed('bare round trip', () => copy.database.query('select 1')),
-      await timed('project by id', () => copy.directory.project(200_001, viewer)),
-      await timed('project by path', () => copy.directory.project('top1/sub6/code5', viewer)),
-      await timed('group by id', () => copy.directory.group(100_006, viewer)),
-      await timed('fresh', () => copy.directory.fresh(viewer)),
-      await together('16 at a time: project by id', () => copy.directory.project(200_001, viewer)),
+      await timed('project by id', () => copy.directory.findProject(200_001, viewer)),
+      await timed('project by path', () => copy.directory.findProject('top1/sub6/code5', viewer)),
+      await timed('group by id', () => copy.directory.findGroup(100_006, viewer)),
+      await timed('fresh', () => copy.directory.requireFresh(viewer)),
+      await together('16 at a time: project by id', () => copy.directory.findProject(200_001, viewer)),
       await together('bare round trip', () => copy.database.query('select 1')),
       // The difference is the cost of a scope after a change of the directory, without the cost of that change.
       await timed('a change', () => copy.database.query(bump)),
       await timed('a change and project by id', async () => {
         await copy.database.query(bump);
-        await copy.directory.project(200_001, viewer);
+        await copy.directory.findProject(200_001, viewer);
       }),
     ];
     process.stdout.write(`scope: ${figures.join(', ')}\n`);
-    expect(await copy.directory.project(200_001, viewer)).not.toBeNull();
+    expect(await copy.directory.findProject(200_001, viewer)).not.toBeNull();
   });
 });
 

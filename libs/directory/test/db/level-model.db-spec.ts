@@ -53,7 +53,7 @@ describe(`random changes against a reference model, seed ${SEED}`, () => {
         const source = [isProject ? 'project' : 'namespace', id] as const;
         const isExternal = userId !== null && model.users.get(userId)!.external;
         const who = viewer(userId, version, { isExternal });
-        const asked = isProject ? copy.directory.project(id, who) : copy.directory.group(id, who);
+        const asked = isProject ? copy.directory.findProject(id, who) : copy.directory.findGroup(id, who);
         const decision = await asked.catch((error: unknown) => error as RookeryError);
         const where = `step ${step}, user ${userId}, ${source.join(' ')}`;
         if (userId !== null && model.users.get(userId)?.state !== 'active') {

@@ -36,7 +36,9 @@ describe('levels and visibility', () => {
   async function level(person: SeededUser, at: DirectoryProject | DirectoryNamespace): Promise<number> {
     const isGroup = 'traversal_ids' in at;
     const viewer = seed.viewer(person);
-    const scope = isGroup ? await copy.directory.group(at.id, viewer) : await copy.directory.project(at.id, viewer);
+    const scope = isGroup
+      ? await copy.directory.findGroup(at.id, viewer)
+      : await copy.directory.findProject(at.id, viewer);
     const many = isGroup
       ? await copy.directory.levelsInGroup(at.id, [person.id, 999_999])
       : await copy.directory.levelsInProject(at.id, [person.id, 999_999]);
@@ -64,15 +66,15 @@ describe('levels and visibility', () => {
     const held = await seed.member(alice, code, 'reporter');
     for (let round = 0; round < 5; round++) {
       await seed.put('memberships', { ...held, access_level: 30 });
-      expect(await copy.directory.project(code.id, seed.viewer(alice))).toMatchObject({ level: 30 });
+      expect(await copy.directory.findProject(code.id, seed.viewer(alice))).toMatchObject({ level: 30 });
       await seed.put('memberships', { ...held, access_level: 40 });
-      expect(await copy.directory.project(code.id, seed.viewer(alice))).toMatchObject({ level: 40 });
+      expect(await copy.directory.findProject(code.id, seed.viewer(alice))).toMatchObject({ level: 40 });
       await seed.remove('memberships', held.id);
-      expect(await copy.directory.project(code.id, seed.viewer(alice))).toBeNull();
+      expect(await copy.directory.findProject(code.id, seed.viewer(alice))).toBeNull();
       await seed.put('projects', { ...code, visibility: 'public' });
-      expect(await copy.directory.project(code.id, seed.anonymous())).toMatchObject({ level: 0 });
+      expect(await copy.directory.findProject(code.id, seed.anonymous())).toMatchObject({ level: 0 });
       await seed.put('projects', { ...code, visibility: 'private' });
-      expect(await copy.directory.project(code.id, seed.anonymous())).toBeNull();
+      expect(await copy.directory.findProject(code.id, seed.anonymous())).toBeNull();
     }
   });
 
@@ -154,7 +156,7 @@ describe('levels and visibility', () => {
     const { top, code } = await tree();
     const person = await seed.user();
     await seed.member(person, top, 'minimal');
-    expect(await copy.directory.project(code.id, seed.viewer(person))).toBeNull();
+    expect(await copy.directory.findProject(code.id, seed.viewer(person))).toBeNull();
   });
 
   describe('visibility', () => {
@@ -183,8 +185,8 @@ describe('levels and visibility', () => {
         for (const [who, make] of Object.entries(viewers)) {
           const viewer = make(external);
           const expected = seen[visibility].includes(who as Who);
-          expect([who, (await copy.directory.project(code.id, viewer)) !== null]).toEqual([who, expected]);
-          expect([who, (await copy.directory.group(home.id, viewer)) !== null]).toEqual([who, expected]);
+          expect([who, (await copy.directory.findProject(code.id, viewer)) !== null]).toEqual([who, expected]);
+          expect([who, (await copy.directory.findGroup(home.id, viewer)) !== null]).toEqual([who, expected]);
           const { visibleGroupSql, visibleProjectSql } = await import('../../src');
           const asked = { viewer: '$2', isAdmin: '$3', isExternal: '$4' };
           const [row] = await copy.database.query(
@@ -205,14 +207,14 @@ describe('levels and visibility', () => {
       const code = await seed.project({ namespace_id: sub.id, path: 'Nest_Box' });
       const viewer = seed.viewer(alice);
       for (const ref of [code.id, String(code.id), 'Crew/Inner.Circle/Nest_Box', 'crew/INNER.circle/nest_box']) {
-        expect(await copy.directory.project(ref, viewer)).toMatchObject({
+        expect(await copy.directory.findProject(ref, viewer)).toMatchObject({
           id: code.id,
           fullPath: 'Crew/Inner.Circle/Nest_Box',
           nameWithNamespace: 'Crew / Inner.Circle / Nest_Box',
           namespace: { id: sub.id, traversalIds: [top.id, sub.id] },
         });
       }
-      expect(await copy.directory.group('crew/inner.circle', viewer)).toMatchObject({ id: sub.id, kind: 'group' });
+      expect(await copy.directory.findGroup('crew/inner.circle', viewer)).toMatchObject({ id: sub.id, kind: 'group' });
     });
 
     it('that are impossible match nothing', async () => {
@@ -234,16 +236,16 @@ describe('levels and visibility', () => {
         "a'/b",
         'é/ü',
       ];
-      for (const ref of refs) expect([ref, await copy.directory.project(ref, viewer)]).toEqual([ref, null]);
+      for (const ref of refs) expect([ref, await copy.directory.findProject(ref, viewer)]).toEqual([ref, null]);
       for (const ref of refs.filter((r) => r !== 'crew')) {
-        expect([ref, await copy.directory.group(ref, viewer)]).toEqual([ref, null]);
+        expect([ref, await copy.directory.findGroup(ref, viewer)]).toEqual([ref, null]);
       }
-      expect((await copy.directory.users([2 ** 53, -1, NaN])).size).toBe(0);
+      expect((await copy.directory.findUsers([2 ** 53, -1, NaN])).size).toBe(0);
     });
 
     it('to a user namespace match no group', async () => {
-      expect(await copy.directory.group(alice.namespace_id, seed.viewer(alice))).toBeNull();
-      expect(await copy.directory.group(alice.username, seed.viewer(alice))).toBeNull();
+      expect(await copy.directory.findGroup(alice.namespace_id, seed.viewer(alice))).toBeNull();
+      expect(await copy.directory.findGroup(alice.username, seed.viewer(alice))).toBeNull();
     });
   });
 
@@ -253,8 +255,8 @@ describe('levels and visibility', () => {
     expect([...users.keys()]).toEqual(['bob.builder']);
     expect(users.get('bob.builder')).toMatchObject({ id: bob.id, publicEmail: 'bob@mail.example' });
     const { code, sub } = await tree();
-    expect((await copy.directory.projects([code.id, 1])).get(code.id)).toMatchObject({ namespace: { id: sub.id } });
-    expect((await copy.directory.namespaces([sub.id])).get(sub.id)).toMatchObject({ parentId: sub.parent_id });
+    expect((await copy.directory.findProjects([code.id, 1])).get(code.id)).toMatchObject({ namespace: { id: sub.id } });
+    expect((await copy.directory.findNamespaces([sub.id])).get(sub.id)).toMatchObject({ parentId: sub.parent_id });
   });
 
   it('finds all namespaces below a group by one range', async () => {

@@ -22,13 +22,13 @@ const PATCH_MS = 60_000;
 
 /** Lists the changed files of a diff with numbers of lines. Bounds: 64 MiB of output, 20 s. */
 export async function listChanges(repository: Repository, query: DiffQuery): Promise<FileChange[]> {
-  const args = ['diff-tree', ...FIXED, '-z', '--raw', '--numstat', ...sides(query)];
+  const args = ['diff-tree', ...FIXED, '-z', '--raw', '--numstat', ...diffArguments(query)];
   return parseDiff((await repository.run({ args })).stdout);
 }
 
 /** Lists the changed files of a diff without numbers of lines, which is cheaper. Bounds: 64 MiB of output, 20 s. */
 export async function listChangedFiles(repository: Repository, query: DiffQuery): Promise<FileChange[]> {
-  const args = ['diff-tree', ...FIXED, '-z', '--raw', ...sides(query)];
+  const args = ['diff-tree', ...FIXED, '-z', '--raw', ...diffArguments(query)];
   return parseDiff((await repository.run({ args })).stdout);
 }
 
@@ -37,18 +37,18 @@ export function openDiff(
   repository: Repository,
   query: DiffQuery & { readonly maxBytes: number; readonly signal?: AbortSignal },
 ): Promise<RunningGit> {
-  const args = ['diff-tree', ...FIXED, '-p', ...sides(query)];
+  const args = ['diff-tree', ...FIXED, '-p', ...diffArguments(query)];
   const limits = { outputBytes: query.maxBytes, ms: PATCH_MS };
   return repository.open({ args, limits, signal: query.signal });
 }
 
 /**
- * Returns the patch id of a diff: a hash of its patches that is the same wherever the same changes are made. Shape: null
- * without changes; hex. A renamed file counts as a deletion and an addition. Bounds: 64 MiB of patches, 20 s.
+ * Returns the patch id of a diff: a hash of its patches that is the same wherever the same changes are made. Returns
+ * null without changes; hex. A renamed file counts as a deletion and an addition. Bounds: 64 MiB of patches, 20 s.
  */
 export async function readPatchId(repository: Repository, query: DiffQuery): Promise<string | null> {
   const options = ['--no-ext-diff', '--no-textconv', '--no-renames', '--full-index'];
-  const first = { args: ['diff-tree', '-p', ...options, ...sides(query)] };
+  const first = { args: ['diff-tree', '-p', ...options, ...diffArguments(query)] };
   const { stdout } = await repository.runPiped(first, { args: ['patch-id', '--stable'] });
   return stdout.toString().split(' ', 1)[0] || null;
 }
@@ -73,7 +73,7 @@ export async function readPatches(
   each: (patch: FilePatch) => boolean,
 ): Promise<readonly FileChange[]> {
   const { skip = 0, max = Number.MAX_SAFE_INTEGER } = query;
-  const args = ['diff-tree', ...FIXED, '-z', '--raw', '-p', ...sides(query)];
+  const args = ['diff-tree', ...FIXED, '-z', '--raw', '-p', ...diffArguments(query)];
   const running = await repository.open({ args, limits: { outputBytes: Number.MAX_SAFE_INTEGER, ms: PATCH_MS } });
   let changes: readonly FileChange[] = [];
   let at = 0;
@@ -102,7 +102,7 @@ export interface FileHunks {
 export async function readHunks(repository: Repository, query: DiffQuery): Promise<FileHunks[]> {
   const changes = await listChangedFiles(repository, query);
   if (changes.length === 0) return [];
-  const args = ['diff-tree', ...FIXED, '-p', '-U0', ...sides(query)];
+  const args = ['diff-tree', ...FIXED, '-p', '-U0', ...diffArguments(query)];
   const { stdout } = await repository.open({
     args,
     limits: { outputBytes: Number.MAX_SAFE_INTEGER, ms: PATCH_MS },
@@ -137,6 +137,6 @@ export function openPatches(
   return repository.open({ args, limits, signal: query.signal });
 }
 
-function sides({ oldId, newId, paths = [] }: DiffQuery): string[] {
+function diffArguments({ oldId, newId, paths = [] }: DiffQuery): string[] {
   return [objectId(oldId ?? EMPTY_TREE), objectId(newId), '--', ...paths.map(treePath)];
 }

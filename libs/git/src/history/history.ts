@@ -23,8 +23,8 @@ export interface CommitQuery {
   readonly skip: number;
   readonly max: number;
   readonly order?: 'date' | 'topological';
-  readonly firstParent?: boolean;
-  readonly noMerges?: boolean;
+  readonly followsFirstParent?: boolean;
+  readonly skipsMerges?: boolean;
   /** File or folder that the commits changed. */
   readonly path?: string;
   /** Text within name or e-mail of the author, whatever its case; no pattern. */
@@ -33,7 +33,7 @@ export interface CommitQuery {
   readonly since?: number;
   readonly until?: number;
   /** Oldest first, within the page. */
-  readonly reverse?: boolean;
+  readonly isReversed?: boolean;
 }
 
 /** Largest commit object that is read. Units: bytes. */
@@ -45,13 +45,18 @@ const MAX_AUTHOR = 255;
 
 /** Returns the ids of a page of commits, the newest first. git skips and stops; nothing else is read. */
 export async function listCommitIds(repository: Repository, query: CommitQuery): Promise<ObjectId[]> {
-  const args = ['rev-list', ...selection(query), `--skip=${whole(query.skip)}`, `--max-count=${whole(query.max)}`];
-  const { stdout } = await repository.run({ args: [...args, ...revisions(query)] });
+  const args = [
+    'rev-list',
+    ...selectionArguments(query),
+    `--skip=${wholeSeconds(query.skip)}`,
+    `--max-count=${wholeSeconds(query.max)}`,
+  ];
+  const { stdout } = await repository.run({ args: [...args, ...revisionArguments(query)] });
   const ids = stdout
     .toString()
     .split('\n')
     .filter((line) => line !== '') as ObjectId[];
-  return query.reverse ? ids.reverse() : ids;
+  return query.isReversed ? ids.reverse() : ids;
 }
 
 /** Returns a page of commits, the newest first: ids by one process, commits from a kept reader. */
@@ -105,7 +110,13 @@ export async function countCommits(
   query: Omit<CommitQuery, 'skip'>,
   how: Pick<GitCommand, 'lane' | 'limits' | 'signal'> = {},
 ): Promise<number> {
-  const args = ['rev-list', '--count', ...selection(query), `--max-count=${whole(query.max)}`, ...revisions(query)];
+  const args = [
+    'rev-list',
+    '--count',
+    ...selectionArguments(query),
+    `--max-count=${wholeSeconds(query.max)}`,
+    ...revisionArguments(query),
+  ];
   return Number((await repository.run({ ...how, args })).stdout.toString());
 }
 
@@ -117,7 +128,7 @@ export async function countDifference(
   max: number,
 ): Promise<{ readonly left: number; readonly right: number }> {
   const range = `${objectId(left)}...${objectId(right)}`;
-  const args = ['rev-list', '--count', '--left-right', `--max-count=${whole(max)}`, range, '--'];
+  const args = ['rev-list', '--count', '--left-right', `--max-count=${wholeSeconds(max)}`, range, '--'];
   const [only, other] = (await repository.run({ args })).stdout.toString().trim().split('\t').map(Number);
   return { left: only ?? 0, right: other ?? 0 };
 }
@@ -136,13 +147,13 @@ export async function isAncestor(repository: Repository, ancestor: ObjectId, com
 }
 
 /** Returns who wrote each line of a file. Shape: lines count from 1, both bounds inclusive. Errors: GitError `not found`. */
-export async function blame(
+export async function blameFile(
   repository: Repository,
   commit: ObjectId,
   path: string,
   range?: { readonly start: number; readonly end: number },
 ): Promise<BlamedLine[]> {
-  const lines = range === undefined ? [] : ['-L', `${whole(range.start)},${whole(range.end)}`];
+  const lines = range === undefined ? [] : ['-L', `${wholeSeconds(range.start)},${wholeSeconds(range.end)}`];
   const args = ['blame', '--porcelain', '--no-textconv', ...lines, objectId(commit), '--', treePath(path)];
   return parseBlame((await repository.run({ args })).stdout);
 }
@@ -153,33 +164,33 @@ export async function listContributors(repository: Repository, commit: ObjectId)
   return parseContributors((await repository.run({ args })).stdout);
 }
 
-function selection(query: Omit<CommitQuery, 'skip'>): string[] {
+function selectionArguments(query: Omit<CommitQuery, 'skip'>): string[] {
   return [
     ...(query.order === 'topological' ? ['--topo-order'] : []),
-    ...(query.firstParent ? ['--first-parent'] : []),
-    ...(query.noMerges ? ['--no-merges'] : []),
+    ...(query.followsFirstParent ? ['--first-parent'] : []),
+    ...(query.skipsMerges ? ['--no-merges'] : []),
     ...(query.author === undefined
       ? []
-      : ['--fixed-strings', '--regexp-ignore-case', `--author=${author(query.author)}`]),
+      : ['--fixed-strings', '--regexp-ignore-case', `--author=${authorPattern(query.author)}`]),
     // As a filter it does not stop at the first commit whose clock was wrong.
-    ...(query.since === undefined ? [] : [`--since-as-filter=@${whole(query.since)} +0000`]),
-    ...(query.until === undefined ? [] : [`--until=@${whole(query.until)} +0000`]),
+    ...(query.since === undefined ? [] : [`--since-as-filter=@${wholeSeconds(query.since)} +0000`]),
+    ...(query.until === undefined ? [] : [`--until=@${wholeSeconds(query.until)} +0000`]),
   ];
 }
 
-function revisions({ from, notFrom = [], path }: Omit<CommitQuery, 'skip'>): string[] {
+function revisionArguments({ from, notFrom = [], path }: Omit<CommitQuery, 'skip'>): string[] {
   const starts = from === 'all refs' ? ['--branches', '--tags'] : from.map(objectId);
   if (starts.length === 0) throw invalid('A list of commits needs a start.');
   const paths = path === undefined ? [] : [treePath(path)];
   return [...starts, ...notFrom.map((id) => `^${objectId(id)}`), '--', ...paths];
 }
 
-function author(text: string): string {
+function authorPattern(text: string): string {
   if (text.length > MAX_AUTHOR || /[\u0000-\u001f]/.test(text)) throw invalid('The name of the author is invalid.');
   return text;
 }
 
-function whole(value: number): number {
+function wholeSeconds(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw invalid('A number of a query is no whole number.');
   return value;
 }

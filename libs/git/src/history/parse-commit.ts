@@ -40,15 +40,15 @@ const UNKNOWN_PERSON: Signature = { name: '', email: '', seconds: 0, offsetMinut
 
 /** Parses the content of a commit object. Text that its encoding does not allow is replaced, never an error. */
 export function parseCommit(id: string, content: Buffer): Commit {
-  const { headers, message } = parsed(content);
+  const { headers, message } = parseObject(content);
   const tree = headers.get('tree')?.[0];
   if (tree === undefined) throw invalid('The commit is malformed.');
   return {
     id: id as ObjectId,
     tree: tree as ObjectId,
     parents: (headers.get('parent') ?? []) as ObjectId[],
-    author: signature(headers.get('author')?.[0]),
-    committer: signature(headers.get('committer')?.[0]),
+    author: parseSignature(headers.get('author')?.[0]),
+    committer: parseSignature(headers.get('committer')?.[0]),
     message,
     signature: headers.get('gpgsig')?.[0] ?? null,
   };
@@ -56,7 +56,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
 
 /** Parses the content of a tag object. */
 export function parseTag(id: string, content: Buffer): AnnotatedTag {
-  const { headers, message } = parsed(content);
+  const { headers, message } = parseObject(content);
   const target = headers.get('object')?.[0];
   if (target === undefined) throw invalid('The tag is malformed.');
   const tagger = headers.get('tagger')?.[0];
@@ -65,17 +65,17 @@ export function parseTag(id: string, content: Buffer): AnnotatedTag {
     target: target as ObjectId,
     targetType: headers.get('type')?.[0] ?? '',
     name: headers.get('tag')?.[0] ?? '',
-    tagger: tagger === undefined ? null : signature(tagger),
+    tagger: tagger === undefined ? null : parseSignature(tagger),
     message,
   };
 }
 
-function parsed(content: Buffer): Parsed {
+function parseObject(content: Buffer): Parsed {
   const blank = content.indexOf('\n\n');
   const end = blank < 0 ? content.length : blank;
   const raw = content.toString('latin1', 0, end);
   const encoding = /^encoding (.+)$/m.exec(raw)?.[1] ?? 'utf-8';
-  const decode = decoder(encoding);
+  const decode = createDecoder(encoding);
   const headers = new Map<string, string[]>();
   let last: string[] = [];
   for (const line of decode(content.subarray(0, end)).split('\n')) {
@@ -93,7 +93,7 @@ function parsed(content: Buffer): Parsed {
   return { headers, message };
 }
 
-function decoder(encoding: string): (bytes: Buffer) => string {
+function createDecoder(encoding: string): (bytes: Buffer) => string {
   try {
     const text = new TextDecoder(encoding, { ignoreBOM: true });
     return (bytes) => text.decode(bytes);
@@ -102,7 +102,7 @@ function decoder(encoding: string): (bytes: Buffer) => string {
   }
 }
 
-function signature(line = ''): Signature {
+function parseSignature(line = ''): Signature {
   const match = SIGNATURE.exec(line);
   if (!match) return { ...UNKNOWN_PERSON, name: line };
   const [, name = '', email = '', seconds = '0', zone = '+0000'] = match;

@@ -37,21 +37,21 @@ export function parseDiff(output: Buffer): FileChange[] {
   const fields = output.toString().split('\0');
   const changes: FileChange[] = [];
   let at = 0;
-  const next = (): string => fields[at++] ?? fail();
+  const next = (): string => fields[at++] ?? throwUnexpected();
   // With one commit as argument its id comes first.
   if (/^[0-9a-f]{40}$/.test(fields[0] ?? '')) at = 1;
   while (fields[at]?.startsWith(':')) changes.push(rawRecord(next));
   for (let index = 0; at < fields.length && fields[at] !== ''; index += 1) {
-    const change = changes[index] ?? fail();
-    changes[index] = { ...change, ...numbers(next) };
+    const change = changes[index] ?? throwUnexpected();
+    changes[index] = { ...change, ...parseCounts(next) };
   }
   return changes;
 }
 
 function rawRecord(next: () => string): FileChange {
-  const match = RAW.exec(next()) ?? fail();
+  const match = RAW.exec(next()) ?? throwUnexpected();
   const [, oldMode, newMode, oldId, newId, letter, score] = match as unknown as string[];
-  const status = STATUS[letter!] ?? fail();
+  const status = STATUS[letter!] ?? throwUnexpected();
   const oldPath = next();
   const newPath = status === 'renamed' || status === 'copied' ? next() : oldPath;
   return {
@@ -68,8 +68,13 @@ function rawRecord(next: () => string): FileChange {
   };
 }
 
-function numbers(next: () => string): Pick<FileChange, 'added' | 'deleted'> {
-  const [, added, deleted, path] = (NUMBERS.exec(next()) ?? fail()) as unknown as [string, string, string, string];
+function parseCounts(next: () => string): Pick<FileChange, 'added' | 'deleted'> {
+  const [, added, deleted, path] = (NUMBERS.exec(next()) ?? throwUnexpected()) as unknown as [
+    string,
+    string,
+    string,
+    string,
+  ];
   if (path === '') {
     // A rename: old and new path follow as fields of their own.
     next();
@@ -78,6 +83,6 @@ function numbers(next: () => string): Pick<FileChange, 'added' | 'deleted'> {
   return { added: added === '-' ? null : Number(added), deleted: deleted === '-' ? null : Number(deleted) };
 }
 
-function fail(): never {
+function throwUnexpected(): never {
   throw invalid('The output of diff-tree is malformed.');
 }

@@ -27,7 +27,7 @@ export async function parseHunks(output: Readable): Promise<Hunk[][]> {
   const finish = (): void => {
     if (head.startsWith(FILE)) files.push([]);
     const hunk = HUNK.exec(head);
-    if (hunk) files.at(-1)?.push(hunkOf(hunk));
+    if (hunk) files.at(-1)?.push(toHunk(hunk));
     head = '';
   };
   for await (const chunk of output) {
@@ -45,7 +45,7 @@ export async function parseHunks(output: Readable): Promise<Hunk[][]> {
 }
 
 /** A count that is missing is 1. */
-function hunkOf([, oldStart, oldCount = '1', newStart, newCount = '1']: readonly (string | undefined)[]): Hunk {
+function toHunk([, oldStart, oldCount = '1', newStart, newCount = '1']: readonly (string | undefined)[]): Hunk {
   return {
     oldStart: Number(oldStart),
     oldCount: Number(oldCount),

@@ -20,8 +20,8 @@ const FILE_TYPE_DIGITS = 3;
 
 /**
  * Parses `diff-tree -r -z --raw -p`: records of the changed files, then their patches in the same order. A file that
- * becomes another type (a symbolic link, a submodule) has two patches: it is yielded as deleted and as added.
- * Shape: `begin` gets all changed files before the first patch. Bounds: memory for one patch of `maxFileBytes`.
+ * becomes another type (a symbolic link, a submodule) has two patches: it is yielded as deleted and as added. `begin`
+ * gets all changed files before the first patch. Bounds: memory for one patch of `maxFileBytes`.
  */
 export async function* parsePatches(
   output: Readable,
@@ -42,19 +42,19 @@ export async function* parsePatches(
       begin(changes);
     }
     for (let next = rest.indexOf(NEXT_FILE); next >= 0; next = rest.indexOf(NEXT_FILE)) {
-      patch.add(rest.subarray(0, next + 1));
-      yield { change: changes[at]!, patch: patch.whole() };
+      patch.addPart(rest.subarray(0, next + 1));
+      yield { change: changes[at]!, patch: patch.allBytes() };
       at += 1;
       patch = new BoundedBytes(maxFileBytes);
       rest = rest.subarray(next + 1);
     }
     const sure = Math.max(0, rest.length - NEXT_FILE.length + 1);
-    patch.add(rest.subarray(0, sure));
+    patch.addPart(rest.subarray(0, sure));
     rest = rest.subarray(sure);
   }
-  patch.add(rest);
+  patch.addPart(rest);
   const last = changes?.[at];
-  if (last) yield { change: last, patch: patch.whole() };
+  if (last) yield { change: last, patch: patch.allBytes() };
 }
 
 /** git writes two patches for a file whose type changes. A changed permission is no other type. */
@@ -76,14 +76,14 @@ class BoundedBytes {
 
   constructor(private readonly max: number) {}
 
-  add(part: Buffer): void {
+  addPart(part: Buffer): void {
     this.length += part.length;
     // A copy, because a part of a chunk would keep the whole chunk.
     if (this.length <= this.max) this.parts.push(Buffer.from(part));
     else this.parts.length = 0;
   }
 
-  whole(): Buffer | null {
+  allBytes(): Buffer | null {
     return this.length <= this.max ? Buffer.concat(this.parts) : null;
   }
 }

@@ -24,7 +24,7 @@ export function parseTrailers(message: string): Trailer[] {
   if (from === 0 || lines.slice(0, from).every(isBlank)) return [];
   const block = lines.slice(from);
   if (!isBlock(block)) return [];
-  return unfolded(block).flatMap((line) => {
+  return unfoldLines(block).flatMap((line) => {
     const match = TRAILER.exec(line);
     return match ? [{ key: match[1]!, value: match[2]!.trim() }] : [];
   });
@@ -55,7 +55,7 @@ function isBlank(line: string): boolean {
 }
 
 /** Lines that begin with a blank continue the line before. */
-function unfolded(lines: readonly string[]): string[] {
+function unfoldLines(lines: readonly string[]): string[] {
   const whole: string[] = [];
   for (const line of lines) {
     const last = whole.at(-1);

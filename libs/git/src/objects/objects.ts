@@ -28,7 +28,7 @@ const ABBREVIATED = /^[0-9a-f]{4,39}$/;
 /** Returns type and size of an object, null if it does not exist. */
 export async function objectInfo(repository: Repository, name: ObjectName): Promise<ObjectInfo | null> {
   const text = await exactText(repository, name);
-  const found = text === null ? null : await ask(repository, 'info', text, 0);
+  const found = text === null ? null : await askReader(repository, 'info', text, 0);
   return found && { id: found.id, type: found.type, size: found.size };
 }
 
@@ -39,7 +39,7 @@ export async function readObject(
   maxBytes = MAX_BYTES,
 ): Promise<GitObject | null> {
   const text = await exactText(repository, name);
-  return text === null ? null : ask(repository, 'contents', text, maxBytes);
+  return text === null ? null : askReader(repository, 'contents', text, maxBytes);
 }
 
 /** Returns several objects in the order of the names. They are asked for together. */
@@ -67,7 +67,7 @@ export async function streamBlob(
     const { stdout } = await repository.open({ args: ['cat-file', 'blob', id], lane: 'transport', signal });
     return { id, size, content: stdout };
   }
-  const blob = await ask(repository, 'contents', id, SMALL_BYTES);
+  const blob = await askReader(repository, 'contents', id, SMALL_BYTES);
   return blob && { id, size, content: Readable.from([blob.content], { objectMode: false }) };
 }
 
@@ -76,16 +76,16 @@ export async function streamBlob(
  * an unabbreviated id comes first. Returns null if there is none, if an abbreviation is ambiguous, and for hidden refs.
  */
 export async function resolveCommit(repository: Repository, text: string): Promise<ObjectId | null> {
-  if (isObjectId(text)) return peeled(repository, text);
+  if (isObjectId(text)) return peelCommit(repository, text);
   const names = [text, `refs/heads/${text}`, `refs/tags/${text}`].filter(
     (name): name is RefName => isRefName(name) && !HIDDEN_REFS.some((hidden) => name.startsWith(`${hidden}/`)),
   );
   for (const name of names) {
-    const id = await peeled(repository, name);
+    const id = await peelCommit(repository, name);
     if (id) return id;
   }
   if (!ABBREVIATED.test(text)) return null;
-  const info = await ask(repository, 'info', `${text}^{commit}`, 0).catch(ambiguousAsNull);
+  const info = await askReader(repository, 'info', `${text}^{commit}`, 0).catch(ambiguousAsNull);
   return (info?.id as ObjectId | undefined) ?? null;
 }
 
@@ -96,11 +96,11 @@ export async function findBlob(repository: Repository, text: string): Promise<Ob
     return info?.type === 'blob' ? info : null;
   }
   if (!ABBREVIATED.test(text)) return null;
-  const found = await ask(repository, 'info', `${text}^{blob}`, 0).catch(ambiguousAsNull);
+  const found = await askReader(repository, 'info', `${text}^{blob}`, 0).catch(ambiguousAsNull);
   return found && { id: found.id, type: found.type, size: found.size };
 }
 
-async function peeled(repository: Repository, rev: ObjectId | RefName): Promise<ObjectId | null> {
+async function peelCommit(repository: Repository, rev: ObjectId | RefName): Promise<ObjectId | null> {
   const info = await objectInfo(repository, { rev, peel: 'commit' });
   return info?.type === 'commit' ? (info.id as ObjectId) : null;
 }
@@ -128,11 +128,11 @@ function nameText({ rev, peel, path }: ObjectName): string {
   return peel ? `${rev}^{${peel}}` : rev;
 }
 
-function ask(
+function askReader(
   repository: Repository,
   verb: 'info' | 'contents',
   name: string,
   maxBytes: number,
 ): Promise<GitObject | null> {
-  return repository.readers.of(repository).ask(verb, name, maxBytes);
+  return repository.readers.readerFor(repository).requestObject(verb, name, maxBytes);
 }

@@ -1,7 +1,7 @@
 import { invalid } from '../process/git-error';
 import type { ObjectId } from '../names/object-id';
 
-/** Entry of a tree. Shape: `mode` has six digits; `size` is null for trees and submodules, and where it was not asked for. */
+/** Entry of a tree. `mode` has six digits; `size` is null for trees and submodules, and where it was not asked for. */
 export interface TreeEntry {
   readonly mode: string;
   readonly type: 'blob' | 'tree' | 'commit';

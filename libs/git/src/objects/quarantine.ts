@@ -22,9 +22,9 @@ export async function inQuarantine<T>(repository: Repository, write: (step: Obje
   const folder = join(objects, `tmp_objdir-rookery-${randomBytes(8).toString('hex')}`);
   await mkdir(folder, { mode: 0o700 });
   const alternates = repository.quarantine ? [repository.quarantine.objectDirectory, objects] : [objects];
-  const view = repository.within({ objectDirectory: folder, alternates });
+  const view = repository.withQuarantine({ objectDirectory: folder, alternates });
   try {
-    return await write({ repository: view, keep: () => migrate(folder, objects) });
+    return await write({ repository: view, keep: () => migrateObjects(folder, objects) });
   } finally {
     repository.readers.closeView(view);
     await rm(folder, { recursive: true, force: true });
@@ -42,7 +42,9 @@ export function withObjectsOf<T>(
 ): Promise<T> {
   return inQuarantine(repository, ({ repository: { quarantine } }) => {
     const { objectDirectory, alternates } = quarantine!;
-    return read(repository.within({ objectDirectory, alternates: [...alternates, join(other.directory, 'objects')] }));
+    return read(
+      repository.withQuarantine({ objectDirectory, alternates: [...alternates, join(other.directory, 'objects')] }),
+    );
   });
 }
 
@@ -58,7 +60,7 @@ export async function quarantinedBytes({ quarantine }: Repository): Promise<numb
 }
 
 /** Moves objects: an index of a pack goes last, since it makes the pack visible. */
-async function migrate(from: string, to: string): Promise<void> {
+async function migrateObjects(from: string, to: string): Promise<void> {
   const touched = new Set<string>();
   for (const name of await readdir(from)) {
     if (!FAN_OUT.test(name) && name !== 'pack') continue;
@@ -66,7 +68,8 @@ async function migrate(from: string, to: string): Promise<void> {
     const target = join(to, name);
     await mkdir(target, { recursive: true });
     const files = (await readdir(source)).filter((file) => !file.startsWith('tmp_'));
-    for (const file of files.sort((a, b) => rank(a) - rank(b))) await move(join(source, file), join(target, file));
+    for (const file of files.sort((a, b) => fileRank(a) - fileRank(b)))
+      await moveFile(join(source, file), join(target, file));
     if (files.length > 0) touched.add(target);
   }
   for (const folder of [...touched, to]) {
@@ -75,12 +78,12 @@ async function migrate(from: string, to: string): Promise<void> {
   }
 }
 
-function rank(file: string): number {
+function fileRank(file: string): number {
   return file.endsWith('.idx') ? 1 : 0;
 }
 
 /** An object that exists stays: both files have the same content. */
-async function move(source: string, target: string): Promise<void> {
+async function moveFile(source: string, target: string): Promise<void> {
   try {
     await link(source, target);
     await unlink(source);

@@ -22,7 +22,7 @@ const BLOB = 1;
 const COMMIT = 2;
 
 /** Bytes of one listing with the place of each entry. */
-interface Layout {
+interface TreeLayout {
   readonly content: Buffer;
   /** Places of the entries, by type and in git's order. */
   readonly starts: Uint32Array;
@@ -36,7 +36,7 @@ interface Layout {
  * decoded, so a page costs little in a large tree.
  */
 export class SortedTree {
-  private constructor(private readonly layout: Layout) {}
+  private constructor(private readonly layout: TreeLayout) {}
 
   /** Sorts the content of a tree object. Shape: paths are names. */
   static ofTreeObject(content: Buffer): SortedTree {
@@ -48,7 +48,7 @@ export class SortedTree {
       if (end < 0 || end + ID_BYTES >= content.length) throw invalid('The tree is malformed.');
       at = end + 1 + ID_BYTES;
     }
-    return new SortedTree(layoutOf(content, places, true));
+    return new SortedTree(computeLayout(content, places, true));
   }
 
   /** Sorts the output of `ls-tree -z`. Shape: paths are relative to the listed tree. */
@@ -61,7 +61,7 @@ export class SortedTree {
       if (end < 0) throw invalid('The output of ls-tree is malformed.');
       at = end + 1;
     }
-    return new SortedTree(layoutOf(content, places, false));
+    return new SortedTree(computeLayout(content, places, false));
   }
 
   get length(): number {
@@ -74,10 +74,10 @@ export class SortedTree {
   }
 
   /** Decodes the entries from an index on. Shape: sizes are null. */
-  slice(start: number, end = this.length): TreeEntry[] {
+  readEntries(start: number, end = this.length): TreeEntry[] {
     const entries: TreeEntry[] = [];
     for (let index = Math.max(0, start); index < Math.min(end, this.length); index += 1)
-      entries.push(this.entry(index));
+      entries.push(this.readEntry(index));
     return entries;
   }
 
@@ -101,7 +101,7 @@ export class SortedTree {
     return low;
   }
 
-  private entry(index: number): TreeEntry {
+  private readEntry(index: number): TreeEntry {
     const { content, isObject, starts } = this.layout;
     const start = starts[index]!;
     const mode = content.toString('latin1', start, content.indexOf(BLANK, start)).padStart(6, '0');
@@ -135,7 +135,11 @@ export async function listSortedTree(repository: Repository, tree: ObjectId): Pr
   return SortedTree.ofListing(stdout);
 }
 
-function layoutOf(content: Buffer, [trees, blobs, commits]: [number[], number[], number[]], isObject: boolean): Layout {
+function computeLayout(
+  content: Buffer,
+  [trees, blobs, commits]: [number[], number[], number[]],
+  isObject: boolean,
+): TreeLayout {
   const starts = Uint32Array.from([...trees, ...blobs, ...commits]);
   return { content, starts, ends: [trees.length, trees.length + blobs.length], isObject };
 }

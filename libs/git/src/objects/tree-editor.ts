@@ -10,7 +10,7 @@ import { checkSubmoduleList, isSubmoduleList } from './submodules';
 import { writeObjects } from './write-objects';
 
 /** Entry of a folder. Shape: `mode` as git stores it, without a leading zero for folders. */
-interface Item {
+interface EditedEntry {
   readonly mode: string;
   readonly id: string;
   /** Opened folder whose entries may differ from `id`; null for others. */
@@ -19,7 +19,7 @@ interface Item {
 
 /** Opened folder. Shape: names are their bytes as latin1, so that names in any encoding survive. */
 interface Folder {
-  readonly items: Map<string, Item>;
+  readonly items: Map<string, EditedEntry>;
   isChanged: boolean;
 }
 
@@ -48,16 +48,16 @@ export class TreeEditor {
   ) {}
 
   /** Opens a tree, or an empty one. Errors: GitError `not found`, `too large`. */
-  static async open(repository: Repository, tree: ObjectId | null): Promise<TreeEditor> {
+  static async openTree(repository: Repository, tree: ObjectId | null): Promise<TreeEditor> {
     const root =
-      tree === null ? { items: new Map<string, Item>(), isChanged: true } : await readFolder(repository, tree);
+      tree === null ? { items: new Map<string, EditedEntry>(), isChanged: true } : await readFolder(repository, tree);
     return new TreeEditor(repository, root);
   }
 
   /** Returns the entry of a path as it is now, null if there is none. Shape: the id of a changed folder is its old one. */
-  async find(path: string): Promise<TreeEntry | null> {
-    const { parents, name } = split(path);
-    const folder = await this.folderAt(parents);
+  async findEntry(path: string): Promise<TreeEntry | null> {
+    const { parents, name } = splitPath(path);
+    const folder = await this.openFolder(parents);
     const item = folder?.items.get(name);
     if (!item) return null;
     const mode = item.mode.padStart(6, '0');
@@ -68,7 +68,7 @@ export class TreeEditor {
    * Puts a file, a link or a submodule at a path, and adds missing folders.
    * Errors: GitError `invalid` for a path that no tree may hold, or that leads through a file.
    */
-  async put(path: string, { mode, id }: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
+  async putEntry(path: string, { mode, id }: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
     const name = path.slice(path.lastIndexOf('/') + 1);
     if (!isWritablePath(path) || path.includes(REPLACED)) throw invalid('The path is invalid.');
     if (!FILE_MODES.includes(mode)) throw invalid('The mode of a file is invalid.');
@@ -77,32 +77,32 @@ export class TreeEditor {
       if (mode === SYMBOLIC_LINK) throw invalid('The list of submodules is no link.');
       await checkSubmoduleList(this.repository, id);
     }
-    const { parents, name: key } = split(path);
-    const folder = await this.folderAt(parents, true);
+    const { parents, name: key } = splitPath(path);
+    const folder = await this.openFolder(parents, true);
     if (folder === null) throw invalid('The path leads through a file.');
     folder.items.set(key, { mode, id, folder: null });
     folder.isChanged = true;
   }
 
   /** Removes the entry of a path. Returns false if there is none. */
-  async remove(path: string): Promise<boolean> {
-    const { parents, name } = split(path);
-    const folder = await this.folderAt(parents);
+  async removeEntry(path: string): Promise<boolean> {
+    const { parents, name } = splitPath(path);
+    const folder = await this.openFolder(parents);
     if (!folder?.items.delete(name)) return false;
     folder.isChanged = true;
     return true;
   }
 
   /** Writes the changed folders. Returns the id of the root. */
-  async write(): Promise<ObjectId> {
+  async writeTree(): Promise<ObjectId> {
     const contents: Buffer[] = [];
-    const root = finished(this.root, contents);
+    const root = finishFolder(this.root, contents);
     await writeObjects(this.repository, { type: 'tree', contents, maxBytes: MAX_WRITTEN_BYTES });
     return root as ObjectId;
   }
 
   /** Opens the folders of a path. Returns null if one is missing, or is a file. */
-  private async folderAt(names: readonly string[], adds = false): Promise<Folder | null> {
+  private async openFolder(names: readonly string[], adds = false): Promise<Folder | null> {
     let folder = this.root;
     for (const name of names) {
       const item = folder.items.get(name);
@@ -116,7 +116,7 @@ export class TreeEditor {
   }
 }
 
-function split(path: string): { readonly parents: readonly string[]; readonly name: string } {
+function splitPath(path: string): { readonly parents: readonly string[]; readonly name: string } {
   const names = path.split('/').map((name) => Buffer.from(name).toString('latin1'));
   return { parents: names.slice(0, -1), name: names.at(-1)! };
 }
@@ -129,7 +129,7 @@ async function readFolder(repository: Repository, tree: ObjectId): Promise<Folde
   const object = await readObject(repository, { rev: tree }, MAX_FOLDER_BYTES);
   if (object?.type !== 'tree') throw invalid('The tree does not exist.');
   const { content } = object;
-  const items = new Map<string, Item>();
+  const items = new Map<string, EditedEntry>();
   for (let at = 0; at < content.length;) {
     const blank = content.indexOf(BLANK, at);
     const end = content.indexOf(NUL, blank);
@@ -147,7 +147,7 @@ async function readFolder(repository: Repository, tree: ObjectId): Promise<Folde
 }
 
 /** Adds the contents of changed folders, children first. Returns the id of the folder; null if it has no entry. */
-function finished(folder: Folder, contents: Buffer[], isRoot = true): string | null {
+function finishFolder(folder: Folder, contents: Buffer[], isRoot = true): string | null {
   for (const [name, item] of folder.items) {
     if (item.folder === null) continue;
     const id = finishedChild(item, item.folder, contents);
@@ -157,20 +157,20 @@ function finished(folder: Folder, contents: Buffer[], isRoot = true): string | n
     else folder.items.set(name, { ...item, id });
   }
   if (folder.items.size === 0 && !isRoot) return null;
-  const content = serialized(folder);
+  const content = serializeFolder(folder);
   contents.push(content);
   return createHash('sha1').update(`tree ${content.length}\0`).update(content).digest('hex');
 }
 
-function finishedChild(item: Item, folder: Folder, contents: Buffer[]): string | null {
+function finishedChild(item: EditedEntry, folder: Folder, contents: Buffer[]): string | null {
   const hasChanged = (one: Folder): boolean =>
     one.isChanged || [...one.items.values()].some((inner) => inner.folder !== null && hasChanged(inner.folder));
-  return hasChanged(folder) ? finished(folder, contents, false) : item.id;
+  return hasChanged(folder) ? finishFolder(folder, contents, false) : item.id;
 }
 
 /** Writes the entries in the order of git, in which a folder is compared as if its name ended with a slash. */
-function serialized({ items }: Folder): Buffer {
-  const keyOf = ([name, { mode }]: [string, Item]): Buffer =>
+function serializeFolder({ items }: Folder): Buffer {
+  const keyOf = ([name, { mode }]: [string, EditedEntry]): Buffer =>
     Buffer.from(mode.padStart(6, '0') === '040000' ? `${name}/` : name, 'latin1');
   const sorted = [...items].map((item) => ({ item, key: keyOf(item) })).sort((a, b) => Buffer.compare(a.key, b.key));
   return Buffer.concat(

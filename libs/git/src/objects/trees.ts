@@ -26,7 +26,7 @@ export async function readEntry(repository: Repository, commit: ObjectId, path: 
   return entry && { ...entry, path };
 }
 
-/** Returns the id of the tree of a path, null if it does not exist or is a file. Shape: an empty path is the root. */
+/** Returns the id of the tree of a path, null if it does not exist or is a file. An empty path is the root. */
 export async function findTree(repository: Repository, commit: ObjectId, path: string): Promise<ObjectId | null> {
   const info = await objectInfo(repository, { rev: commit, path });
   return info?.type === 'tree' ? objectId(info.id) : null;
@@ -35,7 +35,7 @@ export async function findTree(repository: Repository, commit: ObjectId, path: s
 export interface TreeListing {
   /** A commit or a tree. */
   readonly id: string;
-  readonly recursive: boolean;
+  readonly isRecursive: boolean;
   /** Entries of these paths only. A trailing slash lists the folder itself. */
   readonly paths?: readonly string[];
   /** Most bytes of the list. Default 64 MiB. */
@@ -51,7 +51,7 @@ export async function listTree(repository: Repository, listing: TreeListing): Pr
     treePath(path.endsWith('/') ? path.slice(0, -1) : path);
     return path;
   });
-  const depth = listing.recursive ? ['-r', '-t'] : [];
+  const depth = listing.isRecursive ? ['-r', '-t'] : [];
   const args = ['ls-tree', '-z', '--long', '--full-tree', ...depth, objectId(listing.id), '--', ...paths];
   const { maxBytes } = listing;
   const limits = maxBytes === undefined ? undefined : { outputBytes: maxBytes };

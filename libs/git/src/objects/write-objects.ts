@@ -12,7 +12,7 @@ import type { TreeEntry } from './parse-tree';
 import { isWritablePath } from '../names/tree-path';
 import { checkSubmoduleList, isSubmoduleList } from './submodules';
 
-/** Author or committer of a new commit. Shape: `at` becomes whole seconds. */
+/** Author or committer of a new commit. `at` becomes whole seconds. */
 export interface Identity {
   readonly name: string;
   readonly email: string;
@@ -69,13 +69,13 @@ export async function writeObjects(
   const paths: string[] = [];
   for (const [index, content] of contents.entries()) {
     const path = join(folder, String(index));
-    left -= await store(content, path, left, maxBytes);
+    left -= await storeContent(content, path, left, maxBytes);
     paths.push(path);
   }
   const args = ['hash-object', '-t', type, '-w', '--no-filters', '--stdin-paths'];
   const stdin = Buffer.from(paths.map((path) => `${path}\n`).join(''));
   const { stdout } = await repository.run({ args, stdin, limits: { ms: WRITE_MS, idleMs: WRITE_MS } });
-  return ids(stdout, contents.length);
+  return parseIds(stdout, contents.length);
 }
 
 /** Writes a tree. Errors: GitError `invalid` for a name or a list of submodules that no tree may hold. */
@@ -96,16 +96,19 @@ export async function writeTree(
     if (type === 'blob' && isSubmoduleList(path)) await checkSubmoduleList(repository, id);
   }
   const { stdout } = await repository.run({ args: ['mktree', '-z'], stdin: Buffer.from(lines.join('')) });
-  return ids(stdout, 1)[0]!;
+  return parseIds(stdout, 1)[0]!;
 }
 
 /** Writes a commit; no ref moves. */
 export async function writeCommit(repository: Repository, commit: NewCommit): Promise<ObjectId> {
   const parents = commit.parents.flatMap((id) => ['-p', objectId(id)]);
   const args = ['commit-tree', objectId(commit.tree), ...parents];
-  const variables = { ...identity('AUTHOR', commit.author), ...identity('COMMITTER', commit.committer) };
+  const variables = {
+    ...identityVariables('AUTHOR', commit.author),
+    ...identityVariables('COMMITTER', commit.committer),
+  };
   const { stdout } = await repository.run({ args, variables, stdin: Buffer.from(withoutNul(commit.message)) });
-  return ids(stdout, 1)[0]!;
+  return parseIds(stdout, 1)[0]!;
 }
 
 /** Writes an annotated tag object; no ref moves. */
@@ -119,16 +122,16 @@ export async function writeTag(
     readonly message: string;
   },
 ): Promise<ObjectId> {
-  const { name, email, date } = described(tag.tagger);
+  const { name, email, date } = formatIdentity(tag.tagger);
 
   if (/[\u0000-\u001f]/.test(tag.name)) throw invalid('The name of the tag is invalid.');
   const headers = `object ${objectId(tag.target)}\ntype ${tag.type}\ntag ${tag.name}\ntagger ${name} <${email}> ${date}\n`;
   const stdin = Buffer.from(`${headers}\n${withoutNul(tag.message)}`);
   const { stdout } = await repository.run({ args: ['hash-object', '-t', 'tag', '-w', '--stdin'], stdin });
-  return ids(stdout, 1)[0]!;
+  return parseIds(stdout, 1)[0]!;
 }
 
-async function store(content: Buffer | Readable, path: string, left: number, maxBytes: number): Promise<number> {
+async function storeContent(content: Buffer | Readable, path: string, left: number, maxBytes: number): Promise<number> {
   const tooLarge = (): GitError => new GitError('too large', `The content is larger than ${maxBytes} bytes.`);
   if (Buffer.isBuffer(content)) {
     if (content.length > left) throw tooLarge();
@@ -146,22 +149,22 @@ async function store(content: Buffer | Readable, path: string, left: number, max
   return size;
 }
 
-function identity(role: 'AUTHOR' | 'COMMITTER', who: Identity): Record<string, string> {
-  const { name, email, date } = described(who);
+function identityVariables(role: 'AUTHOR' | 'COMMITTER', who: Identity): Record<string, string> {
+  const { name, email, date } = formatIdentity(who);
   return { [`GIT_${role}_NAME`]: name, [`GIT_${role}_EMAIL`]: email, [`GIT_${role}_DATE`]: `@${date}` };
 }
 
-function described({ name, email, at, offsetMinutes = 0 }: Identity) {
+function formatIdentity({ name, email, at, offsetMinutes = 0 }: Identity) {
   const seconds = Math.max(0, Math.floor(at.getTime() / 1000));
   if (!Number.isSafeInteger(seconds)) throw invalid('The date of a commit is invalid.');
   const minutes = Math.min(Math.abs(Math.trunc(offsetMinutes)), 14 * 60);
   const zone = `${String(Math.floor(minutes / 60)).padStart(2, '0')}${String(minutes % 60).padStart(2, '0')}`;
   const date = `${seconds} ${offsetMinutes < 0 ? '-' : '+'}${zone}`;
-  return { name: fit(name) || 'unknown', email: fit(email), date };
+  return { name: fitIdentity(name) || 'unknown', email: fitIdentity(email), date };
 }
 
 /** git refuses names that consist of such characters alone, and cuts them off at both ends. Bounds: linear. */
-function fit(text: string): string {
+function fitIdentity(text: string): string {
   const left = text.replaceAll(UNFIT, '');
   let start = 0;
   while (start < left.length && CUT_AT_START.test(left[start]!)) start += 1;
@@ -174,7 +177,7 @@ function withoutNul(text: string): string {
   return text.replaceAll('\0', '');
 }
 
-function ids(stdout: Buffer, count: number): ObjectId[] {
+function parseIds(stdout: Buffer, count: number): ObjectId[] {
   const lines = stdout.toString().trimEnd().split('\n');
   if (lines.length !== count || !lines.every(isObjectId))
     throw new GitError('failed', 'git did not write the objects.');

@@ -144,7 +144,7 @@ export interface EnvironmentRequest {
 }
 
 /** Builds the whole environment of one git process. */
-export function environmentOf(request: EnvironmentRequest, limits: ServerLimits): Record<string, string> {
+export function createEnvironment(request: EnvironmentRequest, limits: ServerLimits): Record<string, string> {
   const environment: Record<string, string> = { ...FIXED };
   const config: (readonly [string, string])[] = [...CONFIG, ['receive.maxInputSize', String(limits.pushBytes)]];
   if (request.gitDirectory !== undefined) {

@@ -28,8 +28,8 @@ export type GitReason =
   | 'failed';
 
 /**
- * Failure of a git command. Shape: `message` is one sentence without paths and credentials; `stderr` is the bounded
- * output of git for the log, never for users.
+ * Failure of a git command. `message` is one sentence without paths and credentials; `stderr` is the bounded output of
+ * git for the log, never for users.
  */
 export class GitError extends Error {
   constructor(

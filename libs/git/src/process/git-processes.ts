@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { currentWaiter } from '@rookery/platform';
-import { environmentOf } from './environment';
+import { createEnvironment } from './environment';
 import type { EnvironmentRequest, ServerLimits } from './environment';
 import { GitError, invalid } from './git-error';
 import { GitRun } from './git-run';
@@ -57,7 +57,7 @@ export class GitProcesses {
    * Both share one slot: with a slot each, commands that have their first one could all wait for a second one.
    */
   async runPiped(first: GitCommand, second: GitCommand): Promise<GitOutput> {
-    const free = await this.slots.command.take(first.gitDirectory ?? '', callerOf(first));
+    const free = await this.slots.command.takeSlot(first.gitDirectory ?? '', slotCaller(first));
     const start = (command: GitCommand) => this.start(command, 'command', () => undefined);
     try {
       const source = await start(first);
@@ -75,7 +75,7 @@ export class GitProcesses {
   /** Starts a command whose output is read as a stream. It waits for a slot first. */
   async open(command: GitCommand): Promise<RunningGit> {
     const lane = command.lane ?? 'command';
-    const free = await this.slots[lane].take(command.gitDirectory ?? '', callerOf(command));
+    const free = await this.slots[lane].takeSlot(command.gitDirectory ?? '', slotCaller(command));
     try {
       return await this.start(command, lane, free);
     } catch (error) {
@@ -112,9 +112,9 @@ export class GitProcesses {
     hasInput: boolean,
     followsParent = true,
   ): Promise<StartedGit> {
-    const [program, ...rest] = [...limiting(limits, followsParent), 'git', ...args];
+    const [program, ...rest] = [...limitArguments(limits, followsParent), 'git', ...args];
     const cwd = request.gitDirectory ?? '/';
-    const env = environmentOf(request, this.options);
+    const env = createEnvironment(request, this.options);
     try {
       return await this.starter.start({ program: program!, args: rest, cwd, env, hasInput });
     } catch (error) {
@@ -123,7 +123,7 @@ export class GitProcesses {
   }
 }
 
-function callerOf({ signal }: GitCommand) {
+function slotCaller({ signal }: GitCommand) {
   return { signal, isGone: currentWaiter()?.isGone };
 }
 
@@ -148,7 +148,7 @@ async function readOutput(running: RunningGit): Promise<GitOutput> {
 }
 
 /** Programs of util-linux that set limits and the signal for the death of the parent, then become git. */
-function limiting(
+function limitArguments(
   limits: { readonly memoryBytes: number; readonly fileBytes: number; readonly ms?: number },
   followsParent: boolean,
 ): string[] {

@@ -24,7 +24,7 @@ export interface ProcessLimits {
  */
 export type Lane = 'command' | 'transport' | 'inside';
 
-/** One start of git. Shape: `args` is a vector that this library wrote; values of users are validated before. */
+/** One start of git. `args` is a vector that this library wrote; values of users are validated before. */
 export interface GitCommand extends EnvironmentRequest {
   readonly args: readonly string[];
   /** Default `command`. */

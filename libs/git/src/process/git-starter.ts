@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** A process to start. Shape: `env` is the whole environment. */
+/** A process to start. `env` is the whole environment. */
 export interface StartRequest {
   readonly program: string;
   readonly args: readonly string[];
@@ -42,7 +42,7 @@ interface Report extends Partial<ProcessEnd> {
 }
 
 /** A process that is being started or runs. Its reports may arrive before its connections. */
-interface Known {
+interface StartingProcess {
   readonly hasInput: boolean;
   readonly streams: { o?: Socket; i?: Socket };
   pid: number | null;
@@ -112,18 +112,18 @@ export class GitStarter {
 class StarterProgram {
   isOver = false;
   private readonly folder = mkdtempSync(join(tmpdir(), 'rookery-git-'));
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, StartingProcess>();
   private readonly server: Server;
   private readonly child: Promise<ChildProcess>;
 
   /** `becameIdle` is called when the last process has ended. */
   constructor(private readonly becameIdle: () => void) {
     const path = join(this.folder, 'git.sock');
-    this.server = createServer({ highWaterMark: STREAM_BYTES }, (socket) => this.identify(socket));
+    this.server = createServer({ highWaterMark: STREAM_BYTES }, (socket) => this.acceptSocket(socket));
     this.child = new Promise((resolve, reject) => {
       this.server.once('error', reject).listen(path, () => resolve(this.fork(path)));
     });
-    this.child.catch((error: Error) => this.die(error));
+    this.child.catch((error: Error) => this.failAll(error));
   }
 
   get running(): number {
@@ -133,7 +133,7 @@ class StarterProgram {
   async start({ hasInput, ...request }: StartRequest): Promise<StartedGit> {
     const id = randomBytes(ID_BYTES).toString('hex');
     const started = new Promise<StartedGit>((resolve, reject) => {
-      let ended!: Known['ended'];
+      let ended!: StartingProcess['ended'];
       const end = new Promise<ProcessEnd>((settle) => (ended = settle));
       const state = { pid: null, isStarted: false, isEnded: false, missing: undefined };
       this.known.set(id, { hasInput, streams: {}, ...state, started: resolve, failed: reject, ended, end });
@@ -158,30 +158,30 @@ class StarterProgram {
 
   private fork(path: string): ChildProcess {
     const child = fork(PROGRAM, [path], { env: {}, execArgv: MEMORY, stdio: 'ignore' });
-    child.on('message', (report) => this.hear(report as Report));
+    child.on('message', (report) => this.applyReport(report as Report));
     // Each request that the program does not get any more is an error of its own.
-    child.on('error', (error) => this.die(error));
-    child.once('exit', () => this.die(new Error('The program that starts git has ended.')));
+    child.on('error', (error) => this.failAll(error));
+    child.once('exit', () => this.failAll(new Error('The program that starts git has ended.')));
     child.unref();
     this.server.unref();
     return child;
   }
 
-  private hear({ id, pid, error, code = null, signal = null, stderr }: Report): void {
+  private applyReport({ id, pid, error, code = null, signal = null, stderr }: Report): void {
     const one = this.known.get(id);
     if (!one) return;
     if (pid !== undefined) {
       one.pid = pid;
       this.expectStreams(id, one, STREAMS_AFTER_START_MS);
-      this.complete(id, one);
+      this.completeStart(id, one);
     } else if (error) {
       one.failed(Object.assign(new Error(error.message), { code: error.code }));
       destroyStreams(one);
-      this.forget(id);
+      this.forgetProcess(id);
     } else if (stderr !== undefined) {
       one.ended({ code, signal, stderr });
       one.isEnded = true;
-      if (one.isStarted) this.forget(id);
+      if (one.isStarted) this.forgetProcess(id);
       else this.expectStreams(id, one, STREAMS_AFTER_END_MS);
     }
   }
@@ -190,21 +190,21 @@ class StarterProgram {
    * Fails the start if the streams do not arrive in time. Without free descriptors, the kernel's connections are closed
    * and none is reported.
    */
-  private expectStreams(id: string, one: Known, ms: number): void {
+  private expectStreams(id: string, one: StartingProcess, ms: number): void {
     clearTimeout(one.missing);
     const check = (): void => {
       if (one.isStarted || this.known.get(id) !== one) return;
       if (one.pid !== null && !one.isEnded) signalGroup(one.pid, 'SIGKILL');
       one.failed(new Error('The streams of a process that was started were lost.'));
       destroyStreams(one);
-      this.forget(id);
+      this.forgetProcess(id);
     };
     // After a busy time, connections that wait are accepted before the check.
     one.missing = setTimeout(() => setImmediate(check), ms);
   }
 
   /** Reads the beginning of a connection and gives it to its process. A connection without a known id is closed. */
-  private identify(socket: Socket): void {
+  private acceptSocket(socket: Socket): void {
     socket.on('error', () => undefined);
     const read = (): void => {
       const header = socket.read(HEADER_BYTES) as Buffer | null;
@@ -216,12 +216,12 @@ class StarterProgram {
       const kind = text.slice(-1);
       if (!one || (kind !== 'o' && kind !== 'i')) return void socket.destroy();
       one.streams[kind] = socket;
-      this.complete(id, one);
+      this.completeStart(id, one);
     };
     socket.on('readable', read);
   }
 
-  private complete(id: string, one: Known): void {
+  private completeStart(id: string, one: StartingProcess): void {
     const { pid, streams, hasInput, end } = one;
     const { o: stdout, i: stdin = null } = streams;
     if (pid === null || !stdout || (hasInput && !stdin)) return;
@@ -232,10 +232,10 @@ class StarterProgram {
     one.started({ stdin, stdout, closed, end: () => endGroup(pid, closed) });
     one.isStarted = true;
     clearTimeout(one.missing);
-    if (one.isEnded) this.forget(id);
+    if (one.isEnded) this.forgetProcess(id);
   }
 
-  private forget(id: string): void {
+  private forgetProcess(id: string): void {
     this.known.delete(id);
     if (this.known.size > 0) return;
     void this.child.then((child) => child.channel?.unref());
@@ -243,7 +243,7 @@ class StarterProgram {
   }
 
   /** Fails all starts, and ends all processes: those that do not follow their parent would run on without a report. */
-  private die(error: Error): void {
+  private failAll(error: Error): void {
     if (this.isOver) return;
     for (const one of this.known.values()) {
       clearTimeout(one.missing);
@@ -257,7 +257,7 @@ class StarterProgram {
   }
 }
 
-function destroyStreams({ streams }: Known): void {
+function destroyStreams({ streams }: StartingProcess): void {
   for (const stream of Object.values(streams)) stream.destroy();
 }
 

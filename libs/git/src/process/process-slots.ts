@@ -50,7 +50,7 @@ interface SlotCaller {
   readonly isGone?: (() => boolean) | undefined;
 }
 
-interface Waiting {
+interface WaitingProcess {
   readonly key: string;
   readonly isGone: () => boolean;
   readonly start: () => void;
@@ -67,14 +67,14 @@ const RETRY_AFTER_SECONDS = 2;
 export class ProcessSlots {
   private running = 0;
   private readonly byRepository = new Map<string, number>();
-  private readonly queue: Waiting[] = [];
+  private readonly queue: WaitingProcess[] = [];
 
   constructor(private readonly limits: SlotLimits) {}
 
   /** Waits for a slot and returns the function that frees it. The function may be called several times. */
-  async take(key: string, { signal, isGone = () => false }: SlotCaller = {}): Promise<() => void> {
+  async takeSlot(key: string, { signal, isGone = () => false }: SlotCaller = {}): Promise<() => void> {
     signal?.throwIfAborted();
-    if (this.isFree(key)) return this.occupy(key);
+    if (this.isFree(key)) return this.occupySlot(key);
     if (this.queue.length >= this.limits.queued) this.removeGone();
     if (this.queue.length >= this.limits.queued) {
       throw new GitBusy('Too many git processes are waiting.', RETRY_AFTER_SECONDS);
@@ -93,13 +93,13 @@ export class ProcessSlots {
         clearTimeout(timer);
         signal?.removeEventListener('abort', aborted);
       };
-      const waiting: Waiting = {
+      const waiting: WaitingProcess = {
         key,
         isGone,
         giveUp: () => leave(new GitBusy('The client has disconnected.', RETRY_AFTER_SECONDS)),
         start: () => {
           settle();
-          resolve(this.occupy(key));
+          resolve(this.occupySlot(key));
         },
       };
       signal?.addEventListener('abort', aborted, { once: true });
@@ -116,7 +116,7 @@ export class ProcessSlots {
     return this.running < this.limits.total && (this.byRepository.get(key) ?? 0) < this.limits.perRepository;
   }
 
-  private occupy(key: string): () => void {
+  private occupySlot(key: string): () => void {
     this.running += 1;
     this.byRepository.set(key, (this.byRepository.get(key) ?? 0) + 1);
     let isHeld = true;

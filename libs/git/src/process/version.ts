@@ -5,7 +5,7 @@ const MINIMUM: readonly [number, number] = [2, 39];
 
 /**
  * Readiness check of git. Returns null if git can be used, else one sentence that says what is wrong.
- * Shape: suits `Readiness.require`.
+ * Shape: suits `Readiness.addCheck`.
  */
 export async function gitProblem(processes: GitProcesses): Promise<string | null> {
   try {

@@ -15,9 +15,9 @@ export async function removeDeadLocks(repository: Repository, refs: readonly str
   let count = 0;
   for (const name of [...SHARED, ...refs.map((ref) => `${refName(ref)}.lock`)]) {
     const file = join(repository.directory, name);
-    const first = await lockAt(file);
+    const first = await readLock(file);
     // Compares the inode, because another process may have replaced the old lock with its own meanwhile.
-    const second = first !== null && isDead(first) ? await lockAt(file) : null;
+    const second = first !== null && isDead(first) ? await readLock(file) : null;
     if (second === null || second.ino !== first!.ino || !isDead(second)) continue;
     await unlink(file).catch(ignoreMissing);
     count += 1;
@@ -30,7 +30,7 @@ interface Lock {
   readonly mtimeMs: number;
 }
 
-async function lockAt(file: string): Promise<Lock | null> {
+async function readLock(file: string): Promise<Lock | null> {
   return (await stat(file).catch(ignoreMissing)) ?? null;
 }
 

@@ -22,10 +22,10 @@ const FIELDS = 6;
 /** Parses the output of `for-each-ref` with `REF_FORMAT`. */
 export function parseRefs(output: Buffer): Ref[] {
   const lines = output.toString().split('\n');
-  return lines.filter((line) => line !== '').map(refOf);
+  return lines.filter((line) => line !== '').map(parseRef);
 }
 
-function refOf(line: string): Ref {
+function parseRef(line: string): Ref {
   const fields = line.split('\0');
   if (fields.length !== FIELDS) throw invalid('The output of for-each-ref is malformed.');
   const [name, id, type, peeledId, peeledType, date] = fields as [string, string, string, string, string, string];

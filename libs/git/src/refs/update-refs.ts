@@ -47,9 +47,9 @@ export async function updateRefs(
 ): Promise<RefOutcome[]> {
   // git refuses this for hooks: the objects may go again, and the refs would stay.
   if (repository.quarantine) throw invalid('Refs do not move to objects in quarantine.');
-  check(updates);
+  checkUpdates(updates);
   if (updates.length === 0) return [];
-  const failure = await transaction(repository, updates);
+  const failure = await runTransaction(repository, updates);
   if (failure === null) return updates.map(({ ref }) => ({ ref, moved: true }));
   if (!options.atomic && updates.length > 1) {
     const outcomes: RefOutcome[] = [];
@@ -63,12 +63,12 @@ export async function updateRefs(
   return updates.map((update) => ({
     ref: update.ref,
     moved: false,
-    why: failureOf(update, now.get(update.ref) ?? null, failure, updates.length === 1),
+    why: toFailure(update, now.get(update.ref) ?? null, failure, updates.length === 1),
     now: now.get(update.ref) ?? null,
   }));
 }
 
-function check(updates: readonly RefUpdate[]): void {
+function checkUpdates(updates: readonly RefUpdate[]): void {
   if (updates.length > MAX_UPDATES) throw invalid(`At most ${MAX_UPDATES} refs move at a time.`);
   if (new Set(updates.map(({ ref }) => ref)).size < updates.length) throw invalid('A ref is updated twice.');
   for (const { ref, oldId, newId } of updates) {
@@ -79,7 +79,7 @@ function check(updates: readonly RefUpdate[]): void {
 }
 
 /** Runs a transaction, and repeats it if it removed locks of killed processes. Returns null, or the error of git. */
-async function transaction(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
+async function runTransaction(repository: Repository, updates: readonly RefUpdate[]): Promise<string | null> {
   const failure = await transactionOnce(repository, updates);
   if (failure === null || !LOCKED.test(failure)) return failure;
   const refs = updates.map(({ ref }) => ref);
@@ -101,7 +101,7 @@ async function transactionOnce(repository: Repository, updates: readonly RefUpda
   return stderr;
 }
 
-function failureOf(update: RefUpdate, now: ObjectId | null, stderr: string, isAlone: boolean): RefFailure {
+function toFailure(update: RefUpdate, now: ObjectId | null, stderr: string, isAlone: boolean): RefFailure {
   if ((now ?? NO_OBJECT) !== update.oldId) return 'changed';
   if (!isAlone && !stderr.includes(`'${update.ref}'`)) return 'failed';
   if (LOCKED.test(stderr)) return 'locked';

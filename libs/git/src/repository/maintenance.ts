@@ -25,10 +25,10 @@ export interface Unmaintained {
 
 /** Measures what the next maintenance would improve, in addition to the objects of `countObjects`. */
 export async function countUnmaintained({ directory }: Repository): Promise<Unmaintained> {
-  const last = (await statOf(join(directory, MAINTAINED)))?.mtimeMs ?? 0;
+  const last = (await statOrNull(join(directory, MAINTAINED)))?.mtimeMs ?? 0;
   const packs = join(directory, 'objects/pack');
   const names = (await filesBelow(packs)).filter((name) => name.endsWith('.pack'));
-  const files = await Promise.all(names.map((name) => statOf(join(packs, name))));
+  const files = await Promise.all(names.map((name) => statOrNull(join(packs, name))));
   const newer = files.filter((file) => file !== null && file.mtimeMs > last);
   return {
     packBytes: newer.reduce((sum, file) => sum + (file?.size ?? 0), 0),
@@ -37,7 +37,7 @@ export async function countUnmaintained({ directory }: Repository): Promise<Unma
 }
 
 /** A file may move or vanish at any time. */
-async function statOf(path: string): Promise<{ readonly mtimeMs: number; readonly size: number } | null> {
+async function statOrNull(path: string): Promise<{ readonly mtimeMs: number; readonly size: number } | null> {
   try {
     return await stat(path);
   } catch (error) {
@@ -72,7 +72,7 @@ export async function countObjects(repository: Repository): Promise<ObjectCounts
  * it packs, writes new packs before it removes old ones, and keeps unreferenced objects. A step that is ended leaves a whole
  * repository. Bounds: 30 minutes a step. Errors: GitError; the reason of `signal`. Source: ADR 0186.
  */
-export async function maintain(repository: Repository, signal?: AbortSignal): Promise<void> {
+export async function packRepository(repository: Repository, signal?: AbortSignal): Promise<void> {
   const limits = { ms: STEP_MS, idleMs: STEP_MS };
   // Longer, and its lock would count as that of a killed process.
   const refs = { ms: REF_LOCK_MS, idleMs: REF_LOCK_MS };

@@ -61,8 +61,8 @@ export class ObjectReader {
     return this.open.length === 0;
   }
 
-  /** Asks for an object, null if it does not exist. Shape: `content` is empty for `info`. */
-  ask(verb: Request['verb'], name: string, maxBytes: number): Promise<GitObject | null> {
+  /** Asks for an object, null if it does not exist. `content` is empty for `info`. */
+  requestObject(verb: Request['verb'], name: string, maxBytes: number): Promise<GitObject | null> {
     if (this.open.length >= MAX_PENDING) {
       return Promise.reject(new GitBusy('Too many reads of the repository are waiting.', RETRY_AFTER_SECONDS));
     }
@@ -76,7 +76,7 @@ export class ObjectReader {
         reject,
         attempts: 0,
       });
-      this.send();
+      this.sendRequests();
     });
   }
 
@@ -90,7 +90,7 @@ export class ObjectReader {
     for (const request of open) request.reject(new GitError('no repository', 'The repository was closed.'));
   }
 
-  private send(): void {
+  private sendRequests(): void {
     if (this.isSending) return;
     this.isSending = true;
     queueMicrotask(() => {
@@ -123,16 +123,16 @@ export class ObjectReader {
     this.child = child;
     this.asked = 0;
     child.stdout.on('data', (chunk: Buffer) => {
-      if (child === this.child) this.read(chunk);
+      if (child === this.child) this.readChunk(chunk);
     });
     void child.closed.then(({ code, signal, stderr }) => {
-      if (child === this.child) this.replace(() => errorOf(stderr, code, signal));
+      if (child === this.child) this.replaceProcess(() => errorOf(stderr, code, signal));
     });
-    this.send();
+    this.sendRequests();
   }
 
   /** Takes output of the process apart. */
-  private read(chunk: Buffer): void {
+  private readChunk(chunk: Buffer): void {
     let data = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
     const reading = this.child;
     while (data.length > 0 && this.child === reading) {
@@ -157,7 +157,7 @@ export class ObjectReader {
     if (end < 0) return 0;
     const found = from === 0 ? FOUND.exec(data.toString('latin1', 0, end)) : null;
     if (!found) this.finishMissing(request, data.toString('latin1', from, end));
-    else this.begin(request, { id: found[1]!, type: found[2] as ObjectType, size: Number(found[3]) });
+    else this.beginObject(request, { id: found[1]!, type: found[2] as ObjectType, size: Number(found[3]) });
     return end + 1;
   }
 
@@ -170,15 +170,15 @@ export class ObjectReader {
   }
 
   private finishMissing(request: Request, line: string): void {
-    this.shift();
+    this.shiftRequest();
     if (line.endsWith(' ambiguous'))
       request.reject(new GitError('ambiguous', 'The abbreviated id fits several objects.'));
     else request.resolve(null);
   }
 
-  private begin(request: Request, info: ObjectInfo): void {
+  private beginObject(request: Request, info: ObjectInfo): void {
     if (request.verb === 'info') {
-      this.shift();
+      this.shiftRequest();
       request.resolve({ ...info, content: NOTHING });
       return;
     }
@@ -191,7 +191,7 @@ export class ObjectReader {
       this.body = { info, content: null, filled: 0 };
       return;
     }
-    this.shift();
+    this.shiftRequest();
     this.restart();
   }
 
@@ -204,13 +204,13 @@ export class ObjectReader {
     body.filled += used;
     if (body.filled > info.size) {
       this.body = null;
-      const request = this.shift();
+      const request = this.shiftRequest();
       if (content) request.resolve({ ...info, content });
     }
     return used;
   }
 
-  private shift(): Request {
+  private shiftRequest(): Request {
     const request = this.open.shift()!;
     this.sent -= 1;
     if (this.open.length === 0) {
@@ -226,18 +226,18 @@ export class ObjectReader {
     const { child } = this;
     this.forgetChild();
     child?.end();
-    this.send();
+    this.sendRequests();
   }
 
   /** Replaces a process that has died: the first request in line fails at its second attempt, and the others are sent again. */
-  private replace(reason: () => GitError): void {
+  private replaceProcess(reason: () => GitError): void {
     this.forgetChild();
     const first = this.open[0];
     if (first && (first.attempts += 1) > 1) {
       this.open.shift();
       first.reject(reason());
     }
-    if (this.open.length > 0) this.send();
+    if (this.open.length > 0) this.sendRequests();
     else this.becameIdle();
   }
 
@@ -264,7 +264,7 @@ export class ObjectReader {
       return;
     }
     this.progress = setTimeout(() => {
-      this.shift().reject(new GitError('timed out', 'Reading the object took too long.'));
+      this.shiftRequest().reject(new GitError('timed out', 'Reading the object took too long.'));
       this.restart();
     }, PROGRESS_MS);
   }

@@ -11,7 +11,7 @@ export interface ReaderLimits {
   readonly idleMs: number;
 }
 
-interface Kept {
+interface CachedReader {
   readonly reader: ObjectReader;
   readonly timer: NodeJS.Timeout;
 }
@@ -27,7 +27,7 @@ const RETRY_AFTER_SECONDS = 2;
  */
 export class ObjectReaders {
   /** In the order of use, the oldest first. */
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, CachedReader>();
 
   constructor(
     private readonly processes: GitProcesses,
@@ -40,15 +40,15 @@ export class ObjectReaders {
   }
 
   /** Returns the reader of a repository. It may be used until the next turn of the event loop, then is asked for again. */
-  of(repository: Repository): ObjectReader {
+  readerFor(repository: Repository): ObjectReader {
     const key = repository.readerKey;
     let kept = this.kept.get(key);
     if (kept && kept.reader.isIdle && kept.reader.asked >= MAX_REQUESTS) {
-      this.drop(key);
+      this.dropReader(key);
       kept = undefined;
     }
     if (kept) this.kept.delete(key);
-    else kept = this.added(repository);
+    else kept = this.addReader(repository);
     this.kept.set(key, kept);
     kept.timer.refresh();
     return kept.reader;
@@ -56,19 +56,19 @@ export class ObjectReaders {
 
   /** Closes the readers of a repository, those of its quarantines too. */
   close(directory: string): void {
-    for (const key of [...this.kept.keys()]) if (key.startsWith(`${directory}\0`)) this.drop(key);
+    for (const key of [...this.kept.keys()]) if (key.startsWith(`${directory}\0`)) this.dropReader(key);
   }
 
   /** Closes the reader of one view of a repository. */
   closeView(repository: Repository): void {
-    this.drop(repository.readerKey);
+    this.dropReader(repository.readerKey);
   }
 
   closeAll(): void {
-    for (const key of [...this.kept.keys()]) this.drop(key);
+    for (const key of [...this.kept.keys()]) this.dropReader(key);
   }
 
-  private added(repository: Repository): Kept {
+  private addReader(repository: Repository): CachedReader {
     if (this.kept.size >= this.limits.total) this.dropOldest();
     const key = repository.readerKey;
     const request = { gitDirectory: repository.directory, quarantine: repository.quarantine };
@@ -84,18 +84,18 @@ export class ObjectReaders {
   private dropOldest(): void {
     for (const [key, { reader }] of this.kept) {
       if (!reader.isIdle) continue;
-      this.drop(key);
+      this.dropReader(key);
       return;
     }
     throw new GitBusy('Too many repositories are being read.', RETRY_AFTER_SECONDS);
   }
 
   private dropIfIdle(key: string, timer: NodeJS.Timeout): void {
-    if (this.kept.get(key)?.reader.isIdle) this.drop(key);
+    if (this.kept.get(key)?.reader.isIdle) this.dropReader(key);
     else timer.refresh();
   }
 
-  private drop(key: string): void {
+  private dropReader(key: string): void {
     const kept = this.kept.get(key);
     if (!kept) return;
     this.kept.delete(key);

@@ -72,7 +72,7 @@ export class Repositories {
     fill?: (repository: Repository) => Promise<void>,
   ): Promise<Repository> {
     const branch = refName(`refs/heads/${options.defaultBranch}`).slice('refs/heads/'.length);
-    return this.place(address, async (folder) => {
+    return this.placeFolder(address, async (folder) => {
       const args = ['init', '--quiet', '--bare', '--template=', `--initial-branch=${branch}`, '--', folder];
       await this.tools.processes.run({ args });
       await fill?.(new Repository(address, folder, this.tools));
@@ -101,10 +101,10 @@ export class Repositories {
     const root = this.storages.get(storage);
     if (root === undefined) throw invalid('The repository storage is not configured.');
     let count = 0;
-    for (const first of await names(join(root, '@hashed'))) {
-      for (const second of await names(join(root, '@hashed', first))) {
+    for (const first of await listNames(join(root, '@hashed'))) {
+      for (const second of await listNames(join(root, '@hashed', first))) {
         const folder = join(root, '@hashed', first, second);
-        for (const name of await names(folder)) {
+        for (const name of await listNames(folder)) {
           if (UNFINISHED.test(name)) count += await removeOld(join(folder, name), olderThanMs);
           else count += await sweepObjects(join(folder, name, 'objects'), olderThanMs);
         }
@@ -117,7 +117,7 @@ export class Repositories {
    * Runs a step with an empty repository in a folder of its own below the folder for temporary files, which is removed
    * at the end.
    */
-  async scratch<T>(step: (repository: Repository) => Promise<T>): Promise<T> {
+  async useScratch<T>(step: (repository: Repository) => Promise<T>): Promise<T> {
     const folder = await mkdtemp(join(tmpdir(), SCRATCH));
     try {
       const directory = join(folder, 'scratch.git');
@@ -133,13 +133,13 @@ export class Repositories {
   /** Deletes scratch repositories of killed processes. Shape: a job calls it with an age above the longest step. */
   async sweepScratch(olderThanMs: number): Promise<number> {
     let count = 0;
-    for (const name of await names(tmpdir())) {
+    for (const name of await listNames(tmpdir())) {
       if (name.startsWith(SCRATCH)) count += await removeOld(join(tmpdir(), name), olderThanMs);
     }
     return count;
   }
 
-  private async place(address: RepositoryAddress, fill: (folder: string) => Promise<void>): Promise<Repository> {
+  private async placeFolder(address: RepositoryAddress, fill: (folder: string) => Promise<void>): Promise<Repository> {
     const repository = this.open(address);
     if (await isThere(join(repository.directory, 'HEAD'))) return repository;
     const parent = dirname(repository.directory);
@@ -148,9 +148,9 @@ export class Repositories {
     try {
       await fill(folder);
       await writeFile(join(folder, 'config'), OWN_CONFIG);
-      await flush(join(folder, 'config'), folder);
+      await flushToDisk(join(folder, 'config'), folder);
       await rename(folder, repository.directory);
-      await flush(parent);
+      await flushToDisk(parent);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       const { code } = error as NodeJS.ErrnoException;
@@ -167,10 +167,10 @@ function unfinishedName(kind: 'new' | 'gone'): string {
 
 async function sweepObjects(objects: string, olderThanMs: number): Promise<number> {
   let count = 0;
-  for (const name of await names(objects)) {
+  for (const name of await listNames(objects)) {
     if (name.startsWith('tmp_objdir-')) count += await removeOld(join(objects, name), olderThanMs);
   }
-  for (const name of await names(join(objects, 'pack'))) {
+  for (const name of await listNames(join(objects, 'pack'))) {
     if (UNFINISHED_PACK.test(name)) count += await removeOld(join(objects, 'pack', name), olderThanMs);
   }
   return count;
@@ -184,14 +184,14 @@ async function removeOld(folder: string, olderThanMs: number): Promise<number> {
   return 1;
 }
 
-async function flush(...paths: string[]): Promise<void> {
+async function flushToDisk(...paths: string[]): Promise<void> {
   for (const path of paths) {
     const handle = await open(path, 'r');
     await handle.sync().finally(() => handle.close());
   }
 }
 
-async function names(folder: string): Promise<string[]> {
+async function listNames(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {

@@ -3,7 +3,7 @@ import type { GitProcesses } from '../process/git-processes';
 import type { GitCommand, GitOutput, RunningGit } from '../process/git-run';
 import type { ObjectReaders } from './object-readers';
 
-/** Place of a repository. Shape: `path` is `@hashed/aa/bb/<64 hex>.git`, relative to the folder of the storage. */
+/** Place of a repository. `path` is `@hashed/aa/bb/<64 hex>.git`, relative to the folder of the storage. */
 export interface RepositoryAddress {
   readonly storage: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export type RepositoryCommand = Omit<GitCommand, 'gitDirectory' | 'quarantine'>;
 
 /**
  * Opened repository. Opening is free: nothing is read, and a missing folder is an error of the first command.
- * Shape: `quarantine` is set in a view that also sees objects of a push or an API write.
+ * `quarantine` is set in a view that also sees objects of a push or an API write.
  */
 export class Repository {
   constructor(
@@ -45,24 +45,24 @@ export class Repository {
   }
 
   run(command: RepositoryCommand): Promise<GitOutput> {
-    return this.tools.processes.run(this.complete(command));
+    return this.tools.processes.run(this.completeCommand(command));
   }
 
   /** Runs a command whose input is the output of another one. */
   runPiped(first: RepositoryCommand, second: RepositoryCommand): Promise<GitOutput> {
-    return this.tools.processes.runPiped(this.complete(first), this.complete(second));
+    return this.tools.processes.runPiped(this.completeCommand(first), this.completeCommand(second));
   }
 
   open(command: RepositoryCommand): Promise<RunningGit> {
-    return this.tools.processes.open(this.complete(command));
+    return this.tools.processes.open(this.completeCommand(command));
   }
 
   /** Returns a view of the repository that sees the objects in a quarantine and writes into it. */
-  within(quarantine: Quarantine): Repository {
+  withQuarantine(quarantine: Quarantine): Repository {
     return new Repository(this.address, this.directory, this.tools, quarantine);
   }
 
-  private complete(command: RepositoryCommand): GitCommand {
+  private completeCommand(command: RepositoryCommand): GitCommand {
     return { ...command, gitDirectory: this.directory, quarantine: this.quarantine };
   }
 }

@@ -10,8 +10,8 @@ const BRANCHES = 'refs/heads/';
 /**
  * Copies branches and tags of a repository on the same machine, or one branch with the tags of its history. Only
  * objects that these refs reach are copied, and there are no alternates: neither repository depends on the other, and
- * objects of hidden refs stay where they are. Shape: `branch` becomes the branch of `HEAD`, by default that of the
- * source; a missing branch gives an empty repository. Errors: GitError.
+ * objects of hidden refs stay where they are. `branch` becomes the branch of `HEAD`, by default that of the source; a
+ * missing branch gives an empty repository. Errors: GitError.
  */
 export async function forkRepository(
   repositories: Repositories,

@@ -14,7 +14,7 @@ export interface RemoteFetch {
   readonly addresses: readonly string[];
   readonly credentials?: { readonly user: string; readonly password: string };
   /** Allows plain http. Default false. */
-  readonly allowHttp?: boolean;
+  readonly mayUseHttp?: boolean;
   /** Largest pack. Units: bytes. */
   readonly maxBytes: number;
   readonly maxMs: number;
@@ -57,13 +57,13 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
     '--',
     url.href,
     ...REFSPECS,
-    ...headsOf(fetch),
+    ...refArguments(fetch),
   ];
-  const fetching = withAuthorization(authorizationOf(fetch), (authorization) =>
+  const fetching = withAuthorization(authorizationHeader(fetch), (authorization) =>
     repository.run({
       args: [...args, ...options],
-      config: [...configOf(url, fetch), ...authorization],
-      variables: { GIT_ALLOW_PROTOCOL: fetch.allowHttp ? 'https:http' : 'https' },
+      config: [...fetchConfig(url, fetch), ...authorization],
+      variables: { GIT_ALLOW_PROTOCOL: fetch.mayUseHttp ? 'https:http' : 'https' },
       lane: 'transport',
       limits: { ms: fetch.maxMs, idleMs: fetch.maxMs, fileBytes: fetch.maxBytes },
       signal: fetch.signal,
@@ -77,7 +77,7 @@ export async function fetchRemote(repository: Repository, fetch: RemoteFetch): P
   }
 }
 
-function headsOf({ heads }: RemoteFetch): readonly string[] {
+function refArguments({ heads }: RemoteFetch): readonly string[] {
   return heads === undefined ? [] : [`+${heads}:refs/imports/*`];
 }
 
@@ -91,9 +91,9 @@ function hasReachedLimit(repository: Repository, { maxBytes }: RemoteFetch): boo
   return readdirSync(packs).some((name) => statSync(join(packs, name)).size >= maxBytes);
 }
 
-function checkedUrl({ url: text, allowHttp, addresses }: RemoteFetch): URL {
+function checkedUrl({ url: text, mayUseHttp, addresses }: RemoteFetch): URL {
   const url = URL.canParse(text) && !UNFIT.test(text) ? new URL(text) : null;
-  const isAllowed = url?.protocol === 'https:' || (allowHttp === true && url?.protocol === 'http:');
+  const isAllowed = url?.protocol === 'https:' || (mayUseHttp === true && url?.protocol === 'http:');
   if (!url || !isAllowed) throw invalid('The address of the repository is not one of https.');
   if (url.username !== '' || url.password !== '') throw invalid('The address holds credentials.');
   if (url.search !== '' || url.hash !== '') throw invalid('The address of the repository has a query.');
@@ -104,12 +104,12 @@ function checkedUrl({ url: text, allowHttp, addresses }: RemoteFetch): URL {
   return url;
 }
 
-function configOf(url: URL, { allowHttp, addresses }: RemoteFetch): GitConfig {
+function fetchConfig(url: URL, { mayUseHttp, addresses }: RemoteFetch): GitConfig {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   const pinned = addresses.map((address) => (isIP(address) === 6 ? `[${address}]` : address)).join(',');
   return [
     ['protocol.https.allow', 'always'],
-    ...(allowHttp ? [['protocol.http.allow', 'always'] as const] : []),
+    ...(mayUseHttp ? [['protocol.http.allow', 'always'] as const] : []),
     // In version 2 a server can name addresses of packs (packfile-uris), which git 2.39 asks although it did not request
     // them, without the pinned addresses.
     ['protocol.version', '0'],
@@ -124,7 +124,7 @@ function configOf(url: URL, { allowHttp, addresses }: RemoteFetch): GitConfig {
   ];
 }
 
-function authorizationOf({ credentials }: RemoteFetch): string | null {
+function authorizationHeader({ credentials }: RemoteFetch): string | null {
   if (!credentials) return null;
   return `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
 }

@@ -13,7 +13,7 @@ import type { Repository } from '../repository/repository';
 import type { RefUpdate } from '../refs/update-refs';
 import { MAX_COMMANDS_BYTES } from './push-commands';
 
-/** Push as the hooks see it. Shape: `quarantined` sees the new objects; they are not part of the repository yet. */
+/** Push as the hooks see it. `quarantined` sees the new objects; they are not part of the repository yet. */
 export interface Push {
   readonly updates: readonly RefUpdate[];
   readonly quarantined: Repository;
@@ -39,7 +39,7 @@ export interface PushTicket {
   close(): void;
 }
 
-interface Registered {
+interface ExpectedPush {
   readonly repository: Repository;
   readonly checks: PushChecks;
 }
@@ -63,7 +63,7 @@ const CHECK_MS = 60_000;
  * Source: ADR 0183.
  */
 export class PushHooks {
-  private readonly pushes = new Map<string, Registered>();
+  private readonly pushes = new Map<string, ExpectedPush>();
   private server: Server | null = null;
   private folder = '';
 
@@ -85,7 +85,7 @@ export class PushHooks {
     await chmod(this.folder, 0o700);
     const server = createServer(
       { maxHeaderSize: MAX_HEADER_BYTES },
-      (request, response) => void this.respond(request, response),
+      (request, response) => void this.answerRequest(request, response),
     );
     server.requestTimeout = 0;
     await new Promise<void>((listening, failed) => server.once('error', failed).listen(this.socket, listening));
@@ -102,7 +102,7 @@ export class PushHooks {
   }
 
   /** Registers the checks of a push. Its ticket is passed to `receivePack`. */
-  expect(repository: Repository, checks: PushChecks): PushTicket {
+  expectPush(repository: Repository, checks: PushChecks): PushTicket {
     const token = randomBytes(24).toString('hex');
     this.pushes.set(token, { repository, checks });
     return {
@@ -116,7 +116,7 @@ export class PushHooks {
     };
   }
 
-  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answerRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const ended = new AbortController();
     response.once('close', () => {
       if (!response.writableEnded) ended.abort(new Error('The client of the push has gone.'));
@@ -124,29 +124,29 @@ export class PushHooks {
     try {
       const push = this.pushes.get(String(request.headers['x-push-token']));
       const body = await readBody(request);
-      if (!push || body === null) return finish(response, 403, UNAVAILABLE);
-      const said = await this.check(push, request, body, ended);
-      finish(response, said.isRefused ? 403 : 200, said.text);
+      if (!push || body === null) return endResponse(response, 403, UNAVAILABLE);
+      const said = await this.checkPush(push, request, body, ended);
+      endResponse(response, said.isRefused ? 403 : 200, said.text);
     } catch (error) {
       this.report(error);
-      finish(response, 403, UNAVAILABLE);
+      endResponse(response, 403, UNAVAILABLE);
     }
   }
 
-  private async check(
-    { repository, checks }: Registered,
+  private async checkPush(
+    { repository, checks }: ExpectedPush,
     request: IncomingMessage,
     body: Buffer,
     ended: AbortController,
   ) {
-    const updates = updatesOf(body);
+    const updates = parseUpdates(body);
     if (updates === null) return { isRefused: true, text: BAD_NAME };
-    const push = { updates, options: optionsOf(request), signal: ended.signal };
+    const push = { updates, options: parseOptions(request), signal: ended.signal };
     if (request.url === '/post-receive') {
       return { isRefused: false, text: (await checks.afterUpdate?.(push)) ?? '' };
     }
     if (request.url !== '/pre-receive') throw new Error('The hook is not known.');
-    const quarantined = quarantineOf(repository, decodeURIComponent(String(request.headers['x-quarantine'] ?? '')));
+    const quarantined = openQuarantine(repository, decodeURIComponent(String(request.headers['x-quarantine'] ?? '')));
     const decide = async (): Promise<string | null> => {
       const storedBytes = await quarantinedBytes(quarantined);
       return checks.beforeUpdate({ ...push, quarantined, storedBytes });
@@ -177,17 +177,17 @@ export class PushHooks {
 }
 
 /** A push that only deletes refs has no quarantine. */
-function quarantineOf(repository: Repository, path: string): Repository {
+function openQuarantine(repository: Repository, path: string): Repository {
   if (path === '') return repository;
   const objects = join(repository.directory, 'objects');
   // receive-pack may name the folder relative to the repository, which is its working directory.
   const folder = resolve(repository.directory, path);
   if (!folder.startsWith(`${objects}/tmp_objdir-`)) throw new Error('The quarantine is not part of the repository.');
-  return repository.within({ objectDirectory: folder, alternates: [objects] });
+  return repository.withQuarantine({ objectDirectory: folder, alternates: [objects] });
 }
 
 /** Returns null if a ref has a name that this library cannot read: git allows bytes that are not UTF-8. */
-function updatesOf(body: Buffer): RefUpdate[] | null {
+function parseUpdates(body: Buffer): RefUpdate[] | null {
   if (!isUtf8(body)) return null;
   const updates = body
     .toString()
@@ -202,7 +202,7 @@ function updatesOf(body: Buffer): RefUpdate[] | null {
 }
 
 /** Shape: the hook sends each option in a header of its own, encoded in hexadecimal digits. */
-function optionsOf(request: IncomingMessage): string[] {
+function parseOptions(request: IncomingMessage): string[] {
   const values = [request.headers['x-push-option'] ?? []].flat().join(',').split(',');
   const filled = values.map((value) => value.trim()).filter((value) => value !== '');
   return filled.slice(0, MAX_OPTIONS).map((value) => Buffer.from(value, 'hex').toString());
@@ -219,6 +219,6 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-function finish(response: ServerResponse, status: number, text: string): void {
+function endResponse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text === '' ? '' : `${text}\n`);
 }

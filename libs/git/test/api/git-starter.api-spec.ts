@@ -127,7 +127,7 @@ describe('the program that starts git', () => {
     const emit = Server.prototype.emit;
     // Without free descriptors, libuv accepts connections and closes them without a report.
     const lost = jest.spyOn(Server.prototype, 'emit').mockImplementation(function (this: Server, name, ...values) {
-      if (name !== 'connection') return emit.call(this, name, ...values);
+      if (String(name) !== 'connection') return emit.call(this, name, ...values);
       setTimeout(() => (values[0] as Socket).destroy(), 300);
       return true;
     });

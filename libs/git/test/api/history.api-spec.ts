@@ -1,7 +1,7 @@
 import { listChanges, readHunks, readPatches, readPatchId } from '../../src/history/diffs';
 import type { PatchQuery } from '../../src/history/diffs';
 import {
-  blame,
+  blameFile,
   countCommits,
   countDifference,
   listCommits,
@@ -338,15 +338,17 @@ describe('trees', () => {
   it('are listed with odd names, sizes and submodules', async () => {
     const repository = await test.create();
     const id = commit(repository, Object.fromEntries(ODD.map((name) => [`dir/${name}`, name])));
-    const all = await listTree(repository, { id, recursive: true });
+    const all = await listTree(repository, { id, isRecursive: true });
     expect(all.map(({ path }) => path).sort()).toEqual(['dir', ...ODD.map((name) => `dir/${name}`)].sort());
     expect(all.find(({ path }) => path === 'dir/wörk')?.size).toBe(5);
-    expect((await listTree(repository, { id, recursive: false, paths: ['dir/'] })).length).toBe(ODD.length);
+    expect((await listTree(repository, { id, isRecursive: false, paths: ['dir/'] })).length).toBe(ODD.length);
     expect((await readTree(repository, { rev: id, path: 'dir' }))?.map(({ path }) => path).sort()).toEqual(
       [...ODD].sort(),
     );
     expect(await readTree(repository, { rev: id, path: 'dir/wörk' })).toBeNull();
-    await expect(listTree(repository, { id: '--help', recursive: false })).rejects.toMatchObject({ reason: 'invalid' });
+    await expect(listTree(repository, { id: '--help', isRecursive: false })).rejects.toMatchObject({
+      reason: 'invalid',
+    });
   });
 });
 
@@ -356,18 +358,18 @@ describe('blame and contributors', () => {
     for (const path of ['plain', 'new\nline\t"x"\\é']) {
       const first = commit(repository, { [path]: 'one\ntwo\n\tindented' });
       const second = commit(repository, { [path]: 'one\nnew\ntwo\n\tindented' });
-      const lines = await blame(repository, second, path);
+      const lines = await blameFile(repository, second, path);
       expect(lines.map(({ commit: id, line, text, path: at }) => [id, line, text, at])).toEqual([
         [first, 1, 'one', path],
         [second, 2, 'new', path],
         [first, 3, 'two', path],
         [first, 4, '\tindented', path],
       ]);
-      expect(await blame(repository, second, path, { start: 2, end: 3 })).toHaveLength(2);
-      await expect(blame(repository, second, path, { start: 9, end: 9 })).rejects.toMatchObject({
+      expect(await blameFile(repository, second, path, { start: 2, end: 3 })).toHaveLength(2);
+      await expect(blameFile(repository, second, path, { start: 9, end: 9 })).rejects.toMatchObject({
         reason: 'not found',
       });
-      await expect(blame(repository, second, 'none')).rejects.toMatchObject({ reason: 'not found' });
+      await expect(blameFile(repository, second, 'none')).rejects.toMatchObject({ reason: 'not found' });
     }
   });
 

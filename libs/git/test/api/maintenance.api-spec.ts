@@ -5,7 +5,7 @@ import type { ObjectId } from '../../src/names/object-id';
 import { objectInfo } from '../../src/objects/objects';
 import { readRef } from '../../src/refs/refs';
 import { updateRefs } from '../../src/refs/update-refs';
-import { countObjects, maintain } from '../../src/repository/maintenance';
+import { countObjects, packRepository } from '../../src/repository/maintenance';
 import type { Repository } from '../../src/repository/repository';
 import { commit, git, TestGit } from '../support/repository';
 
@@ -34,7 +34,7 @@ it('packs objects and refs, and keeps all of them', async () => {
   expect(before.bytes).toBeGreaterThan(0);
   // A reader that was started before the packs moved.
   expect(await objectInfo(repository, { rev: ids[0]! })).toMatchObject({ type: 'commit' });
-  await maintain(repository);
+  await packRepository(repository);
   expect(await countObjects(repository)).toMatchObject({ packs: 1, looseObjects: 0 });
   for (const rev of [...ids, unreferenced]) expect(await objectInfo(repository, { rev })).not.toBeNull();
   expect(readFileSync(join(directory, 'packed-refs'), 'utf8')).toContain(`${ids.at(-1)} refs/heads/main`);
@@ -56,17 +56,17 @@ it('runs while refs move', async () => {
       expect([made?.moved, moved?.moved]).toEqual([true, true]);
     }
   })();
-  await Promise.all([moves, maintain(repository)]);
-  await maintain(repository);
+  await Promise.all([moves, packRepository(repository)]);
+  await packRepository(repository);
   for (const ref of refs) expect(await readRef(repository, ref)).toBe(ids[1]);
   expect(git(repository.directory, ['fsck', '--strict', '--no-dangling'])).toBe('');
 });
 
 it('ends with its caller, and leaves a whole repository', async () => {
   const { repository, ids } = await pushed();
-  await expect(maintain(repository, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
+  await expect(packRepository(repository, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped');
   const stopping = new AbortController();
-  const running = maintain(repository, stopping.signal);
+  const running = packRepository(repository, stopping.signal);
   setImmediate(() => stopping.abort(new Error('stopped')));
   await expect(running).rejects.toThrow('stopped');
   expect(await readRef(repository, 'refs/heads/main')).toBe(ids.at(-1));

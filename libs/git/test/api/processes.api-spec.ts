@@ -11,7 +11,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { blame } from '../../src/history/history';
+import { blameFile } from '../../src/history/history';
 import { listChanges } from '../../src/history/diffs';
 import { NO_OBJECT } from '../../src/names/object-id';
 import type { ObjectId } from '../../src/names/object-id';
@@ -264,7 +264,7 @@ describe('the environment of git', () => {
     await open.ended;
 
     expect(await listChanges(repository, { oldId, newId })).toHaveLength(1);
-    await blame(repository, newId, 'a');
+    await blameFile(repository, newId, 'a');
     for (const format of ['tar.gz', 'zip'] as const) {
       const archive = await openArchive(repository, { commit: newId, format, prefix: 'p' });
       archive.stdout.resume();

@@ -12,14 +12,16 @@ it('sorts folders before files, and keeps the order of git', async () => {
   const repository = await test.create();
   const id = commit(repository, Object.fromEntries(NAMES.map((name) => [name, name])));
   const tree = (await findTree(repository, id, ''))!;
-  const all = await listTree(repository, { id, recursive: true });
+  const all = await listTree(repository, { id, isRecursive: true });
   const expected = ['tree', 'blob'].flatMap((type) => all.filter((entry) => entry.type === type));
   const listed = await listSortedTree(repository, tree);
-  expect(listed.slice(0)).toEqual(expected.map((entry) => ({ ...entry, size: null })));
-  expect(listed.slice(3, 5)).toEqual(listed.slice(0).slice(3, 5));
-  const top = await listTree(repository, { id, recursive: false });
+  expect(listed.readEntries(0)).toEqual(expected.map((entry) => ({ ...entry, size: null })));
+  expect(listed.readEntries(3, 5)).toEqual(listed.readEntries(0).slice(3, 5));
+  const top = await listTree(repository, { id, isRecursive: false });
   const sorted = ['tree', 'blob'].flatMap((type) => top.filter((entry) => entry.type === type));
-  expect((await readSortedTree(repository, tree))!.slice(0)).toEqual(sorted.map((entry) => ({ ...entry, size: null })));
+  expect((await readSortedTree(repository, tree))!.readEntries(0)).toEqual(
+    sorted.map((entry) => ({ ...entry, size: null })),
+  );
   expect((await readSortedTree(repository, id))?.length).toBeUndefined();
 });
 
@@ -30,9 +32,9 @@ it('continues after each key, also if its entry is gone', async () => {
   const without = commit(repository, Object.fromEntries(rest.map((name) => [name, name])));
   const listed = await listSortedTree(repository, (await findTree(repository, id, ''))!);
   for (let index = 0; index < listed.length; index += 1) expect(listed.indexAfter(listed.keyAt(index))).toBe(index + 1);
-  const place = listed.slice(0).findIndex(({ path }) => path === 'a/x');
+  const place = listed.readEntries(0).findIndex(({ path }) => path === 'a/x');
   const changed = await listSortedTree(repository, (await findTree(repository, without, ''))!);
-  expect(changed.slice(changed.indexAfter(listed.keyAt(place)))).toEqual(listed.slice(place + 1));
+  expect(changed.readEntries(changed.indexAfter(listed.keyAt(place)))).toEqual(listed.readEntries(place + 1));
 });
 
 it('finds the entry of a path with its mode', async () => {

@@ -346,7 +346,7 @@ describe('pushes', () => {
       return { id: git(repository.directory, ['hash-object', '-w', '--stdin'], version).trim(), content: version };
     });
     const reportOf = async (input: Buffer) => {
-      const ticket = hooks.expect(repository, checks);
+      const ticket = hooks.expectPush(repository, checks);
       const push = await receivePack(repository, { input: Readable.from([input]), ticket });
       return Buffer.concat(await push.stdout.toArray()).toString();
     };
@@ -361,7 +361,7 @@ describe('pushes', () => {
   it('have the limit of the service, whatever quota is left', async () => {
     const small = new TestGit({ pushBytes: 1_000_000 });
     const repository = await small.create();
-    const ticket = hooks.expect(repository, { beforeUpdate: async () => null });
+    const ticket = hooks.expectPush(repository, { beforeUpdate: async () => null });
     const { request } = deltaBomb(1, 1, 1_500_000);
     const push = await receivePack(repository, { input: Readable.from([request]), ticket, maxPackBytes: 1e9 });
     const report = Buffer.concat(await push.stdout.toArray()).toString();
@@ -467,7 +467,7 @@ describe('fetches from a server that a user named', () => {
   const pinned = (server: SmartHttp) => ({
     url: `http://upstream.invalid:${server.port}/p.git`,
     addresses: ['127.0.0.1'],
-    allowHttp: true,
+    mayUseHttp: true,
     maxBytes: 10_000_000,
     maxMs: 60_000,
   });
@@ -559,7 +559,7 @@ describe('fetches from a server that a user named', () => {
     const fetching = fetchRemote(scratch, {
       url: `http://upstream.invalid:${port}/p.git`,
       addresses: ['127.0.0.1'],
-      allowHttp: true,
+      mayUseHttp: true,
       maxBytes: 1e6,
       maxMs: 10_000,
     });

@@ -17,9 +17,9 @@ function edited(
 ): Promise<ObjectId> {
   return inQuarantine(repository, async ({ repository: view, keep }) => {
     const [blob] = await writeBlobs(view, [Buffer.from('new')], 1000);
-    const editor = await TreeEditor.open(view, tree);
+    const editor = await TreeEditor.openTree(view, tree);
     await edit(editor, blob!);
-    const id = await editor.write();
+    const id = await editor.writeTree();
     await keep();
     return id;
   });
@@ -50,16 +50,16 @@ it('puts and removes files at any depth, as git itself would write the trees', a
   });
   const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
   const made = await edited(repository, tree, async (editor, blob) => {
-    await editor.put('a.c/deep/er/file', { mode: '100755', id: blob });
-    await editor.put('dir/keep', { mode: '100644', id: blob });
-    expect(await editor.remove('dir/sub/only')).toBe(true);
-    expect(await editor.remove('dir/none')).toBe(false);
-    expect(await editor.remove('a/x')).toBe(false);
-    expect(await editor.remove('a')).toBe(true);
-    await editor.put('a/now/folder', { mode: '100644', id: blob });
-    expect(await editor.find('a/now')).toMatchObject({ type: 'tree' });
-    expect(await editor.find('dir/keep')).toMatchObject({ type: 'blob', id: blob, mode: '100644' });
-    expect(await editor.find('dir/sub/only')).toBeNull();
+    await editor.putEntry('a.c/deep/er/file', { mode: '100755', id: blob });
+    await editor.putEntry('dir/keep', { mode: '100644', id: blob });
+    expect(await editor.removeEntry('dir/sub/only')).toBe(true);
+    expect(await editor.removeEntry('dir/none')).toBe(false);
+    expect(await editor.removeEntry('a/x')).toBe(false);
+    expect(await editor.removeEntry('a')).toBe(true);
+    await editor.putEntry('a/now/folder', { mode: '100644', id: blob });
+    expect(await editor.findEntry('a/now')).toMatchObject({ type: 'tree' });
+    expect(await editor.findEntry('dir/keep')).toMatchObject({ type: 'blob', id: blob, mode: '100644' });
+    expect(await editor.findEntry('dir/sub/only')).toBeNull();
   });
   expect(list(repository, made)).toEqual([
     '100644 a-b/x',
@@ -78,8 +78,8 @@ it('leaves an unchanged tree as it is, and empties one', async () => {
   const repository = await test.create();
   const id = commit(repository, { 'x/a': '1' });
   const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
-  expect(await edited(repository, tree, (editor) => editor.find('x/a'))).toBe(tree);
-  expect(await edited(repository, tree, (editor) => editor.remove('x/a'))).toBe(EMPTY_TREE);
+  expect(await edited(repository, tree, (editor) => editor.findEntry('x/a'))).toBe(tree);
+  expect(await edited(repository, tree, (editor) => editor.removeEntry('x/a'))).toBe(EMPTY_TREE);
   expect(await edited(repository, null, async () => undefined)).toBe(EMPTY_TREE);
 });
 
@@ -93,7 +93,7 @@ it('keeps names that are not UTF-8, and modes of old histories', async () => {
     Buffer.from(blob, 'hex'),
   ]);
   const tree = git(repository.directory, ['hash-object', '-t', 'tree', '-w', '--stdin', '--literally'], raw).trim();
-  const made = await edited(repository, tree as ObjectId, (editor, id) => editor.put('b', { mode: '100644', id }));
+  const made = await edited(repository, tree as ObjectId, (editor, id) => editor.putEntry('b', { mode: '100644', id }));
   const bytes = git(repository.directory, ['cat-file', 'tree', made], '', 'latin1');
   expect(bytes).toContain('100664 a\0');
   expect(bytes).toContain('100644 \xff\xfe\0');
@@ -105,7 +105,7 @@ it.each(['../x', '.git/config', 'a/.GIT', '/abs', '', 'a\\b', 'a/', '\ufffd', 'f
     const repository = await test.create();
     const id = commit(repository, { file: '1' });
     const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
-    const attempt = edited(repository, tree, (editor, blob) => editor.put(path, { mode: '100644', id: blob }));
+    const attempt = edited(repository, tree, (editor, blob) => editor.putEntry(path, { mode: '100644', id: blob }));
     await expect(attempt).rejects.toMatchObject({ reason: 'invalid' });
   },
 );
@@ -115,8 +115,8 @@ it('refuses lists of submodules that fsck refuses', async () => {
   const attempt = (mode: string, content: string) =>
     inQuarantine(repository, async ({ repository: view }) => {
       const [id] = await writeBlobs(view, [Buffer.from(content)], 1000);
-      const editor = await TreeEditor.open(view, null);
-      await editor.put('.gitmodules', { mode, id: id! });
+      const editor = await TreeEditor.openTree(view, null);
+      await editor.putEntry('.gitmodules', { mode, id: id! });
     });
   await expect(attempt('120000', 'x')).rejects.toMatchObject({ reason: 'invalid' });
   await expect(attempt('100644', '[submodule "x"]\n\turl = -u./payload\n')).rejects.toMatchObject({
@@ -131,7 +131,7 @@ it('writes few objects in a large tree', async () => {
   const id = commit(repository, files);
   const tree = git(repository.directory, ['rev-parse', `${id}^{tree}`]).trim() as ObjectId;
   const before = Number(/count: (\d+)/.exec(git(repository.directory, ['count-objects', '-v']))![1]);
-  await edited(repository, tree, (editor, blob) => editor.put('d7/new/file', { mode: '100644', id: blob }));
+  await edited(repository, tree, (editor, blob) => editor.putEntry('d7/new/file', { mode: '100644', id: blob }));
   const after = Number(/count: (\d+)/.exec(git(repository.directory, ['count-objects', '-v']))![1]);
   // The blob and three folders.
   expect(after - before).toBe(4);

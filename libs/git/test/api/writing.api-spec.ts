@@ -70,7 +70,7 @@ describe('a write of objects', () => {
     await updateRefs(repository, [{ ref: 'refs/heads/main', oldId: NO_OBJECT, newId: made.id }], { atomic: true });
     expect(git(repository.directory, ['fsck', '--strict', '--full'])).not.toMatch(/error|missing|broken/);
     expect(
-      (await listTree(repository, { id: made.id, recursive: true })).map(({ path, size }) => [path, size]),
+      (await listTree(repository, { id: made.id, isRecursive: true })).map(({ path, size }) => [path, size]),
     ).toEqual([
       ['-x', 0],
       ['b', 7],

@@ -61,7 +61,7 @@ async function main(): Promise<void> {
       for (let at = 0; at < ids.length; at += together) {
         await Promise.all(ids.slice(at, at + together).map((rev) => readObject(repository, { rev })));
       }
-      test.readers.of(repository).asked = 0;
+      test.readers.readerFor(repository).asked = 0;
     }
     const own = process.cpuUsage(before.own);
     figures[name] = ((own.user + own.system) / 1000 + gitMs(repository) - before.git) / ROUNDS;

@@ -35,7 +35,7 @@ async function start(): Promise<void> {
   push.write(`${line(`${'0'.repeat(40)} ${id} refs/heads/main\0 report-status`)}0000`);
   createReadStream(pack, { end: 2_000_000 }).pipe(push, { end: false });
   const hooks = new PushHooks(() => undefined);
-  await receivePack(target, { input: push, ticket: hooks.expect(target, { beforeUpdate: async () => null }) });
+  await receivePack(target, { input: push, ticket: hooks.expectPush(target, { beforeUpdate: async () => null }) });
   const transaction = await repository.open({ args: ['update-ref', '--stdin'], stdin: 'pipe' });
   transaction.stdin!.write(`start\ncreate refs/heads/locked ${id}\nprepare\n`);
   transaction.stdout.resume();

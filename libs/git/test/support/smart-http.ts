@@ -72,7 +72,7 @@ export class SmartHttp {
       await pipeline(running.stdout, response);
       return;
     }
-    const ticket = this.hooks!.expect(this.repository, this.checks);
+    const ticket = this.hooks!.expectPush(this.repository, this.checks);
     try {
       const running = await receivePack(this.repository, { input, ticket, signal: gone.signal });
       await pipeline(running.stdout, response);

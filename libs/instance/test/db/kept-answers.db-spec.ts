@@ -1,7 +1,7 @@
 import { Test } from '@nestjs/testing';
 import type { TestingModule } from '@nestjs/testing';
 import { databaseSettingsFor, PersistenceModule, plumbingMigrations } from '@rookery/persistence';
-import { PlatformModule, settingsIn } from '@rookery/platform';
+import { PlatformModule, pickSettings } from '@rookery/platform';
 import { testDatabase, testSettings } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { instanceMigrations } from '../../src';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   testing = await Test.createTestingModule({
     imports: [
       PlatformModule.forRoot({ service: 'package', values }),
-      PersistenceModule.forRoot({ service: 'package', entities: [], settings: settingsIn(values, stored) }),
+      PersistenceModule.forRoot({ service: 'package', entities: [], settings: pickSettings(values, stored) }),
     ],
     providers: [KeptAnswers],
   }).compile();
@@ -29,8 +29,8 @@ afterAll(async () => {
 
 async function keep(version: number, before: number): Promise<number> {
   const kept = testing.get(KeptAnswers);
-  await kept.keep({ version, features: {}, settings: { notes_create_limit: version } }, before);
-  const answer = await kept.read();
+  await kept.keepAnswer({ version, features: {}, settings: { notes_create_limit: version } }, before);
+  const answer = await kept.readAnswer();
   expect(answer).toEqual({ version: answer!.version, features: {}, settings: { notes_create_limit: answer!.version } });
   return answer!.version;
 }

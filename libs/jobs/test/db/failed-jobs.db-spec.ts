@@ -61,15 +61,15 @@ describe('failing jobs and lost workers', () => {
         const row = (await rows(one)).find(({ task }) => task === 'failing');
         return row?.attempts === attempt && row.locked_by === null && delays.push(row.delay_s) > 0;
       });
-      await expect(one.jobs.show(id)).resolves.toMatchObject({ state: 'waiting', tries: attempt });
+      await expect(one.jobs.findStatus(id)).resolves.toMatchObject({ state: 'waiting', tries: attempt });
       await hurryAndWake();
     }
     expect(delays[0]).toBeGreaterThan(1.5);
     expect(delays[1]).toBeGreaterThan(delays[0]! * 1.8);
-    await until(async () => (await one.jobs.show(id))?.state === 'dead');
+    await until(async () => (await one.jobs.findStatus(id))?.state === 'dead');
     await until(async () => (await rows(one)).length === 0);
     await expect(one.marks('failing')).resolves.toEqual(['1 1', '1 2', '1 3']);
-    await expect(one.letters.list({})).resolves.toMatchObject([
+    await expect(one.letters.listLetters({})).resolves.toMatchObject([
       { kind: 'job', effect: 'failing', state: 'open', attempts: 3, body: '{"item_id":1}' },
     ]);
     const { body } = await one.metrics.text();
@@ -96,22 +96,25 @@ describe('failing jobs and lost workers', () => {
       const asked = await ask(one, failing, id);
       await until(async () => {
         await hurry(one);
-        return (await one.jobs.show(asked))?.state === 'dead';
+        return (await one.jobs.findStatus(asked))?.state === 'dead';
       });
       return asked;
     };
     one.start();
     const [first, second] = [await die(1), await die(2)];
-    const [letter, other] = (await one.letters.list({})).map((row) => String(row.id));
+    const [letter, other] = (await one.letters.listLetters({})).map((row) => String(row.id));
     const listed = await run('list', '--effect', 'failing');
     expect(listed.text).toMatch(/^\d+\tjob\topen\tfailing\tfailing\t3 tries\t.*item 1 is poison\n/);
     expect((await run('show', letter!)).text).toContain('"item_id": 1');
     expect((await run('discard', other!, '--reason', 'a test')).code).toBe(0);
-    await expect(one.jobs.show(second)).resolves.toMatchObject({ state: 'dead' });
+    await expect(one.jobs.findStatus(second)).resolves.toMatchObject({ state: 'dead' });
     ProbeJob.poison.clear();
     expect((await run('replay', letter!, '--by', 'root')).code).toBe(0);
-    await until(async () => (await one.jobs.show(first))?.state === 'done');
-    await expect(one.letters.find(Number(letter))).resolves.toMatchObject({ state: 'replayed', settled_by: 'root' });
+    await until(async () => (await one.jobs.findStatus(first))?.state === 'done');
+    await expect(one.letters.findLetter(Number(letter))).resolves.toMatchObject({
+      state: 'replayed',
+      settled_by: 'root',
+    });
     await expect(one.marks('failing')).resolves.toHaveLength(7);
   });
 
@@ -125,10 +128,10 @@ describe('failing jobs and lost workers', () => {
     await until(async () => (await one.marks('stubborn')).length === 1);
     const second = await ask(one, stubborn as never, 2);
     open();
-    await until(async () => (await one.jobs.show(second))?.state === 'done');
-    await until(async () => (await one.jobs.show(first))?.state === 'cancelled');
+    await until(async () => (await one.jobs.findStatus(second))?.state === 'done');
+    await until(async () => (await one.jobs.findStatus(first))?.state === 'cancelled');
     await until(async () => (await rows(one)).length === 0);
-    await expect(one.letters.list({})).resolves.toEqual([]);
+    await expect(one.letters.listLetters({})).resolves.toEqual([]);
   });
 
   it('of cron lines are enqueued once a tick, across two workers', async () => {
@@ -154,17 +157,17 @@ describe('failing jobs and lost workers', () => {
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
     one.start();
     const id = await ask(one, lasting as never, 1);
-    await until(async () => (await one.jobs.show(id))?.done === 50);
+    await until(async () => (await one.jobs.findStatus(id))?.done === 50);
     const waiting = await ask(one, lasting as never, 2);
     const stopped = started.pop()!.stop(100_000);
     await new Promise((resolve) => setTimeout(resolve, 100));
     open();
     await stopped;
     const two = await service();
-    await expect(two.jobs.show(id)).resolves.toMatchObject({ state: 'done', tries: 1 });
+    await expect(two.jobs.findStatus(id)).resolves.toMatchObject({ state: 'done', tries: 1 });
     await until(async () => (await rows(two)).length <= 1);
     await expect(two.marks('lasting')).resolves.not.toContain('2 2');
-    expect((await two.jobs.show(waiting))?.state).not.toBe('running');
+    expect((await two.jobs.findStatus(waiting))?.state).not.toBe('running');
   });
 
   it('are given back when they outlast the shutdown, and lose no try', async () => {
@@ -175,7 +178,7 @@ describe('failing jobs and lost workers', () => {
       ProbeJob.gate = new Promise((resolve) => (open = resolve));
       one.start();
       const id = await ask(one, lasting as never, 1);
-      await until(async () => (await one.jobs.show(id))?.done === 50);
+      await until(async () => (await one.jobs.findStatus(id))?.done === 50);
       if (heeds) ProbeJob.onAbort = open;
       await started.pop()!.stop(heeds ? 16_000 : 400);
       const two = await service();
@@ -185,7 +188,7 @@ describe('failing jobs and lost workers', () => {
       await expect(two.database.query('select 1 from background_workers')).resolves.toEqual([]);
       open();
       two.start();
-      await until(async () => (await two.jobs.show(id))?.state === 'done');
+      await until(async () => (await two.jobs.findStatus(id))?.state === 'done');
       await started.pop()!.stop();
     }
   });
@@ -198,7 +201,7 @@ describe('failing jobs and lost workers', () => {
     const kill = async () => {
       const child = spawn(process.execPath, ['-r', HOOK, WORKER, test.url], { stdio: 'inherit' });
       children.push(child);
-      await until(async () => (await one.jobs.show(id))?.done === 50, 'the job in the other process');
+      await until(async () => (await one.jobs.findStatus(id))?.done === 50, 'the job in the other process');
       child.kill('SIGKILL');
       await one.database.query(`update background_jobs set done = 0`);
     };
@@ -206,7 +209,7 @@ describe('failing jobs and lost workers', () => {
     await expect(rows(one)).resolves.toMatchObject([{ attempts: 1, locked_by: expect.any(String) as string }]);
     ProbeJob.gate = new Promise(() => undefined);
     one.start();
-    await until(async () => (await one.jobs.show(id))?.done === 50);
+    await until(async () => (await one.jobs.findStatus(id))?.done === 50);
     await expect(one.marks('lasting')).resolves.toEqual(['1 1', '1 2']);
     await started.pop()!.stop(100);
 
@@ -215,8 +218,10 @@ describe('failing jobs and lost workers', () => {
     await two.database.query(`update background_jobs set done = 0`);
     await until(async () => (await rows(two))[0]?.locked_by === null);
     two.start();
-    await until(async () => (await two.jobs.show(id))?.state === 'dead');
-    await expect(two.letters.list({})).resolves.toMatchObject([{ effect: 'lasting', attempts: 2, state: 'open' }]);
+    await until(async () => (await two.jobs.findStatus(id))?.state === 'dead');
+    await expect(two.letters.listLetters({})).resolves.toMatchObject([
+      { effect: 'lasting', attempts: 2, state: 'open' },
+    ]);
   });
 
   it('wait until the role migrate has created their schema, which a worker never does', async () => {
@@ -230,7 +235,7 @@ describe('failing jobs and lost workers', () => {
       );
       await runMigrations(bare.url, migrations);
       const id = await ask(one, failing, 5);
-      await until(async () => (await one.jobs.show(id))?.state === 'done');
+      await until(async () => (await one.jobs.findStatus(id))?.state === 'done');
       await started.pop()!.stop();
     } finally {
       await bare.drop();
@@ -252,7 +257,7 @@ describe('failing jobs and lost workers', () => {
       const two = await service([ProbeJob] as never[], url.href);
       two.start();
       const id = await ask(two, failing, 5);
-      await until(async () => (await two.jobs.show(id))?.state === 'done');
+      await until(async () => (await two.jobs.findStatus(id))?.state === 'done');
       await started.pop()!.stop();
     } finally {
       await one.database.query(`drop owned by ${name}`);

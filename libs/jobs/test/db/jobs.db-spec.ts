@@ -36,7 +36,7 @@ describe('jobs', () => {
     await expect(queued(one)).resolves.toBe(0);
     one.start();
     const id = await one.work.run((tx) => one.jobs.enqueue(tx, plain, { item_id: 2 }));
-    await until(async () => (await one.jobs.show(id))?.state === 'done');
+    await until(async () => (await one.jobs.findStatus(id))?.state === 'done');
     await expect(one.marks('plain')).resolves.toEqual(['2']);
     await until(async () => (await queued(one)) === 0);
   });
@@ -91,7 +91,7 @@ describe('jobs', () => {
     expect((await one.marks('replaced')).sort()).toEqual(['11', '2']);
     await until(async () => (await queued(one)) === 1);
     await expect(one.marks('kept')).resolves.toEqual([]);
-    await expect(one.jobs.show(waiting)).resolves.toMatchObject({ state: 'waiting' });
+    await expect(one.jobs.findStatus(waiting)).resolves.toMatchObject({ state: 'waiting' });
   });
 
   it('with one key run again when one was enqueued while another ran', async () => {
@@ -104,7 +104,7 @@ describe('jobs', () => {
     const second = await one.work.run((tx) => one.jobs.enqueue(tx, replaced, { item_id: 11 }));
     expect(second).not.toBe(first);
     open();
-    await until(async () => (await one.jobs.show(second))?.state === 'done');
+    await until(async () => (await one.jobs.findStatus(second))?.state === 'done');
     await expect(one.marks('replaced')).resolves.toEqual(['1', '11']);
     await until(async () => (await queued(one)) === 0);
   });
@@ -143,20 +143,20 @@ describe('jobs', () => {
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
     one.start();
     const id = await one.work.run((tx) => one.jobs.enqueue(tx, lasting, { item_id: 1 }));
-    await until(async () => (await one.jobs.show(id))?.done === 50);
-    await expect(one.jobs.show(id)).resolves.toMatchObject({
+    await until(async () => (await one.jobs.findStatus(id))?.done === 50);
+    await expect(one.jobs.findStatus(id)).resolves.toMatchObject({
       ...{ id, name: 'lasting', state: 'running', tries: 1, done: 50, total: 100, note: 'counting' },
       ...{ isCancelAsked: false, endedAt: null },
     });
     open();
-    await until(async () => (await one.jobs.show(id))?.state === 'done');
-    await expect(one.jobs.show(id)).resolves.toMatchObject({ done: 100, endedAt: expect.any(Date) as Date });
-    await expect(one.jobs.show(id + 1000)).resolves.toBeNull();
+    await until(async () => (await one.jobs.findStatus(id))?.state === 'done');
+    await expect(one.jobs.findStatus(id)).resolves.toMatchObject({ done: 100, endedAt: expect.any(Date) as Date });
+    await expect(one.jobs.findStatus(id + 1000)).resolves.toBeNull();
   });
 
   it('are cancelled while they wait, and while they run in another process', async () => {
     const [one, two] = [await service(), await service()];
-    const cancel = (id: number) => two.work.run((tx) => two.jobs.cancel(tx, id));
+    const cancel = (id: number) => two.work.run((tx) => two.jobs.cancelJob(tx, id));
     const waiting = await one.work.run((tx) => one.jobs.enqueue(tx, plain, { item_id: 1 }));
     await expect(cancel(waiting)).resolves.toBe(true);
     await expect(cancel(waiting)).resolves.toBe(false);
@@ -165,14 +165,14 @@ describe('jobs', () => {
     ProbeJob.gate = new Promise((resolve) => (open = resolve));
     ProbeJob.onAbort = () => void (wasAborted = true);
     const id = await one.work.run((tx) => one.jobs.enqueue(tx, lasting, { item_id: 2 }));
-    await until(async () => (await one.jobs.show(id))?.done === 50);
+    await until(async () => (await one.jobs.findStatus(id))?.done === 50);
     await expect(cancel(id)).resolves.toBe(true);
-    await expect(two.jobs.show(id)).resolves.toMatchObject({ state: 'running', isCancelAsked: true });
+    await expect(two.jobs.findStatus(id)).resolves.toMatchObject({ state: 'running', isCancelAsked: true });
     await until(() => wasAborted, 'the abort signal');
     open();
-    await until(async () => (await two.jobs.show(id))?.state === 'cancelled');
-    await expect(one.jobs.show(id)).resolves.toMatchObject({ tries: 1 });
-    await expect(one.jobs.show(waiting)).resolves.toMatchObject({ state: 'cancelled', tries: 0 });
+    await until(async () => (await two.jobs.findStatus(id))?.state === 'cancelled');
+    await expect(one.jobs.findStatus(id)).resolves.toMatchObject({ tries: 1 });
+    await expect(one.jobs.findStatus(waiting)).resolves.toMatchObject({ state: 'cancelled', tries: 0 });
     await until(async () => (await queued(one)) === 0);
     await expect(one.marks('lasting')).resolves.toEqual(['2 1']);
     await expect(one.marks('plain')).resolves.toEqual([]);

@@ -45,7 +45,7 @@ export class Broker {
   }
 
   /** Resolves as soon as the link is up. Errors: the signal's reason when it is aborted first. */
-  async connected(signal: AbortSignal): Promise<NatsConnection> {
+  async waitForConnection(signal: AbortSignal): Promise<NatsConnection> {
     signal.throwIfAborted();
     if (this.connection && this.isLinked) return this.connection;
     return new Promise((resolve, reject) => {
@@ -94,7 +94,7 @@ export class Broker {
         });
         isSilent = false;
         if (this.stopping.signal.aborted) return await connection.close();
-        this.open(connection);
+        this.openLink(connection);
         const error = await connection.closed();
         this.isLinked = false;
         if (error) this.logger.warn({ err: error }, 'the message bus closed the connection');
@@ -106,13 +106,13 @@ export class Broker {
     }
   }
 
-  private open(connection: NatsConnection): void {
+  private openLink(connection: NatsConnection): void {
     this.connection = connection;
     this.link();
-    void this.watch(connection);
+    void this.watchConnection(connection);
   }
 
-  private async watch(connection: NatsConnection): Promise<void> {
+  private async watchConnection(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
       if (status.type === Events.Disconnect) {
         this.isLinked = false;

@@ -21,21 +21,21 @@ export function connectionOptions(text: string, files: BusFiles = {}): Partial<C
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-    .map(urlOf);
+    .map(toUrl);
   if (urls.length === 0) throw new Error('NATS_URL names no server');
   const servers = urls.map((url) => `${url.hostname}:${url.port === '' ? '4222' : url.port}`);
-  return { servers, ...credentialsOf(urls), ...tlsOf(urls, files) };
+  return { servers, ...readCredentials(urls), ...tlsOptions(urls, files) };
 }
 
-function urlOf(part: string): URL {
-  const url = parsed(part.includes('://') ? part : `nats://${part}`);
+function toUrl(part: string): URL {
+  const url = parseUrl(part.includes('://') ? part : `nats://${part}`);
   if (!url || !SCHEMES.has(url.protocol) || url.hostname === '') {
     throw new Error('NATS_URL is not of the form nats://host:4222 or tls://host:4222');
   }
   return url;
 }
 
-function parsed(text: string): URL | null {
+function parseUrl(text: string): URL | null {
   try {
     return new URL(text);
   } catch {
@@ -43,7 +43,7 @@ function parsed(text: string): URL | null {
   }
 }
 
-function credentialsOf(urls: readonly URL[]): Partial<ConnectionOptions> {
+function readCredentials(urls: readonly URL[]): Partial<ConnectionOptions> {
   const all = [...new Set(urls.filter(hasCredentials).map((url) => `${url.username}:${url.password}`))];
   if (all.length > 1) throw new Error('NATS_URL names several users; one is used for all servers');
   const url = urls.find(hasCredentials);
@@ -57,7 +57,7 @@ function hasCredentials(url: URL): boolean {
 }
 
 /** With `tls`, the client refuses a server without TLS. */
-function tlsOf(urls: readonly URL[], files: BusFiles): Partial<ConnectionOptions> {
+function tlsOptions(urls: readonly URL[], files: BusFiles): Partial<ConnectionOptions> {
   const asked = urls.map((url) => url.protocol === 'tls:');
   if (new Set(asked).size > 1) throw new Error('NATS_URL mixes nats:// and tls://');
   const given = Object.fromEntries(Object.entries(files).filter(([, path]) => path));

@@ -11,11 +11,11 @@ export type FaultPoint = 'relay.before-mark' | 'consumer.before-ack';
 export class FaultPoints {
   private readonly steps = new Map<FaultPoint, () => Promise<void> | void>();
 
-  on(point: FaultPoint, step: () => Promise<void> | void): void {
+  setStep(point: FaultPoint, step: () => Promise<void> | void): void {
     this.steps.set(point, step);
   }
 
-  async reach(point: FaultPoint): Promise<void> {
+  async reachPoint(point: FaultPoint): Promise<void> {
     await this.steps.get(point)?.();
   }
 }

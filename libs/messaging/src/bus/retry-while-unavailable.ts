@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Unavailable } from '@rookery/kernel';
-import { isDatabaseAway, violates } from '@rookery/persistence';
+import { isDatabaseAway, violatesConstraint } from '@rookery/persistence';
 
 /** Units: milliseconds. */
 const BACKOFF_MS = { first: 100, most: 5000, growth: 2 };
@@ -37,7 +37,7 @@ export async function retryWhileUnavailable<T>(
 
 /** Whether the database or another service is down. A violated constraint is the message's own fault. */
 function isOutage(error: unknown): boolean {
-  if (violates(error)) return false;
+  if (violatesConstraint(error)) return false;
   if (isDatabaseAway(error)) return true;
   // A statement timeout is Unavailable too, but this message may be what makes the statement slow, so it counts.
   return error instanceof Unavailable && error.reason !== 'database slow';

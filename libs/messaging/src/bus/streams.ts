@@ -94,10 +94,12 @@ export class Streams {
     const wanted = streamConfig(service, this.options);
     try {
       const { config } = await manager.streams.info(wanted.name);
-      await this.correct(wanted.name, driftOf(config, wanted), () => manager.streams.update(wanted.name, wanted));
+      await this.correctDrift(wanted.name, findDrift(config, wanted), () =>
+        manager.streams.update(wanted.name, wanted),
+      );
     } catch (error) {
       if (apiCode(error) !== STREAM_NOT_FOUND) throw error;
-      await created(() => manager.streams.add(wanted));
+      await createIfMissing(() => manager.streams.add(wanted));
       this.logger.info({ stream: wanted.name }, 'a stream was created');
     }
   }
@@ -112,7 +114,7 @@ export class Streams {
       await this.correctConsumer(manager, stream, config, wanted);
     } catch (error) {
       if (apiCode(error) !== CONSUMER_NOT_FOUND) throw error;
-      await created(() => manager.consumers.add(stream, wanted));
+      await createIfMissing(() => manager.consumers.add(stream, wanted));
       this.logger.info({ stream, durable }, 'a durable consumer was created');
     }
   }
@@ -134,7 +136,7 @@ export class Streams {
     } catch (error) {
       if (apiCode(error) !== CONSUMER_NOT_FOUND) throw error;
     }
-    await created(() => manager.consumers.add(stream, consumerConfig(durable, event, from)));
+    await createIfMissing(() => manager.consumers.add(stream, consumerConfig(durable, event, from)));
   }
 
   private async correctConsumer(
@@ -145,10 +147,16 @@ export class Streams {
   ): Promise<void> {
     // The start of reading was set when the durable was created.
     const { durable_name: durable, deliver_policy: _, ...changing } = wanted;
-    await this.correct(durable, driftOf(config, changing), () => manager.consumers.update(stream, durable, changing));
+    await this.correctDrift(durable, findDrift(config, changing), () =>
+      manager.consumers.update(stream, durable, changing),
+    );
   }
 
-  private async correct(name: string, drift: Record<string, unknown>, update: () => Promise<unknown>): Promise<void> {
+  private async correctDrift(
+    name: string,
+    drift: Record<string, unknown>,
+    update: () => Promise<unknown>,
+  ): Promise<void> {
     if (Object.keys(drift).length === 0) return;
     this.logger.warn({ name, drift }, 'the configuration differs; correcting it');
     try {
@@ -160,7 +168,7 @@ export class Streams {
   }
 }
 
-async function created(create: () => Promise<unknown>): Promise<void> {
+async function createIfMissing(create: () => Promise<unknown>): Promise<void> {
   try {
     await create();
   } catch (error) {
@@ -169,7 +177,7 @@ async function created(create: () => Promise<unknown>): Promise<void> {
 }
 
 /** Wanted fields whose values differ, with their current values. */
-function driftOf(config: object, wanted: object): Record<string, unknown> {
+function findDrift(config: object, wanted: object): Record<string, unknown> {
   const now = config as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(wanted)

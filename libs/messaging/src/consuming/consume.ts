@@ -63,13 +63,12 @@ export function declaredEffects(
 type Handler = (this: unknown, batch: AnyBatch, ...rest: unknown[]) => unknown;
 
 /**
- * Makes a controller's method the effect of an event, or of each event of a family. The method receives batches of events
- * that are new to it and writes through `tx`; inbox rows and effects commit together. An event whose effect fails is
- * tried again and finally kept as a dead letter.
- * Shape: `effect` is a permanent name (`raise-todos`); renaming it replays the stream from its start. A handler must not
- * do anything that a rollback cannot undo, because a failing batch is tried again event by event. `gatherMs` is how long
- * events may wait to share a transaction with others, for effects that no user waits for.
- * Source: reference reliability 2.3, 2.4; ADR 0025.
+ * Makes a controller's method the effect of an event, or of each event of a family. The method receives batches of
+ * events that are new to it and writes through `tx`; inbox rows and effects commit together. An event whose effect
+ * fails is tried again and finally kept as a dead letter. `effect` is a permanent name (`raise-todos`); renaming it
+ * replays the stream from its start. A handler must not do anything that a rollback cannot undo, because a failing
+ * batch is tried again event by event. `gatherMs` is how long events may wait to share a transaction with others, for
+ * effects that no user waits for. Source: reference reliability 2.3, 2.4; ADR 0025.
  */
 export function Consume<D extends EventDefinition>(
   event: D | EventFamily<D>,

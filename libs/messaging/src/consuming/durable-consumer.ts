@@ -6,7 +6,7 @@ import type { ConsumerMessages, JsMsg, Subscription } from 'nats';
 import type { Broker } from '../bus/broker';
 import type { DeliveredWith } from './consume';
 import type { Effect, Effects } from './effects';
-import { decode, toLetter } from './envelope';
+import { decodeEvent, toLetter } from './envelope';
 import { inEventSpan } from './event-span';
 import type { FaultPoints } from '../bus/fault-points';
 import { retryWhileUnavailable } from '../bus/retry-while-unavailable';
@@ -89,15 +89,15 @@ export class DurableConsumer {
   }
 
   start(): void {
-    this.running ??= this.consume();
+    this.running ??= this.consumeMessages();
   }
 
   /** Number of events that wait for this effect, delivered or not. Errors: thrown if the bus does not answer. */
-  async pending(): Promise<{ readonly effect: string; readonly subject: string; readonly count: number }> {
+  async countPending(): Promise<{ readonly effect: string; readonly subject: string; readonly count: number }> {
     const { broker } = this.parts;
     const { definition, name } = this.effect;
     if (!broker.isConnected) throw new Error('the bus is away');
-    const manager = await (await broker.connected(this.stopping.signal)).jetstreamManager({ checkAPI: false });
+    const manager = await (await broker.waitForConnection(this.stopping.signal)).jetstreamManager({ checkAPI: false });
     const { num_pending, num_ack_pending } = await manager.consumers.info(
       streamNameOf(definition.service),
       this.durable,
@@ -117,7 +117,7 @@ export class DurableConsumer {
   }
 
   /**
-   * Ends the subscription after the server has confirmed it: `take` gives back the messages sent until then, which would
+   * Ends the subscription after the server has confirmed it: `takeMessage` gives back the messages sent until then, which would
    * otherwise be missing until the acknowledgement wait is over. `stop()` of the client would drop them.
    */
   private async drainSubscription(): Promise<void> {
@@ -129,12 +129,12 @@ export class DurableConsumer {
     this.messages?.stop();
   }
 
-  private async consume(): Promise<void> {
+  private async consumeMessages(): Promise<void> {
     const { broker, streams } = this.parts;
     const { definition } = this.effect;
     while (!this.stopping.signal.aborted) {
       try {
-        const connection = await broker.connected(this.stopping.signal);
+        const connection = await broker.waitForConnection(this.stopping.signal);
         await streams.reconcileConsumer(connection, this.durable, definition);
         const consumer = await connection.jetstream().consumers.get(streamNameOf(definition.service), this.durable);
         this.messages = await consumer.consume({
@@ -142,7 +142,7 @@ export class DurableConsumer {
           expires: PULL.expiresMs,
           idle_heartbeat: PULL.heartbeatMs,
           abort_on_missing_resource: true,
-          callback: (message) => this.take(message),
+          callback: (message) => this.takeMessage(message),
         });
         this.lastReported = null;
         if (this.stopping.signal.aborted) this.messages.stop();
@@ -165,11 +165,11 @@ export class DurableConsumer {
     else logger.warn({ err: error, durable: this.durable }, why);
   }
 
-  private take(message: JsMsg): void {
+  private takeMessage(message: JsMsg): void {
     if (this.stopping.signal.aborted) return message.nak();
     this.queue.push(message);
     if (this.queue.length === this.parts.batchCount) this.gathering.nudge();
-    this.working ??= this.untilGathered().then(() => this.drain());
+    this.working ??= this.untilGathered().then(() => this.drainMessages());
   }
 
   /** Lets at least the received bytes be parsed first, so that events that arrived together are handled together. */
@@ -183,13 +183,13 @@ export class DurableConsumer {
     return ms <= 0 ? Promise.resolve() : this.gathering.sleep(ms);
   }
 
-  private async drain(): Promise<void> {
+  private async drainMessages(): Promise<void> {
     const heartbeat = setInterval(() => this.extendAckWait(), HEARTBEAT_MS);
     try {
       while (this.queue.length > 0 && !this.stopping.signal.aborted) {
         const batch = this.queue.splice(0, this.parts.batchCount);
         for (const message of batch) this.held.add(message);
-        await this.batch(batch);
+        await this.runBatch(batch);
         for (const message of batch) this.held.delete(message);
         this.latest = { count: batch.length, endedAt: performance.now() };
         if (this.queue.length > 0 && this.queue.length < this.parts.batchCount) await this.untilGathered();
@@ -201,7 +201,7 @@ export class DurableConsumer {
       clearInterval(heartbeat);
       this.working = null;
       // A message may have arrived since the last check.
-      if (this.queue.length > 0 && !this.stopping.signal.aborted) this.working = this.drain();
+      if (this.queue.length > 0 && !this.stopping.signal.aborted) this.working = this.drainMessages();
     }
   }
 
@@ -209,36 +209,36 @@ export class DurableConsumer {
     for (const message of [...this.held, ...this.queue]) message.working();
   }
 
-  private async batch(messages: readonly JsMsg[]): Promise<void> {
+  private async runBatch(messages: readonly JsMsg[]): Promise<void> {
     const deliveries: Delivery[] = [];
     for (const message of messages) {
-      const decoded = decode(message.string(), this.effect.definition);
+      const decoded = decodeEvent(message.string(), this.effect.definition);
       if (decoded.outcome === 'event') {
         deliveries.push({ message, event: decoded.event, isRedelivered: message.redelivered });
       } else if (decoded.outcome === 'foreign') {
         this.counters.foreign.inc({ effect: this.effect.name });
-        this.settle(message, 'ack');
+        this.settleMessage(message, 'ack');
       } else {
-        await this.whileAvailable(() => this.bury(message, decoded.reason, decoded.problem));
+        await this.whileAvailable(() => this.buryMessage(message, decoded.reason, decoded.problem));
       }
     }
     if (deliveries.length === 0) return;
-    const error = await this.attempt(deliveries);
+    const error = await this.attemptEffects(deliveries);
     if (error === null) return;
-    if (deliveries.length === 1) return this.count(deliveries[0]!, error.reason);
+    if (deliveries.length === 1) return this.countFailure(deliveries[0]!, error.reason);
     for (const delivery of deliveries) {
-      const own = await this.attempt([delivery]);
-      if (own) await this.count(delivery, own.reason);
+      const own = await this.attemptEffects([delivery]);
+      if (own) await this.countFailure(delivery, own.reason);
     }
   }
 
   /** Runs all messages in one transaction. Returns null when done or stopping, else the reason of the failure. */
-  private async attempt(deliveries: readonly Delivery[]): Promise<{ readonly reason: unknown } | null> {
+  private async attemptEffects(deliveries: readonly Delivery[]): Promise<{ readonly reason: unknown } | null> {
     const { effects, faults } = this.parts;
     try {
       const parents = deliveries.flatMap(({ message }) => message.headers?.get('traceparent') || []);
       const fresh = await inEventSpan(this.effect.name, parents, () =>
-        this.whileAvailable(() => effects.run(this.effect, deliveries)),
+        this.whileAvailable(() => effects.runEffect(this.effect, deliveries)),
       );
       if (fresh === null) return null;
       this.counters.done.inc({ effect: this.effect.name }, fresh);
@@ -246,42 +246,42 @@ export class DurableConsumer {
     } catch (error) {
       return { reason: error };
     }
-    await faults.reach('consumer.before-ack');
+    await faults.reachPoint('consumer.before-ack');
     for (const { message, event } of deliveries) {
       this.counters.lag.observe({ effect: this.effect.name }, Math.max(0, Date.now() - Date.parse(event.time)) / 1000);
-      this.settle(message, 'ack');
+      this.settleMessage(message, 'ack');
     }
     return null;
   }
 
   /** Counts a failed try; the message comes again later, or becomes a dead letter. */
-  private async count(delivery: Delivery, error: unknown): Promise<void> {
+  private async countFailure(delivery: Delivery, error: unknown): Promise<void> {
     const { letters, retryDelaysMs, logger } = this.parts;
     const { message, event } = delivery;
     this.counters.failed.inc({ effect: this.effect.name });
     const outcome = await this.whileAvailable(() =>
-      letters.failed(toLetter(this.effect.name, message, event.id), error, retryDelaysMs.length + 1),
+      letters.recordFailure(toLetter(this.effect.name, message, event.id), error, retryDelaysMs.length + 1),
     );
     if (outcome === null) return;
     const facts = { effect: this.effect.name, eventId: event.id, attempts: outcome.attempts, err: error };
     if (outcome.state === 'retrying') {
       logger.warn(facts, 'an effect failed and will be tried again');
-      this.settle(message, 'later', retryDelaysMs[outcome.attempts - 1] ?? retryDelaysMs.at(-1) ?? 0);
+      this.settleMessage(message, 'later', retryDelaysMs[outcome.attempts - 1] ?? retryDelaysMs.at(-1) ?? 0);
       return;
     }
     logger.error(facts, 'an effect failed for the last time: dead letter');
     this.counters.dead.inc({ effect: this.effect.name, reason: 'failed' });
-    this.settle(message, 'never');
+    this.settleMessage(message, 'never');
   }
 
-  private async bury(message: JsMsg, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
-    await this.parts.letters.bury(toLetter(this.effect.name, message, null), reason, problem);
+  private async buryMessage(message: JsMsg, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
+    await this.parts.letters.buryLetter(toLetter(this.effect.name, message, null), reason, problem);
     this.parts.logger.error({ effect: this.effect.name, reason, problem }, 'an event cannot be read: dead letter');
     this.counters.dead.inc({ effect: this.effect.name, reason });
-    this.settle(message, 'never');
+    this.settleMessage(message, 'never');
   }
 
-  private settle(message: JsMsg, how: 'ack' | 'never' | 'later', delayMs = 0): void {
+  private settleMessage(message: JsMsg, how: 'ack' | 'never' | 'later', delayMs = 0): void {
     this.held.delete(message);
     if (how === 'ack') message.ack();
     else if (how === 'never') message.term();

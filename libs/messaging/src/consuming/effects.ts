@@ -5,7 +5,7 @@ import { DeadLetters, Inbox, Work } from '@rookery/persistence';
 import type { LetterRow, Tx } from '@rookery/persistence';
 import { findFailure } from './consume';
 import type { AnyBatch, DeliveredWith } from './consume';
-import { decode } from './envelope';
+import { decodeEvent } from './envelope';
 
 /** A handler with the name of its effect, as the strategy collects it. */
 export interface Effect {
@@ -18,7 +18,7 @@ export interface Effect {
 }
 
 /** Deletes the row that counts an event's tries once the event succeeds. Only events held for a retry have one. */
-export interface Attempted {
+export interface AttemptedEvent {
   readonly event: DeliveredWith<unknown>;
   readonly isRedelivered: boolean;
 }
@@ -33,31 +33,31 @@ export class Effects {
   ) {}
 
   /** Returns the number of new events. Errors: the handler's error; nothing was written then. */
-  async run(effect: Effect, attempted: readonly Attempted[]): Promise<number> {
+  async runEffect(effect: Effect, attempted: readonly AttemptedEvent[]): Promise<number> {
     return this.work.run(async (tx) => {
       const byId = new Map(attempted.map(({ event }) => [event.id, event]));
-      const fresh = await this.inbox.fresh(tx, effect.name, [...byId.keys()]);
+      const fresh = await this.inbox.claimNew(tx, effect.name, [...byId.keys()]);
       const events = [...byId.values()].filter((event) => fresh.has(event.id));
-      if (events.length > 0) await invoke(effect, { tx, events });
+      if (events.length > 0) await invokeHandler(effect, { tx, events });
       const again = attempted.filter((one) => one.isRedelivered).map((one) => one.event.id);
-      if (again.length > 0) await this.letters.recovered(tx, effect.name, again);
+      if (again.length > 0) await this.letters.removeRecovered(tx, effect.name, again);
       return events.length;
     });
   }
 
   /** Runs the event of a dead letter through the inbox, like any delivery. Errors: the handler's error. */
-  async replay(effects: readonly Effect[], letter: LetterRow, tx: Tx): Promise<void> {
+  async replayLetter(effects: readonly Effect[], letter: LetterRow, tx: Tx): Promise<void> {
     const effect = effects.find((one) => one.name === letter.effect && one.definition.subject === letter.subject);
     if (!effect) throw new Error(`no effect ${letter.effect} on ${letter.subject} runs here`);
-    const decoded = decode(letter.body, effect.definition);
+    const decoded = decodeEvent(letter.body, effect.definition);
     if (decoded.outcome !== 'event') throw new Error('problem' in decoded ? decoded.problem : 'not this event');
-    const fresh = await this.inbox.fresh(tx, effect.name, [decoded.event.id]);
-    if (fresh.size > 0) await invoke(effect, { tx, events: [decoded.event] });
+    const fresh = await this.inbox.claimNew(tx, effect.name, [decoded.event.id]);
+    if (fresh.size > 0) await invokeHandler(effect, { tx, events: [decoded.event] });
   }
 }
 
 /** Calls the handler through Nest and rethrows its original error. */
-async function invoke(effect: Effect, batch: AnyBatch): Promise<void> {
+async function invokeHandler(effect: Effect, batch: AnyBatch): Promise<void> {
   const result = await effect.call(batch);
   // Guards, pipes and interceptors of Nest fail as an errored Observable, which must be awaited or it is lost.
   if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });

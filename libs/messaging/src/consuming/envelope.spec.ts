@@ -1,5 +1,5 @@
 import { NOTEABLE_TYPE_OF, noteDeleted } from '@rookery/contracts';
-import { decode, envelopeText } from './envelope';
+import { decodeEvent, envelopeText } from './envelope';
 
 const data = {
   note_id: 3,
@@ -33,7 +33,7 @@ const changed = (over: object): string => JSON.stringify({ ...(JSON.parse(text) 
 
 describe('envelopes', () => {
   it('preserve an outbox row when encoded and decoded', () => {
-    expect(decode(text, noteDeleted)).toEqual({
+    expect(decodeEvent(text, noteDeleted)).toEqual({
       outcome: 'event',
       event: {
         id: '0197a5c0-0000-7000-8000-000000000001',
@@ -49,12 +49,12 @@ describe('envelopes', () => {
   });
 
   it('are read without a directory version, as older producers send them', () => {
-    const old = decode(changed({ directoryversion: undefined, directoryepoch: undefined }), noteDeleted);
+    const old = decodeEvent(changed({ directoryversion: undefined, directoryepoch: undefined }), noteDeleted);
     expect(old).toMatchObject({ outcome: 'event', event: expect.not.objectContaining({ seen: expect.anything() }) });
   });
 
   it('are read when a newer producer added fields', () => {
-    expect(decode(changed({ data: { ...data, mood: 'glad' }, extra: 1 }), noteDeleted).outcome).toBe('event');
+    expect(decodeEvent(changed({ data: { ...data, mood: 'glad' }, extra: 1 }), noteDeleted).outcome).toBe('event');
   });
 
   it.each([
@@ -68,11 +68,11 @@ describe('envelopes', () => {
     ['no data', changed({ data: null }), '$ is not an object'],
     ['data against the contract', changed({ data: { ...data, author_id: '7' } }), '$.author_id is not an integer'],
   ])('with %s are unreadable', (_, body, problem) => {
-    expect(decode(body, noteDeleted)).toEqual({ outcome: 'unreadable', reason: 'undecodable', problem });
+    expect(decodeEvent(body, noteDeleted)).toEqual({ outcome: 'unreadable', reason: 'undecodable', problem });
   });
 
   it('distinguish another major version from another event', () => {
-    const type = (name: string) => decode(changed({ type: name }), noteDeleted);
+    const type = (name: string) => decodeEvent(changed({ type: name }), noteDeleted);
     expect(type('rookery.collaboration.note.deleted.v2')).toMatchObject({ reason: 'unknown_version' });
     expect(type('rookery.collaboration.note.created.v1')).toMatchObject({ outcome: 'foreign' });
     expect(type('nonsense')).toMatchObject({ outcome: 'foreign' });

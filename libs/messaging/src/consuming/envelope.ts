@@ -44,7 +44,7 @@ export function envelopeText(row: OutboxRow, source: string): string {
   return `${JSON.stringify(head).slice(0, -1)},"data":${row.payload}}`;
 }
 
-export type Decoded =
+export type DecodedMessage =
   | { readonly outcome: 'event'; readonly event: DeliveredWith<unknown> }
   /** Another event than the subscribed one; it is ignored. */
   | { readonly outcome: 'foreign'; readonly type: string }
@@ -53,8 +53,8 @@ export type Decoded =
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Reads a message against the contract of the subject. Source: reference reliability 2.4, 2.5. */
-export function decode(body: string, definition: EventDefinition): Decoded {
-  const envelope = parsed(body);
+export function decodeEvent(body: string, definition: EventDefinition): DecodedMessage {
+  const envelope = parseEnvelope(body);
   if (!envelope) return { outcome: 'unreadable', reason: 'undecodable', problem: 'the body is not a JSON object' };
   const { type } = envelope;
   if (typeof type !== 'string') return { outcome: 'unreadable', reason: 'undecodable', problem: 'type is missing' };
@@ -67,17 +67,17 @@ export function decode(body: string, definition: EventDefinition): Decoded {
   if (problems.length > 0) return { outcome: 'unreadable', reason: 'undecodable', problem: problems.join(', ') };
   const { id, time, aggregateid: aggregateId, actorid: actorId = null, data } = envelope;
   const facts = { id, time, aggregateType: definition.noun, aggregateId, actorId, data };
-  return { outcome: 'event', event: { ...facts, ...seenIn(envelope) } as DeliveredWith<unknown> };
+  return { outcome: 'event', event: { ...facts, ...readSeen(envelope) } as DeliveredWith<unknown> };
 }
 
 /** Older events have no directory version. */
-function seenIn({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): {
+function readSeen({ directoryversion: version, directoryepoch: epoch }: Partial<Envelope>): {
   readonly seen?: DirectoryPosition;
 } {
   return version === undefined || epoch === undefined ? {} : { seen: { version, epoch } };
 }
 
-function parsed(body: string): Partial<Envelope> | null {
+function parseEnvelope(body: string): Partial<Envelope> | null {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;

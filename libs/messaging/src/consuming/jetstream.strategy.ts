@@ -29,7 +29,7 @@ export class JetStreamStrategy extends Server implements CustomTransportStrategy
     super();
     const help = 'Events that wait for their effect, as the bus counts them.';
     parts.metrics.gauge('rookery_consumer_pending', help, ['effect', 'subject'], async (gauge) => {
-      const all = await Promise.all(this.consumers.map((consumer) => consumer.pending()));
+      const all = await Promise.all(this.consumers.map((consumer) => consumer.countPending()));
       for (const { effect, subject, count } of all) gauge.set({ effect, subject }, count);
     });
   }

@@ -35,7 +35,7 @@ export class OutboxReader {
   }
 
   /** Becomes the leader; null when another process is. Errors: those of a database that is down. */
-  static async lead(database: Database, name: string): Promise<OutboxReader | null> {
+  static async tryToLead(database: Database, name: string): Promise<OutboxReader | null> {
     const client = await database.openConnection(name, STATEMENT_MS);
     try {
       // A mark lost in a server crash only republishes an event that the bus recognizes, so the commit need not wait for the disk.
@@ -50,7 +50,7 @@ export class OutboxReader {
     return null;
   }
 
-  get leads(): boolean {
+  get isLeader(): boolean {
     return !this.isLost;
   }
 
@@ -78,7 +78,7 @@ export class OutboxReader {
   }
 
   /** Deletes a chunk of rows past their retention. Returns whether there may be more. Units: days. */
-  async prune(outboxDays: number, inboxDays: number): Promise<boolean> {
+  async pruneRows(outboxDays: number, inboxDays: number): Promise<boolean> {
     // Only the head of the table is read, because ids grow with time; so published_at needs no index.
     const outbox = await this.client.query(
       `delete from outbox where id in (

@@ -24,17 +24,17 @@ export class Publisher {
   }
 
   /** Publishes an event. Resolves when the stream has stored it. Errors: thrown if it may not be stored. */
-  async publish(row: OutboxRow): Promise<void> {
-    const id = messageIdOf(row);
-    const { duplicate, seq } = await this.send(row, id);
+  async publishRow(row: OutboxRow): Promise<void> {
+    const id = createMessageId(row);
+    const { duplicate, seq } = await this.sendMessage(row, id);
     if (!duplicate) return;
     this.duplicates.inc();
     // The stream recognizes message ids for ten minutes, even of messages that it no longer holds.
-    if ((await this.at(seq))?.header.get('Nats-Msg-Id') === id) return;
-    await this.send(row, `${row.event_id}.${Date.now()}`);
+    if ((await this.findMessage(seq))?.header.get('Nats-Msg-Id') === id) return;
+    await this.sendMessage(row, `${row.event_id}.${Date.now()}`);
   }
 
-  private send(row: OutboxRow, msgID: string): Promise<{ readonly duplicate: boolean; readonly seq: number }> {
+  private sendMessage(row: OutboxRow, msgID: string): Promise<{ readonly duplicate: boolean; readonly seq: number }> {
     const fields = headers();
     fields.set('Content-Type', 'application/cloudevents+json');
     if (row.traceparent !== null) fields.set('traceparent', row.traceparent);
@@ -46,8 +46,8 @@ export class Publisher {
     });
   }
 
-  private async at(seq: number): Promise<StoredMsg | null> {
-    return stored(this.connection, this.service, { seq });
+  private async findMessage(seq: number): Promise<StoredMsg | null> {
+    return findStored(this.connection, this.service, { seq });
   }
 }
 
@@ -56,18 +56,18 @@ export async function readLastMessage(
   connection: NatsConnection,
   service: ServiceName,
 ): Promise<{ readonly eventId: string; readonly at: number } | null> {
-  const message = await stored(connection, service, { last_by_subj: `${service}.>` });
+  const message = await findStored(connection, service, { last_by_subj: `${service}.>` });
   const id = message?.header.get('Nats-Msg-Id').split('.')[0];
   // A message that is not one of our events is ignored.
   return message && UUID.test(id ?? '') ? { eventId: id as string, at: message.time.getTime() } : null;
 }
 
 /** Gives an event that is sent again another message id. */
-function messageIdOf({ event_id, generation }: OutboxRow): string {
+function createMessageId({ event_id, generation }: OutboxRow): string {
   return generation === 0 ? event_id : `${event_id}.${generation}`;
 }
 
-async function stored(
+async function findStored(
   connection: NatsConnection,
   service: ServiceName,
   query: { readonly seq: number } | { readonly last_by_subj: string },

@@ -80,13 +80,13 @@ export class Relay {
       failed: metrics.counter('rookery_outbox_failed_total', 'Failed tries to publish an event.', ['reason']),
     };
     metrics.gauge('rookery_relay_leads', 'Whether the relay of this process leads: 1 or 0.', [], (gauge) =>
-      gauge.set(this.reader?.leads ? 1 : 0),
+      gauge.set(this.reader?.isLeader ? 1 : 0),
     );
     metrics.gauge('rookery_outbox_depth', 'Events that wait for the bus; counted up to 10,000.', [], (gauge) =>
-      this.measure(gauge, 'count(*)'),
+      this.measureLag(gauge, 'count(*)'),
     );
     metrics.gauge('rookery_outbox_oldest_seconds', 'Age of the oldest event that waits for the bus.', [], (gauge) =>
-      this.measure(gauge, 'greatest(0, coalesce(extract(epoch from now() - min(occurred_at)), 0))'),
+      this.measureLag(gauge, 'greatest(0, coalesce(extract(epoch from now() - min(occurred_at)), 0))'),
     );
     work.onEmitted(() => {
       this.pace.recordWork();
@@ -110,8 +110,8 @@ export class Relay {
   private async loop(): Promise<void> {
     while (!this.stopping.signal.aborted) {
       try {
-        if (!(await this.lead())) await this.wake.sleep(LEADERSHIP_POLL_MS);
-        else if (!(await this.step())) await this.rest();
+        if (!(await this.tryToLead())) await this.wake.sleep(LEADERSHIP_POLL_MS);
+        else if (!(await this.runStep())) await this.pauseRelay();
       } catch (error) {
         await this.recover(error);
       }
@@ -120,20 +120,20 @@ export class Relay {
     await this.reader?.release();
   }
 
-  private async lead(): Promise<boolean> {
-    if (this.reader?.leads) return true;
+  private async tryToLead(): Promise<boolean> {
+    if (this.reader?.isLeader) return true;
     await this.reader?.release();
     // Events that another leader may publish meanwhile must not be marked here.
     this.published = [];
     this.isHistoryChecked = false;
-    this.reader = await OutboxReader.lead(this.parts.database, `rookery-${this.parts.service}-relay`);
+    this.reader = await OutboxReader.tryToLead(this.parts.database, `rookery-${this.parts.service}-relay`);
     return this.reader !== null;
   }
 
   /** Publishes one batch. Returns whether there may be more right now. */
-  private async step(): Promise<boolean> {
+  private async runStep(): Promise<boolean> {
     const { broker, streams, service, settings, faults } = this.parts;
-    const connection = await broker.connected(this.stopping.signal);
+    const connection = await broker.waitForConnection(this.stopping.signal);
     if (this.isStreamInDoubt(broker.links)) {
       const { links } = broker;
       await streams.reconcileStream(connection, service);
@@ -150,9 +150,9 @@ export class Relay {
     this.pace.recordWork();
     const outcome = await publishAll(new Publisher(connection, service, this.counters.duplicates), rows);
     this.counters.published.inc(outcome.acknowledged.length);
-    await faults.reach('relay.before-mark');
+    await faults.reachPoint('relay.before-mark');
     this.published = outcome.acknowledged;
-    if (outcome.failed.length > 0) await this.failed(outcome);
+    if (outcome.failed.length > 0) await this.recordFailure(outcome);
     else this.failuresInRow = 0;
     return true;
   }
@@ -167,10 +167,10 @@ export class Relay {
     return links !== this.checkedLink || Date.now() - this.streamCheckedAt > everyMs;
   }
 
-  private async failed(outcome: Outcome): Promise<void> {
+  private async recordFailure(outcome: PublishResult): Promise<void> {
     // A lost stream is recreated before the next try.
     this.streamCheckedAt = 0;
-    this.counters.failed.inc({ reason: reasonOf(outcome.error) }, outcome.failed.length);
+    this.counters.failed.inc({ reason: errorReason(outcome.error) }, outcome.failed.length);
     await this.reader!.noteFailures(outcome.failed, String(outcome.error));
     this.parts.logger.warn({ err: outcome.error, count: outcome.failed.length }, 'events could not be published');
     this.failuresInRow = outcome.acknowledged.length > 0 ? 1 : this.failuresInRow + 1;
@@ -181,16 +181,16 @@ export class Relay {
     if (this.stopping.signal.aborted) return;
     this.streamCheckedAt = 0;
     this.failuresInRow += 1;
-    this.counters.failed.inc({ reason: reasonOf(error) });
+    this.counters.failed.inc({ reason: errorReason(error) });
     this.parts.logger.warn({ err: error }, 'the relay failed');
     await this.backOff();
   }
 
-  private async rest(): Promise<void> {
+  private async pauseRelay(): Promise<void> {
     await this.restoration.recordTime();
     const { outboxPollMs, outboxRetentionDays, inboxRetentionDays } = this.parts.settings;
     if (Date.now() >= this.nextPruneAt) {
-      const hasMore = await this.reader!.prune(outboxRetentionDays, inboxRetentionDays);
+      const hasMore = await this.reader!.pruneRows(outboxRetentionDays, inboxRetentionDays);
       this.nextPruneAt = Date.now() + (hasMore ? outboxPollMs : PRUNE_EVERY_MS);
     }
     await this.wake.sleep(this.pace.restMs);
@@ -204,12 +204,12 @@ export class Relay {
   }
 
   private async markLast(): Promise<void> {
-    if (this.published.length === 0 || !this.reader?.leads) return;
+    if (this.published.length === 0 || !this.reader?.isLeader) return;
     await this.reader.markAndRead(this.published, this.parts.settings.outboxBatchCount).catch(() => undefined);
   }
 
   /** Runs at each scrape; the partial index makes it cheap. */
-  private async measure(gauge: { set(value: number): void }, what: string): Promise<void> {
+  private async measureLag(gauge: { set(value: number): void }, what: string): Promise<void> {
     const rows = await this.parts.database.query<{ value: number }>(
       `select ${what}::float as value
        from (select occurred_at from outbox where published_at is null order by id limit 10000) waiting`,
@@ -218,7 +218,7 @@ export class Relay {
   }
 }
 
-interface Outcome {
+interface PublishResult {
   /** Ids that may be marked as published. */
   readonly acknowledged: number[];
   readonly failed: number[];
@@ -230,7 +230,7 @@ interface Outcome {
  * starts, and later rows of the failed row's aggregate stay unmarked although they may have arrived: they are sent again
  * after it.
  */
-async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Promise<Outcome> {
+async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Promise<PublishResult> {
   const acknowledged = new Set<number>();
   const failed = new Map<number, unknown>();
   let next = 0;
@@ -238,7 +238,7 @@ async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Pro
     while (next < rows.length && failed.size === 0) {
       const row = rows[next++]!;
       try {
-        await publisher.publish(row);
+        await publisher.publishRow(row);
         acknowledged.add(row.id);
       } catch (error) {
         failed.set(row.id, error);
@@ -256,7 +256,7 @@ async function publishAll(publisher: Publisher, rows: readonly OutboxRow[]): Pro
   return { acknowledged: markable, failed: [...failed.keys()], error: [...failed.values()][0] };
 }
 
-function reasonOf(error: unknown): string {
+function errorReason(error: unknown): string {
   if (error instanceof NatsError) return error.api_error ? `api_${error.api_error.err_code}` : error.code.toLowerCase();
   return 'other';
 }

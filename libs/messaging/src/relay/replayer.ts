@@ -29,7 +29,7 @@ export class Replayer {
   private async loop(handled: readonly Effect[]): Promise<void> {
     while (!this.isStopping) {
       try {
-        await this.round(handled);
+        await this.runRound(handled);
       } catch (error) {
         this.logger.warn({ err: error }, 'dead letters could not be replayed');
       }
@@ -37,10 +37,10 @@ export class Replayer {
     }
   }
 
-  private async round(handled: readonly Effect[]): Promise<void> {
-    await this.letters.replay({
+  private async runRound(handled: readonly Effect[]): Promise<void> {
+    await this.letters.replayLetters({
       kind: 'event',
-      use: (tx, letter) => this.effects.replay(handled, letter, tx),
+      use: (tx, letter) => this.effects.replayLetter(handled, letter, tx),
       isStopping: () => this.isStopping,
       onOutcome: ({ id, ...outcome }) => {
         if ('failed' in outcome) this.logger.warn({ deadLetterId: id, err: outcome.failed }, 'a replay failed');

@@ -5,13 +5,12 @@ import type { Command } from '@rookery/platform';
 const CHUNK = 1000;
 
 /**
- * Removes the published mark of events, so that the relay sends them again. This fills a lost or emptied stream from the
- * outbox. Event ids stay the same, so that inboxes recognize them; message ids change, because a stream that still
- * recognizes the old ones would refuse the messages.
- * Shape: `types` are names with or without the leading `rookery.`; null means all. Bounds: `from` inclusive, `to` exclusive.
- * Source: reference reliability 2.6.
+ * Removes the published mark of events, so that the relay sends them again. This fills a lost or emptied stream from
+ * the outbox. Event ids stay the same, so that inboxes recognize them; message ids change, because a stream that still
+ * recognizes the old ones would refuse the messages. `types` are names with or without the leading `rookery.`; null
+ * means all. Bounds: `from` inclusive, `to` exclusive. Source: reference reliability 2.6.
  */
-export async function republish(
+export async function republishEvents(
   database: Database,
   o: { readonly from: Date; readonly to: Date | null; readonly types: readonly string[] | null },
 ): Promise<number> {
@@ -36,19 +35,19 @@ export const republishCommand: Readonly<Record<string, Command>> = {
   republish: {
     about: 'Sends events of a span of time again: republish --from <time> [--to <time>] [--types <type>,…].',
     async run(args, context) {
-      const request = requestOf(args);
+      const request = parseRequest(args);
       if (!request) {
         process.stderr.write('usage: republish --from <ISO time> [--to <ISO time>] [--types <type>,…]\n');
         return 2;
       }
-      const count = await republish((await context.application()).get(Database), request);
+      const count = await republishEvents((await context.application()).get(Database), request);
       process.stdout.write(`${count} events will be sent again\n`);
       return 0;
     },
   },
 };
 
-function requestOf(args: readonly string[]): Parameters<typeof republish>[1] | null {
+function parseRequest(args: readonly string[]): Parameters<typeof republishEvents>[1] | null {
   try {
     const text = { type: 'string' } as const;
     const { values } = parseArgs({ args: [...args], options: { from: text, to: text, types: text } });

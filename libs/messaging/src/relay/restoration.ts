@@ -3,7 +3,7 @@ import { HISTORY } from '@rookery/persistence';
 import type { Effect } from '../consuming/effects';
 import { readLastMessage } from './publisher';
 import type { RelayParts } from './relay';
-import { republish } from './republish.command';
+import { republishEvents } from './republish.command';
 import { durableNameOf, isMissing } from '../bus/streams';
 
 const DAY_MS = 86_400_000;
@@ -12,7 +12,7 @@ const BEFORE_MS = 3_600_000;
 /** Precision with which the end of a restored state is known. Units: ms. */
 const RECORD_EVERY_MS = 30_000;
 
-interface Kept {
+interface HistoryRow {
   readonly history: string;
   readonly now: string;
   readonly seen_at: Date | null;
@@ -37,7 +37,7 @@ export class Restoration {
    */
   async checkHistory(connection: NatsConnection, effects: readonly Effect[]): Promise<void> {
     const { database, service, settings, logger } = this.parts;
-    const [kept] = await database.query<Kept>(
+    const [kept] = await database.query<HistoryRow>(
       `select h.history, ${HISTORY} as now, h.seen_at, h.answered, (select max(occurred_at) from outbox) as last_event_at
        from database_history h`,
     );
@@ -52,7 +52,7 @@ export class Restoration {
       const from = new Date((end?.getTime() ?? 0) - BEFORE_MS);
       await this.readFrom(connection, effects, from);
       const lastPublished = kept.last_event_at ?? from;
-      const count = await republish(database, {
+      const count = await republishEvents(database, {
         from: new Date(lastPublished.getTime() - BEFORE_MS),
         to: null,
         types: null,

@@ -38,7 +38,7 @@ describe('access to the message bus', () => {
    */
   async function getsIn(process: TestProcess, isExpected: boolean): Promise<boolean> {
     process.broker.start();
-    return process.broker.connected(AbortSignal.timeout(isExpected ? 50_000 : 1500)).then(
+    return process.broker.waitForConnection(AbortSignal.timeout(isExpected ? 50_000 : 1500)).then(
       () => true,
       () => false,
     );

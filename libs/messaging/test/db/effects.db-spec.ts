@@ -10,7 +10,7 @@ import { Client } from 'pg';
 import { uuidv7 } from 'uuidv7';
 import { envelopeText } from '../../src/consuming/envelope';
 import { untilHistoryIsChecked } from '../../src/relay/history-check';
-import { republish } from '../../src/relay/republish.command';
+import { republishEvents } from '../../src/relay/republish.command';
 import { CountNotesConsumer, GatherNotesConsumer, MarkNotesConsumer } from '../support/mark-notes.consumer';
 import { newDatabase, newProcess, note, range } from '../support/service';
 import type { TestProcess } from '../support/service';
@@ -197,7 +197,7 @@ describe('effects of events', () => {
   it('happen once when two processes consume, and when one dies between commit and acknowledgement', async () => {
     const [one, two] = [await process(), await process()];
     let deaths = 0;
-    one.faults.on('consumer.before-ack', () => {
+    one.faults.setStep('consumer.before-ack', () => {
       deaths += 1;
       throw new Error('dead before the acknowledgement');
     });
@@ -230,7 +230,7 @@ describe('effects of events', () => {
     await until(async () => (await one.count('dead_letters', `state = 'open'`)) === 1);
     await until(async () => (await pendingAcks()) === 0, 'the poison terminated');
     const letters = one.get(DeadLetters);
-    const [letter] = await letters.list({});
+    const [letter] = await letters.listLetters({});
     expect(letter).toMatchObject({
       effect: 'mark-notes',
       subject: SUBJECT,
@@ -243,20 +243,23 @@ describe('effects of events', () => {
 
     // Not repaired yet: the replay fails and the letter is open again.
     await letters.requestReplay({ ids: [letter!.id], by: 'root', reason: null });
-    await until(async () => (await letters.find(letter!.id))?.attempts === 9);
-    expect((await letters.find(letter!.id))?.state).toBe('open');
+    await until(async () => (await letters.findLetter(letter!.id))?.attempts === 9);
+    expect((await letters.findLetter(letter!.id))?.state).toBe('open');
 
     MarkNotesConsumer.poison.clear();
     await expect(letters.requestReplay({ by: 'root', reason: 'repaired' })).resolves.toEqual([letter!.id]);
-    await until(async () => (await letters.find(letter!.id))?.state === 'replayed');
-    await expect(letters.find(letter!.id)).resolves.toMatchObject({ settled_by: 'root', settled_reason: 'repaired' });
+    await until(async () => (await letters.findLetter(letter!.id))?.state === 'replayed');
+    await expect(letters.findLetter(letter!.id)).resolves.toMatchObject({
+      settled_by: 'root',
+      settled_reason: 'repaired',
+    });
     await expect(one.marks()).resolves.toEqual(range(1000));
     await expect(letters.requestReplay({ ids: [letter!.id], by: 'root', reason: null })).resolves.toEqual([]);
 
     // A letter whose event succeeded meanwhile does not cause a second effect.
     await one.database.query(`update dead_letters set state = 'open', settled_at = null`);
     await letters.requestReplay({ by: 'root', reason: 'once more' });
-    await until(async () => (await letters.find(letter!.id))?.state === 'replayed');
+    await until(async () => (await letters.findLetter(letter!.id))?.state === 'replayed');
     await expect(one.marks()).resolves.toEqual(range(1000));
   });
 
@@ -325,7 +328,7 @@ describe('effects of events', () => {
     await send(envelope(4, { data: { ...note(4).data, added_later: true } }));
     await until(async () => (await one.marks()).length === 1 && (await pendingAcks()) === 0);
     await until(async () => (await one.count('dead_letters')) === 8);
-    const rows = await one.get(DeadLetters).list({ effect: 'mark-notes', state: 'open' });
+    const rows = await one.get(DeadLetters).listLetters({ effect: 'mark-notes', state: 'open' });
     expect(rows.map((row) => row.reason)).toEqual(['undecodable', 'undecodable', 'undecodable', 'unknown_version']);
     await expect(one.marks()).resolves.toEqual([4]);
     const text = (await one.get(Metrics).text()).body;
@@ -344,13 +347,13 @@ describe('effects of events', () => {
     await one.database.query(`delete from inbox where effect = 'mark-notes' and event_id in
       (select event_id from outbox where aggregate_id in (3, 4))`);
     await one.database.query(`delete from marks where effect = 'mark-notes' and note_id in (3, 4)`);
-    const none = await republish(one.database, {
+    const none = await republishEvents(one.database, {
       from: new Date(0),
       to: null,
       types: ['rookery.identity.user.created.v1'],
     });
     expect(none).toBe(0);
-    const count = await republish(one.database, {
+    const count = await republishEvents(one.database, {
       from: new Date(Date.now() - 3_600_000),
       to: null,
       types: [`rookery.${SUBJECT}`],
@@ -380,7 +383,7 @@ describe('effects of events', () => {
     await until(async () => (await one.marks()).length === 10 && (await one.marks('count-notes')).length === 10);
     await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
     await lose(one, 3, 4);
-    await republish(one.database, { from: new Date(Date.now() - 60_000), to: null, types: null });
+    await republishEvents(one.database, { from: new Date(Date.now() - 60_000), to: null, types: null });
     await until(async () => (await one.marks()).length >= 10, 'the lost effects');
     await until(async () => (await one.marks('count-notes')).length >= 10, 'the lost effects of the other');
     await until(async () => (await one.count('outbox', 'published_at is null')) === 0 && (await pendingAcks()) === 0);

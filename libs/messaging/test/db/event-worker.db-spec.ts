@@ -71,7 +71,7 @@ describe('eventWorker and the commands', () => {
     const app = await eventWorker.create(context);
     await eventWorker.start(app, context);
     await effectsOf(app, 1);
-    await context.shutdown.run();
+    await context.shutdown.runAll();
     await app.close();
   });
 
@@ -82,7 +82,7 @@ describe('eventWorker and the commands', () => {
     await app.init();
     await eventWorker.start(app, context);
     await effectsOf(app, 2);
-    await context.shutdown.run();
+    await context.shutdown.runAll();
     await app.close();
   });
 
@@ -135,7 +135,7 @@ describe('eventWorker and the commands', () => {
     } finally {
       for (const spy of spies) spy.mockRestore();
     }
-    await context.shutdown.run();
+    await context.shutdown.runAll();
     await app.close();
   });
 });

@@ -105,7 +105,7 @@ describe('Relay', () => {
     await one.emit(1);
     await until(async () => (await one.count('outbox', 'published_at is not null')) === 1);
     let stepsOfTheOther = 0;
-    two.faults.on('relay.before-mark', () => void (stepsOfTheOther += 1));
+    two.faults.setStep('relay.before-mark', () => void (stepsOfTheOther += 1));
     await two.start({ consumers: false });
     for (const id of range(30, 100)) await two.emit(id);
     await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
@@ -122,7 +122,7 @@ describe('Relay', () => {
   it('gives no effect twice when it is killed between acknowledgement and mark', async () => {
     const one = await process();
     let kills = 0;
-    one.faults.on('relay.before-mark', () => {
+    one.faults.setStep('relay.before-mark', () => {
       kills += 1;
       throw new Error('killed');
     });
@@ -245,8 +245,8 @@ describe('Relay', () => {
       select 1, 0, k, '', 'a', now() - made * interval '1 minute', now() - until * interval '1 minute'
       from (values ('old', 1450, 10), ('shown', 20, 10), ('young', 20, -10)) as v (k, made, until)`);
 
-    const reader = await OutboxReader.lead(one.database, 'spec');
-    await expect(reader!.prune(7, 14)).resolves.toBe(false);
+    const reader = await OutboxReader.tryToLead(one.database, 'spec');
+    await expect(reader!.pruneRows(7, 14)).resolves.toBe(false);
     await reader!.release();
     const keys = `select key, answer is null as is_blank from idempotency_keys order by key`;
     expect(await one.database.query(keys)).toEqual([
@@ -260,7 +260,7 @@ describe('Relay', () => {
 
   it('reads by its indexes also with the plan that it made while the outbox was small', async () => {
     const one = await process();
-    const reader = (await OutboxReader.lead(one.database, 'spec'))!;
+    const reader = (await OutboxReader.tryToLead(one.database, 'spec'))!;
     const { client } = reader as unknown as { readonly client: Client };
     await one.emit(...range(3));
     await one.database.query('vacuum analyze outbox');
@@ -321,12 +321,12 @@ describe('Relay', () => {
 
   it('ends the leadership of an idle process although its connection is open', async () => {
     const one = await process();
-    const stopped = await OutboxReader.lead(one.database, 'spec');
-    expect(stopped!.leads).toBe(true);
+    const stopped = await OutboxReader.tryToLead(one.database, 'spec');
+    expect(stopped!.isLeader).toBe(true);
     await one.start({ consumers: false });
     await one.emit(1);
     await until(async () => (await one.count('outbox', 'published_at is null')) === 0);
-    expect(stopped!.leads).toBe(false);
+    expect(stopped!.isLeader).toBe(false);
     await stopped!.release();
   });
 

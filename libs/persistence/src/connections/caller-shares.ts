@@ -1,7 +1,7 @@
 /** A caller with a share of connections: a user's id, or the address of a client without a token. */
 export type Caller = number | string;
 
-interface Share {
+interface CallerShare {
   held: number;
   readonly line: (() => void)[];
 }
@@ -14,7 +14,7 @@ interface Share {
  */
 export class CallerShares {
   /** Callers that hold or await a connection, the least recently served first. */
-  private readonly shares = new Map<Caller, Share>();
+  private readonly shares = new Map<Caller, CallerShare>();
 
   constructor(
     private free: number,
@@ -22,7 +22,7 @@ export class CallerShares {
   ) {}
 
   /** Takes a connection of the caller's share. Shape: false if none is free or the share is used up. */
-  take(caller: Caller): boolean {
+  takeShare(caller: Caller): boolean {
     if (this.free === 0) return false;
     const share = this.shares.get(caller);
     if (share === undefined) this.shares.set(caller, { held: 1, line: [] });
@@ -32,8 +32,8 @@ export class CallerShares {
     return true;
   }
 
-  /** Queues a caller after `take` returned false: `begin` is called once a connection was taken for it. */
-  wait(caller: Caller, begin: () => void): void {
+  /** Queues a caller after `takeShare` returned false: `begin` is called once a connection was taken for it. */
+  waitForShare(caller: Caller, begin: () => void): void {
     const share = this.shares.get(caller);
     if (share) share.line.push(begin);
     else this.shares.set(caller, { held: 0, line: [begin] });
@@ -54,7 +54,7 @@ export class CallerShares {
   }
 
   private serveNext(): void {
-    let next: [Caller, Share] | undefined;
+    let next: [Caller, CallerShare] | undefined;
     for (const [caller, share] of this.shares) {
       if (share.line.length > 0 && share.held < (next?.[1].held ?? this.most)) next = [caller, share];
     }

@@ -44,7 +44,7 @@ export function dataSourceOptions(
     // Without a handler, an idle connection that the server ends would end the process.
     poolErrorHandler: o.onIdleError,
     extra: {
-      lanes: lanesOf(settings),
+      lanes: laneLimits(settings),
       Client: SteadyClient,
       types: rowValues,
       idleTimeoutMillis: IDLE_MS,
@@ -68,7 +68,7 @@ const silent: TypeOrmLogger = {
 /** Connections of the lane `apart`: its units of work are few and short, and it opens connections on demand. */
 const APART_COUNT = 2;
 
-function lanesOf(settings: DatabaseSettings): LaneLimits {
+function laneLimits(settings: DatabaseSettings): LaneLimits {
   const { poolCount, internalPoolCount, backgroundPoolCount, poolWaitMs } = settings;
   return {
     counts: { requests: poolCount, internal: internalPoolCount, background: backgroundPoolCount, apart: APART_COUNT },

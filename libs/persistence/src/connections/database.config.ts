@@ -2,7 +2,7 @@ import type { ServiceName } from '@rookery/contracts';
 import { defineSettings, setting } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 
-function define(service: ServiceName) {
+function defineDatabaseSettings(service: ServiceName) {
   return defineSettings('database', {
     url: setting.secret(`DATABASE_URL_${service.toUpperCase()}`, {
       about: `PostgreSQL database of the ${service} service, as postgres://user:password@host:port/name.`,
@@ -48,20 +48,19 @@ function define(service: ServiceName) {
   });
 }
 
-export type DatabaseSettingsDefinition = ReturnType<typeof define>;
+export type DatabaseSettingsDefinition = ReturnType<typeof defineDatabaseSettings>;
 export type DatabaseSettings = SettingsOf<DatabaseSettingsDefinition>;
 
 const definitions = new Map<ServiceName, DatabaseSettingsDefinition>();
 
 /**
- * The database settings of one service. Repeated calls return the same definition, which is the injection token.
- * Shape: the URL is `DATABASE_URL_<SERVICE>`, other names are the same in every service.
- * Source: reference reliability 5.
+ * The database settings of one service. Repeated calls return the same definition, which is the injection token. The
+ * URL is `DATABASE_URL_<SERVICE>`, other names are the same in every service. Source: reference reliability 5.
  */
 export function databaseSettingsFor(service: ServiceName): DatabaseSettingsDefinition {
   const known = definitions.get(service);
   if (known) return known;
-  const definition = define(service);
+  const definition = defineDatabaseSettings(service);
   definitions.set(service, definition);
   return definition;
 }

@@ -8,7 +8,7 @@ const MAX_QUERIES = 3;
  * does not wait for one silent connection, which is found dead only seconds later.
  * Errors: those of the last query, once no other is running.
  */
-export function hedged<T>(query: () => Promise<T>): Promise<T> {
+export function runHedged<T>(query: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let sent = 0;
     let running = 0;

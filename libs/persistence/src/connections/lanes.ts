@@ -114,9 +114,9 @@ export class LanePools extends Pool {
   override connect(): Promise<PoolClient>;
   override connect(taken: OnConnected): void;
   override connect(taken?: OnConnected): Promise<PoolClient> | void {
-    if (taken) return this.take(taken);
+    if (taken) return this.connectCurrent(taken);
     return new Promise((resolve, reject) => {
-      this.take((error, client) => (client ? resolve(client) : reject(error as Error)));
+      this.connectCurrent((error, client) => (client ? resolve(client) : reject(error as Error)));
     });
   }
 
@@ -128,7 +128,7 @@ export class LanePools extends Pool {
     void all.then(() => ended());
   }
 
-  private take(taken: OnConnected): void {
+  private connectCurrent(taken: OnConnected): void {
     const waiter = currentWaiter();
     const lane = waiter === null ? 'background' : LANE_OF[waiter.kind];
     const withinMs = waiter && waiter.deadline < Infinity ? waiter.deadline - Date.now() : this.waitMs;
@@ -137,7 +137,7 @@ export class LanePools extends Pool {
     if (isGone?.()) return taken(new Unavailable('gone'), undefined, noRelease);
     const handOver = waiter?.rights ? withRecheck(waiter.rights, taken) : taken;
     const caller = lane === 'requests' ? waiter?.caller : undefined;
-    const mayTake = caller === undefined || this.shares.take(caller);
+    const mayTake = caller === undefined || this.shares.takeShare(caller);
     const { idleCount, waitingCount } = this.poolOf(lane);
     if (mayTake && idleCount > 0 && waitingCount === 0) return this.connectFor(caller, lane, handOver);
     const from = performance.now();
@@ -158,7 +158,7 @@ export class LanePools extends Pool {
       });
     // The connection that was given back is free in the pool a moment later.
     if (mayTake) begin();
-    else this.shares.wait(caller, () => process.nextTick(begin));
+    else this.shares.waitForShare(caller, () => process.nextTick(begin));
   }
 
   /** Connects a caller whose share was already charged by `take` or `wait`. */
@@ -185,8 +185,8 @@ export class LanePools extends Pool {
 }
 
 /**
- * Rechecks the caller's permissions before it gets the connection. Shape: the connection is kept meanwhile, since
- * another wait for one would outlast the recheck again.
+ * Rechecks the caller's permissions before it gets the connection. The connection is kept meanwhile, since another wait
+ * for one would outlast the recheck again.
  */
 function withRecheck(rights: Rights, taken: OnConnected): OnConnected {
   return (error, client, release) => {

@@ -29,53 +29,53 @@ export const deadLetterCommands: Readonly<Record<string, Command>> = {
     async run(args, context) {
       const [verb = '', ...rest] = args;
       const action = actions[verb];
-      const request = action && requestOf(rest);
-      if (!action || !request) return refuse(USAGE);
-      return action(await lettersOf(context), request);
+      const request = action && parseRequest(rest);
+      if (!action || !request) return printRefusal(USAGE);
+      return action(await openLetters(context), request);
     },
   },
 };
 
 const actions: Readonly<Record<string, (letters: DeadLetters, request: Request) => Promise<number>>> = {
   async list(letters, { effect, state, json }) {
-    const rows = await letters.list({ ...(effect ? { effect } : {}), ...(state ? { state } : {}) });
+    const rows = await letters.listLetters({ ...(effect ? { effect } : {}), ...(state ? { state } : {}) });
     if (json) {
-      print(JSON.stringify(rows.map(listedOf)));
+      printLine(JSON.stringify(rows.map(toListed)));
       return 0;
     }
-    for (const row of rows) print(lineOf(row));
-    print(`${rows.length} dead letters`);
+    for (const row of rows) printLine(formatLine(row));
+    printLine(`${rows.length} dead letters`);
     return 0;
   },
 
   async show(letters, { ids }) {
-    const row = ids.length === 1 ? await letters.find(ids[0]!) : null;
-    if (!row) return refuse('no such dead letter\n');
-    print(JSON.stringify(redactValue({ ...row, body: readable(row.body) }), null, 2));
+    const row = ids.length === 1 ? await letters.findLetter(ids[0]!) : null;
+    if (!row) return printRefusal('no such dead letter\n');
+    printLine(JSON.stringify(redactValue({ ...row, body: readableBody(row.body) }), null, 2));
     return 0;
   },
 
   async replay(letters, { ids, all, effect, reason, by }) {
-    if (all === ids.length > 0) return refuse(USAGE);
+    if (all === ids.length > 0) return printRefusal(USAGE);
     const asked = await letters.requestReplay({
       ...(all ? {} : { ids }),
       ...(effect ? { effect } : {}),
       by,
       reason: reason ?? null,
     });
-    print(`${asked.length} to be replayed by the worker${asked.length > 0 ? `: ${asked.join(' ')}` : ''}`);
+    printLine(`${asked.length} to be replayed by the worker${asked.length > 0 ? `: ${asked.join(' ')}` : ''}`);
     return all || asked.length === ids.length ? 0 : 1;
   },
 
   async discard(letters, { ids, reason, by }) {
-    if (ids.length !== 1 || !reason) return refuse(USAGE);
-    if (!(await letters.discard(ids[0]!, by, reason))) return refuse('no such dead letter\n');
-    print(`${ids[0]} discarded`);
+    if (ids.length !== 1 || !reason) return printRefusal(USAGE);
+    if (!(await letters.discardLetter(ids[0]!, by, reason))) return printRefusal('no such dead letter\n');
+    printLine(`${ids[0]} discarded`);
     return 0;
   },
 };
 
-function requestOf(args: readonly string[]): Request | null {
+function parseRequest(args: readonly string[]): Request | null {
   try {
     const text = { type: 'string' } as const;
     const flag = { type: 'boolean', default: false } as const;
@@ -92,22 +92,22 @@ function requestOf(args: readonly string[]): Request | null {
   }
 }
 
-async function lettersOf(context: BootContext): Promise<DeadLetters> {
+async function openLetters(context: BootContext): Promise<DeadLetters> {
   return (await context.application()).get(DeadLetters);
 }
 
 /** Fields of a dead letter in a list: the first line of its error, and neither body nor headers. */
-function listedOf({ id, kind, state, effect, subject, attempts, last_failed_at: failed, error }: LetterRow) {
+function toListed({ id, kind, state, effect, subject, attempts, last_failed_at: failed, error }: LetterRow) {
   const [first = ''] = error.split('\n');
   return { id, kind, state, effect, subject, attempts, last_failed_at: failed.toISOString(), error: first };
 }
 
-function lineOf(row: LetterRow): string {
-  const { id, kind, state, effect, subject, attempts, last_failed_at: when, error } = listedOf(row);
+function formatLine(row: LetterRow): string {
+  const { id, kind, state, effect, subject, attempts, last_failed_at: when, error } = toListed(row);
   return `${id}\t${kind}\t${state}\t${effect}\t${subject}\t${attempts} tries\t${when}\t${error}`;
 }
 
-function readable(body: string): unknown {
+function readableBody(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
@@ -115,11 +115,11 @@ function readable(body: string): unknown {
   }
 }
 
-function print(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function refuse(why: string): number {
+function printRefusal(why: string): number {
   process.stderr.write(why);
   return 2;
 }

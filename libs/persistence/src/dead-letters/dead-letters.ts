@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../work/database';
 import { isDatabaseAway } from '../sql/failures';
-import { prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
 import { Work } from '../work/work';
 import type { DeadLetter } from '../schema/plumbing.entities';
 import type { RowOf } from '../sql/row-of';
@@ -35,19 +35,17 @@ export interface JobLetter {
 
 export type LetterRow = RowOf<DeadLetter, keyof DeadLetter>;
 
-/**
- * Parameters for replaying dead letters of one kind. Shape: `use` retries one; `onOutcome` is called with each result.
- */
+/** Parameters for replaying dead letters of one kind. `use` retries one; `onOutcome` is called with each result. */
 export interface Replay {
   readonly kind: LetterKind;
   readonly use: (tx: Tx, letter: LetterRow) => Promise<void>;
-  readonly onOutcome: (outcome: Replayed) => void;
+  readonly onOutcome: (outcome: ReplayedLetter) => void;
   readonly isStopping: () => boolean;
 }
-type Replayed = { readonly id: number; readonly failed?: unknown };
+type ReplayedLetter = { readonly id: number; readonly failed?: unknown };
 
 const ACTIVE = `('retrying', 'open', 'replaying')`;
-const IS_ASKED = prepared(
+const IS_ASKED = prepareStatement(
   'dead_letters_is_asked',
   `select exists (select 1 from dead_letters where state = 'replaying' and kind = $1) as is_asked`,
 );
@@ -65,7 +63,11 @@ export class DeadLetters {
   ) {}
 
   /** Counts one failed try. Shape: `tries` is the limit for one event; returns the tries so far and the new state. */
-  async failed(letter: Letter, error: unknown, tries: number): Promise<{ attempts: number; state: LetterState }> {
+  async recordFailure(
+    letter: Letter,
+    error: unknown,
+    tries: number,
+  ): Promise<{ attempts: number; state: LetterState }> {
     const [row] = await this.database.query<{ attempts: number; state: LetterState }>(
       `insert into dead_letters (effect, event_key, event_id, subject, headers, body, reason, error, state)
        values ($1, $2, $3, $4, $5, $6, 'failed', $7, case when $8::int <= 1 then 'open' else 'retrying' end)
@@ -74,19 +76,19 @@ export class DeadLetters {
          state = case when dead_letters.state = 'retrying' and dead_letters.attempts + 1 >= $8::int then 'open'
            else dead_letters.state end
        returning attempts, state`,
-      [...valuesOf(letter), textOf(error), tries],
+      [...statementValues(letter), errorText(error), tries],
     );
     return row!;
   }
 
   /** Keeps a message that cannot be read; a retry would fail again. */
-  async bury(letter: Letter, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
+  async buryLetter(letter: Letter, reason: 'undecodable' | 'unknown_version', problem: string): Promise<void> {
     await this.database.query(
       `insert into dead_letters (effect, event_key, event_id, subject, headers, body, reason, error, state)
        values ($1, $2, $3, $4, $5, $6, $7, $8, 'open')
        on conflict (effect, event_key) where state in ${ACTIVE} do update set
          attempts = dead_letters.attempts + 1, last_failed_at = now(), error = excluded.error`,
-      [...valuesOf(letter), reason, textOf(problem)],
+      [...statementValues(letter), reason, errorText(problem)],
     );
   }
 
@@ -103,21 +105,21 @@ export class DeadLetters {
         letter.key,
         JSON.stringify({ job_id: String(letter.jobId) }),
         letter.body,
-        textOf(error),
+        errorText(error),
         letter.attempts,
       ],
     );
   }
 
   /** Deletes the counted failures of events that succeeded at last. */
-  async recovered(tx: Tx, effect: string, eventIds: readonly string[]): Promise<void> {
+  async removeRecovered(tx: Tx, effect: string, eventIds: readonly string[]): Promise<void> {
     await tx.query(
       `delete from dead_letters where effect = $1 and event_key = any($2::text[]) and state = 'retrying'`,
       [effect, eventIds],
     );
   }
 
-  async list(filter: { readonly effect?: string; readonly state?: string }): Promise<LetterRow[]> {
+  async listLetters(filter: { readonly effect?: string; readonly state?: string }): Promise<LetterRow[]> {
     return this.database.query<LetterRow>(
       `select * from dead_letters where ($1::text is null or effect = $1) and ($2::text is null or state = $2)
        order by id limit 1000`,
@@ -125,7 +127,7 @@ export class DeadLetters {
     );
   }
 
-  async find(id: number): Promise<LetterRow | null> {
+  async findLetter(id: number): Promise<LetterRow | null> {
     const [row] = await this.database.query<LetterRow>('select * from dead_letters where id = $1', [id]);
     return row ?? null;
   }
@@ -147,7 +149,7 @@ export class DeadLetters {
   }
 
   /** Discards a letter for good; the row stays as a record of the operator and the reason. */
-  async discard(id: number, by: string, reason: string): Promise<boolean> {
+  async discardLetter(id: number, by: string, reason: string): Promise<boolean> {
     const rows = await this.database.query(
       `update dead_letters set state = 'discarded', settled_at = now(), settled_by = $2, settled_reason = $3
        where id = $1 and state in ${ACTIVE} returning id`,
@@ -161,7 +163,7 @@ export class DeadLetters {
    * fails again is open again.
    * Errors: those of a database that is away: the letter did not cause them and stays marked.
    */
-  async replay(o: Replay): Promise<void> {
+  async replayLetters(o: Replay): Promise<void> {
     if (!(await this.isAsked(o.kind))) return;
     let after = 0;
     while (!o.isStopping()) {
@@ -170,7 +172,7 @@ export class DeadLetters {
       after = tried.id;
       if ('failed' in tried) {
         if (isDatabaseAway(tried.failed)) throw tried.failed;
-        await this.reopen(tried.id, tried.failed);
+        await this.reopenLetter(tried.id, tried.failed);
       }
       o.onOutcome(tried);
     }
@@ -182,11 +184,11 @@ export class DeadLetters {
     return row!.is_asked;
   }
 
-  private async replayNext(o: Replay, after: number): Promise<Replayed | null> {
+  private async replayNext(o: Replay, after: number): Promise<ReplayedLetter | null> {
     let claimed: LetterRow | null = null;
     try {
       await this.work.run(async (tx) => {
-        claimed = await this.claim(tx, o.kind, after);
+        claimed = await this.claimLetter(tx, o.kind, after);
         if (!claimed) return;
         await o.use(tx, claimed);
         await tx.query(`update dead_letters set state = 'replayed', settled_at = now() where id = $1`, [claimed.id]);
@@ -201,7 +203,7 @@ export class DeadLetters {
   }
 
   /** Takes the next letter to replay, locked until the transaction ends; null when there is none above `after`. */
-  private async claim(tx: Tx, kind: LetterKind, after: number): Promise<LetterRow | null> {
+  private async claimLetter(tx: Tx, kind: LetterKind, after: number): Promise<LetterRow | null> {
     const [row] = await tx.query<LetterRow>(
       `select * from dead_letters where state = 'replaying' and kind = $2 and id > $1
        order by id limit 1 for update skip locked`,
@@ -211,23 +213,23 @@ export class DeadLetters {
   }
 
   /** Opens a letter again after its replay failed. */
-  private async reopen(id: number, error: unknown): Promise<void> {
+  private async reopenLetter(id: number, error: unknown): Promise<void> {
     await this.database.query(
       `update dead_letters set state = 'open', attempts = attempts + 1, last_failed_at = now(), error = $2
        where id = $1 and state = 'replaying'`,
-      [id, textOf(error)],
+      [id, errorText(error)],
     );
   }
 }
 
-function valuesOf(letter: Letter): unknown[] {
+function statementValues(letter: Letter): unknown[] {
   const key = letter.eventId ?? createHash('sha256').update(`${letter.subject}\n${letter.body}`).digest('hex');
   // PostgreSQL stores no NUL; a body with one is unreadable anyway.
   const body = letter.body.replaceAll('\0', '\uFFFD');
   return [letter.effect, key, letter.eventId, letter.subject, JSON.stringify(letter.headers), body];
 }
 
-function textOf(error: unknown): string {
+function errorText(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return text.replaceAll('\0', '\uFFFD').slice(0, 4000);
 }

@@ -6,11 +6,11 @@ import type { AllFilters } from '../sql/conditions';
 import { createReader } from '../work/database';
 import type { SqlReader } from '../work/database';
 import { EntityTable } from './entity-table';
-import { violates } from '../sql/failures';
+import { violatesConstraint } from '../sql/failures';
 import { dropInternalIds, nextInternalId } from '../work/internal-ids';
 import { ListQuery } from './list-query';
 import type { OrderTerm } from './list-parts';
-import { counterNameOf, isShownBy, ownedBy, findParentProperty } from './parents';
+import { counterNameOf, isShownBy, ownerColumns, findParentProperty } from './parents';
 import type { Parent, Parents, Within } from './parents';
 import type { Tx, Work } from '../work/work';
 
@@ -91,7 +91,7 @@ export function collection<E extends { id: number }, F extends object = object>(
     on: (work, reads) => new Collection(work, entity, options, reads),
     drop: async (tx, kind, parentIds) => {
       const table = new EntityTable(tx.manager.connection, entity);
-      await table.drop(tx, findParentProperty(options.within, kind, entity.name), parentIds);
+      await table.deleteRows(tx, findParentProperty(options.within, kind, entity.name), parentIds);
       if (options.numbered !== undefined)
         await dropInternalIds(tx, counterNameOf(options.within, kind, table.name), parentIds);
     },
@@ -110,34 +110,34 @@ export class Collection<E extends { id: number }, F extends object = object> {
     this.table = new EntityTable(work.dataSource, entity);
   }
 
-  /** Shape: `total` is null past COUNT_LIMIT rows. */
+  /** `total` is null past COUNT_LIMIT rows. */
   async list(request: ListRequest<E, F>): Promise<Page<E>> {
-    const page = await this.ordered(request).page(this.reads, request.page);
+    const page = await this.orderedQuery(request).readPage(this.reads, request.page);
     return { ...page, rows: page.rows.map((row) => this.table.instanceOf(row)) };
   }
 
   /** Every row of a short, unpaged collection. Bounds: at most COUNT_LIMIT rows. */
-  async all(request: Omit<ListRequest<E, F>, 'page'>): Promise<E[]> {
-    const rows = await this.ordered(request).all(this.reads);
+  async listAll(request: Omit<ListRequest<E, F>, 'page'>): Promise<E[]> {
+    const rows = await this.orderedQuery(request).readAll(this.reads);
     return rows.map((row) => this.table.instanceOf(row));
   }
 
   /** Errors: NotFound. */
   find(key: RowKey<E>, within?: Within): Promise<E> {
-    return this.found(this.reads, key, within);
+    return this.findRow(this.reads, key, within);
   }
 
   /**
-   * Adds a row. Shape: `row` is an entity or its values; with `by.within` the parent is set from it.
-   * Errors: those of `taken` and of `also`.
+   * Adds a row. `row` is an entity or its values; with `by.within` the parent is set from it. Errors: those of `taken`
+   * and of `also`.
    */
   async create(row: DeepPartial<E>, by: WriteContext, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
-    return this.attempt(async (tx) => {
+    return this.runGuarded(async (tx) => {
       await by.before?.(tx);
       const made = tx.manager.create(this.entity, row);
       const { numbered } = this.options;
       const number = numbered === undefined ? {} : { [numbered]: await this.nextNumber(tx, by.within) };
-      Object.assign(made, this.owned(by.within), number);
+      Object.assign(made, this.ownerColumns(by.within), number);
       await this.table.insert(tx.manager, made);
       await also?.(made, tx);
       if (this.options.created) tx.emit(this.options.created(made, by.actorId));
@@ -146,8 +146,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
   }
 
   /**
-   * Edits a row under a lock and emits the event only if a column changed. Shape: `also` runs after a change was
-   * written.
+   * Edits a row under a lock and emits the event only if a column changed. `also` runs after a change was written.
    * Errors: NotFound, those of `edit` and of `also`, those of `taken`.
    */
   async change(
@@ -156,8 +155,8 @@ export class Collection<E extends { id: number }, F extends object = object> {
     by: WriteContext,
     also?: (row: E, tx: Tx) => Promise<void>,
   ): Promise<E> {
-    return this.attempt(async (tx) => {
-      const row = await this.locked(tx, key, by, 'update');
+    return this.runGuarded(async (tx) => {
+      const row = await this.lockRow(tx, key, by, 'update');
       const before = this.table.values(row);
       await edit(row, tx);
       const isChanged = await this.table.update(tx.manager, row, before);
@@ -169,8 +168,8 @@ export class Collection<E extends { id: number }, F extends object = object> {
 
   /** Deletes a row and returns its last state. Errors: NotFound; those of `by.unchanged` and of `also`. */
   async remove(key: RowKey<E>, by: WriteContext, also?: (row: E, tx: Tx) => Promise<void>): Promise<E> {
-    return this.attempt(async (tx) => {
-      const row = await this.locked(tx, key, by, 'delete');
+    return this.runGuarded(async (tx) => {
+      const row = await this.lockRow(tx, key, by, 'delete');
       by.unchanged?.(this.table.lastChangeOf(row));
       await also?.(row, tx);
       await tx.manager.delete(this.entity, row.id);
@@ -185,36 +184,36 @@ export class Collection<E extends { id: number }, F extends object = object> {
    * Errors: a plain Error for a collection without parents.
    */
   async nextNumber(tx: Tx, within?: Within): Promise<number> {
-    const [parentId] = Object.values(this.owned(within));
+    const [parentId] = Object.values(this.ownerColumns(within));
     if (parentId === undefined) throw new Error(`${this.entity.name} is numbered and has no parent`);
     const kind = typeof within === 'object' ? within.kind : null;
     return nextInternalId(tx, counterNameOf(this.options.within, kind, this.table.name), parentId);
   }
 
-  private async locked(tx: Tx, key: RowKey<E>, by: WriteContext, verb: 'update' | 'delete'): Promise<E> {
+  private async lockRow(tx: Tx, key: RowKey<E>, by: WriteContext, verb: 'update' | 'delete'): Promise<E> {
     await by.before?.(tx);
-    const row = await this.found(tx, key, by.within, 'for no key update');
+    const row = await this.findRow(tx, key, by.within, 'for no key update');
     const { within } = this.options;
-    const owners = Object.entries(this.owned(by.within)) as [keyof E, unknown][];
+    const owners = Object.entries(this.ownerColumns(by.within)) as [keyof E, unknown][];
     if (owners.every(([property, id]) => row[property] === id)) return row;
     throw (typeof within === 'object' && within.refuse?.(verb)) || new NotFound(this.options.resource);
   }
 
-  private async found(reads: SqlReader, key: RowKey<E>, within?: Within, lock?: string): Promise<E> {
-    const list = this.scoped(within);
-    if (typeof key === 'object') this.having(list, key);
-    else this.named(list, key, within);
-    const row = await list.one(reads, lock);
+  private async findRow(reads: SqlReader, key: RowKey<E>, within?: Within, lock?: string): Promise<E> {
+    const list = this.scopedQuery(within);
+    if (typeof key === 'object') this.matchValues(list, key);
+    else this.matchKey(list, key, within);
+    const row = await list.readOne(reads, lock);
     if (!row) throw new NotFound(this.options.resource);
     return this.table.instanceOf(row);
   }
 
-  private async attempt<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
+  private async runGuarded<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await this.work.run(use);
     } catch (error) {
       for (const [constraint, meaning] of Object.entries(this.options.taken ?? {})) {
-        if (violates(error, constraint)) throw meaning();
+        if (violatesConstraint(error, constraint)) throw meaning();
       }
       throw error;
     }
@@ -225,7 +224,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
   }
 
   /** Query for all rows that this parent shows. */
-  private scoped(within?: Within): ListQuery<Row> {
+  private scopedQuery(within?: Within): ListQuery<Row> {
     const { name } = this.table;
     const { bytes } = this.options;
     const carries = this.table.columns('row');
@@ -235,16 +234,16 @@ export class Collection<E extends { id: number }, F extends object = object> {
     return list.where(isShownBy(this.options.within, within, own, (property) => this.column(property)));
   }
 
-  private owned(within?: Within): Readonly<Record<string, number>> {
-    return ownedBy(this.options.within, within, this.entity.name);
+  private ownerColumns(within?: Within): Readonly<Record<string, number>> {
+    return ownerColumns(this.options.within, within, this.entity.name);
   }
 
   private isOwn(list: ListQuery<unknown>, within?: Within): string | null {
-    const [owner] = Object.entries(this.owned(within));
+    const [owner] = Object.entries(this.ownerColumns(within));
     return owner ? `${this.column(owner[0])} = ${list.bind(owner[1], 'parent')}` : null;
   }
 
-  private having(list: ListQuery<unknown>, values: Partial<E>): void {
+  private matchValues(list: ListQuery<unknown>, values: Partial<E>): void {
     for (const [property, value] of Object.entries(values)) {
       const column = this.column(property);
       list.where((bind) => (value === null ? `${column} is null` : `${column} = ${bind(value)}`));
@@ -255,7 +254,7 @@ export class Collection<E extends { id: number }, F extends object = object> {
    * Restricts a list to the row with this id or name. A row with the id comes before a row with such a name, and the
    * parent's own row before an inherited one.
    */
-  private named(list: ListQuery<unknown>, key: number | string, within?: Within): void {
+  private matchKey(list: ListQuery<unknown>, key: number | string, within?: Within): void {
     const { name } = this.options;
     if (name === undefined) {
       if (typeof key === 'string') throw new Error(`${this.entity.name} has no name to be found by`);
@@ -270,9 +269,9 @@ export class Collection<E extends { id: number }, F extends object = object> {
     list.orderBy([...isId, ...(isOwn ? [`coalesce(${isOwn}, false)`] : [])].map((first) => [first, 'desc']));
   }
 
-  private ordered(request: Omit<ListRequest<E, F>, 'page'>): ListQuery<Row> {
-    const list = this.scoped(request.within);
-    this.having(list, request.where ?? {});
+  private orderedQuery(request: Omit<ListRequest<E, F>, 'page'>): ListQuery<Row> {
+    const list = this.scopedQuery(request.within);
+    this.matchValues(list, request.where ?? {});
     if (this.options.filters && request.filters) list.narrow(this.options.filters, request.filters);
     const order = Object.entries(request.order ?? this.options.order ?? {}) as [string, 'ASC' | 'DESC'][];
     list.orderBy(order.map(([property, way]): OrderTerm => [this.column(property), way === 'ASC' ? 'asc' : 'desc']));

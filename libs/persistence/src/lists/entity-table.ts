@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
 import { chunkSql, REMOVAL_CHUNK, runInChunks } from '../removal/chunks';
-import { prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
 import type { Tx } from '../work/work';
 
 /** The table of an entity: names of its columns, and conversion between rows and instances. */
@@ -71,12 +71,12 @@ export class EntityTable<E extends { id: number }> {
   }
 
   /** Deletes all rows whose property is one of these ids. */
-  async drop(tx: Tx, property: string, ids: readonly number[]): Promise<void> {
+  async deleteRows(tx: Tx, property: string, ids: readonly number[]): Promise<void> {
     const column = this.column(property);
     const where = `${column} = any($1::bigint[])`;
     const chunk = chunkSql({ table: this.name, key: 'id', where, limit: REMOVAL_CHUNK });
     const sql = `delete from ${this.name} where ${chunk} returning 1`;
-    await runInChunks(tx, prepared(`removal_${this.name}_${column}`, sql), [ids]);
+    await runInChunks(tx, prepareStatement(`removal_${this.name}_${column}`, sql), [ids]);
   }
 
   private get metadata(): EntityMetadata {

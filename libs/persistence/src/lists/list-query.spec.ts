@@ -34,7 +34,7 @@ describe('a page', () => {
     await birds()
       .where((bind) => `b.nest_id = ${bind(7)}`)
       .orderBy([['b.name', 'desc', 'nulls last']])
-      .page(db, first);
+      .readPage(db, first);
     expect(db.statements).toEqual([
       {
         name: expect.stringMatching(/^birds-[0-9a-f]{12}$/),
@@ -50,16 +50,16 @@ describe('a page', () => {
 
   it('of a plain table is read by one scan', async () => {
     const db = taking();
-    await new ListQuery({ name: 'birds', from: 'birds b', carries: 'b.id, b.name' }).page(db, first);
+    await new ListQuery({ name: 'birds', from: 'birds b', carries: 'b.id, b.name' }).readPage(db, first);
     expect(db.statements[0]!.text).toBe('select b.id, b.name from birds b order by b.id asc limit 21');
   });
 
   it('gives the total when it is the last page, and counts rows otherwise', async () => {
     const last = taking(3);
-    expect(await birds().page(last, { page: 3, perPage: 20 })).toMatchObject({ total: 43, hasNext: false });
+    expect(await birds().readPage(last, { page: 3, perPage: 20 })).toMatchObject({ total: 43, hasNext: false });
     expect(last.statements).toHaveLength(1);
     for (const db of [taking(21), taking(0)]) {
-      expect(await birds().page(db, { page: 2, perPage: 20 })).toMatchObject({ total: 77 });
+      expect(await birds().readPage(db, { page: 2, perPage: 20 })).toMatchObject({ total: 77 });
       expect(db.statements[1]).toEqual({
         name: expect.stringMatching(/^birds-count-/),
         text: 'select (select count(*)::int from (select 1 from birds b limit 10001) c) as counted',
@@ -73,7 +73,7 @@ describe('a page', () => {
 describe('a statement is kept prepared', () => {
   const nameOf = async (list: ListQuery<unknown>, page = first): Promise<string | undefined> => {
     const db = taking();
-    await list.page(db, page);
+    await list.readPage(db, page);
     return db.statements[0]!.name;
   };
 
@@ -104,7 +104,7 @@ it('parameters that are missing, null or false flags add no condition', async ()
     expect(birds().narrow(FILTERS, asked).isWhole).toBe(true);
   }
   const db = taking();
-  await birds().narrow(FILTERS, { state: 'open', isLoud: true }).count(db);
+  await birds().narrow(FILTERS, { state: 'open', isLoud: true }).countRows(db);
   expect(db.statements[0]).toEqual(expect.objectContaining({ values: ['open'] }));
   expect(db.statements[0]!.text).toContain('where b.state = $1 and b.loud limit 10001');
 });
@@ -116,7 +116,7 @@ it.each<[string, string, Values]>([
   const list = new ListQuery({ name: 'birds', from: 'birds b', columns: `b.id = ${mine} as mine`, values: given });
   list.where((bind) => `b.nest_id = ${bind(7)}`);
   const db = taking(21);
-  await list.page(db, first);
+  await list.readPage(db, first);
   expect(db.statements.map(({ values }) => values)).toEqual([[5, 7], [7]]);
   expect(db.statements[1]!.text).toContain('b.nest_id = $1');
 });
@@ -136,7 +136,7 @@ it('names the parameters of filters after the filters', async () => {
 describe('the order', () => {
   const orderOf = async (list: ListQuery<unknown>): Promise<string> => {
     const db = taking();
-    await list.one(db);
+    await list.readOne(db);
     return /order by (.*) limit 1/.exec(db.statements[0]!.text)![1]!.trim();
   };
 
@@ -152,20 +152,20 @@ describe('the order', () => {
     const db = taking();
     await birds()
       .orderBy([['b.name', 'desc']])
-      .after(['wren', 9])
-      .rows(db, 20);
+      .startAfter(['wren', 9])
+      .readRows(db, 20);
     expect(db.statements[0]!.text).toContain('where (b.name, b.id) < ($1, $2)');
     expect(db.statements[0]!.values).toEqual(['wren', 9]);
   });
 
   it('refuses to continue an order of mixed directions, or after a row with other values than its terms', () => {
     const mixed = birds().orderBy([['b.name', 'desc'], ['b.id', 'asc']]); // oxfmt-ignore
-    expect(() => mixed.after(['wren', 9])).toThrow('the order of birds cannot be continued after a row');
-    expect(() => birds().after(['wren', 9])).toThrow('cannot be continued');
+    expect(() => mixed.startAfter(['wren', 9])).toThrow('the order of birds cannot be continued after a row');
+    expect(() => birds().startAfter(['wren', 9])).toThrow('cannot be continued');
     expect(() =>
       birds()
         .orderBy([['b.name', 'asc', 'nulls last']])
-        .after(['wren', 9]),
+        .startAfter(['wren', 9]),
     ).toThrow('cannot be continued');
   });
 });

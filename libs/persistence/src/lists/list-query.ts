@@ -28,7 +28,7 @@ export class ListQuery<R> {
     const { values = {} } = parts;
     const [numbers, names] = isNumbered(values) ? [[...values], {}] : [null, { ...values }];
     this.values = numbers ?? names;
-    this.add = (value, name) => (numbers ? `$${numbers.push(value)}` : `:${added(names, name, value)}`);
+    this.add = (value, name) => (numbers ? `$${numbers.push(value)}` : `:${bindValue(names, name, value)}`);
     this.alias = /\w+$/.exec(parts.from)![0];
     this.key = parts.key ?? `${this.alias}.id`;
     this.source = { from: parts.from };
@@ -51,12 +51,12 @@ export class ListQuery<R> {
 
   /** Adds the conditions of the given request parameters. */
   narrow<P extends object>(filters: Filters<P>, conditionsOf: P): this {
-    for (const condition of this.asked(filters, conditionsOf)) this.where(condition);
+    for (const condition of this.listConditions(filters, conditionsOf)) this.where(condition);
     return this;
   }
 
   /** Returns the same conditions without adding them, for a source that contains them itself. */
-  asked<P extends object>(filters: Filters<P>, asked: P): readonly string[] {
+  listConditions<P extends object>(filters: Filters<P>, asked: P): readonly string[] {
     const conditions = (Object.keys(filters) as (keyof P)[]).flatMap((name) => {
       const value = asked[name];
       const bind: Bind = (bound, as = String(name)) => this.add(bound, as);
@@ -79,12 +79,12 @@ export class ListQuery<R> {
   /**
    * Starts the list after a row. Shape: that row's values by the terms of the order, which all have the same direction.
    */
-  after(place: readonly unknown[]): this {
-    const [[, sort]] = this.terms as [OrderTerm];
-    if (place.length !== this.terms.length || this.terms.some(([, way, nulls]) => way !== sort || nulls)) {
+  startAfter(place: readonly unknown[]): this {
+    const [[, sort]] = this.orderTerms as [OrderTerm];
+    if (place.length !== this.orderTerms.length || this.orderTerms.some(([, way, nulls]) => way !== sort || nulls)) {
       throw new Error(`the order of ${this.parts.name} cannot be continued after a row`);
     }
-    const columns = this.terms.map(([by]) => by).join(', ');
+    const columns = this.orderTerms.map(([by]) => by).join(', ');
     return this.filter(
       (bind) => `(${columns}) ${sort === 'asc' ? '>' : '<'} (${place.map((value) => bind(value, 'place')).join(', ')})`,
     );
@@ -141,38 +141,38 @@ export class ListQuery<R> {
    * Reads one page with the total, which is counted only if the page itself does not show it.
    * Errors: HeavyPage.
    */
-  async page(db: SqlReader, request: PageRequest): Promise<Page<R>> {
+  async readPage(db: SqlReader, request: PageRequest): Promise<Page<R>> {
     if (this.parts.bytes !== undefined) await this.refuseHeavy(db, request, this.parts.bytes);
     if (this.source.isGathered) return this.gatheredPage(db, request);
     const offset = offsetOf(request);
-    const rows = await this.rows(db, request.perPage, offset);
+    const rows = await this.readRows(db, request.perPage, offset);
     const isLast = rows.length <= request.perPage && (rows.length > 0 || offset === 0);
-    return pageOf(request, rows, isLast ? offset + rows.length : await this.count(db));
+    return pageOf(request, rows, isLast ? offset + rows.length : await this.countRows(db));
   }
 
   /** Reads `perPage + 1` rows from the offset, without counting. */
-  rows(db: SqlReader, perPage: number, offset = 0): Promise<R[]> {
+  readRows(db: SqlReader, perPage: number, offset = 0): Promise<R[]> {
     // The text contains the number of first rows: one prepared text for each page of each size would be too many.
     const isUsual = this.isUsual && isUsualSize(perPage) && (!this.source.first || offset === 0);
-    return this.read<R>(db, this.shown(this.cut(perPage + 1, offset)), { isUsual });
+    return this.queryRows<R>(db, this.selectSql(this.cutSql(perPage + 1, offset)), { isUsual });
   }
 
   /** Reads every row of a short list. Bounds: at most COUNT_LIMIT rows. */
-  all(db: SqlReader): Promise<R[]> {
-    return this.read<R>(db, this.shown(this.cut(COUNT_LIMIT, 0)), { of: 'all' });
+  readAll(db: SqlReader): Promise<R[]> {
+    return this.queryRows<R>(db, this.selectSql(this.cutSql(COUNT_LIMIT, 0)), { of: 'all' });
   }
 
   /** Reads the first or only row. Shape: `lock` is a locking clause. */
-  async one(db: SqlReader, lock = ''): Promise<R | undefined> {
+  async readOne(db: SqlReader, lock = ''): Promise<R | undefined> {
     const { carries = `${this.alias}.*`, columns = carries, joins = '' } = this.parts;
     const order = this.order ? `order by ${this.orderSql}` : '';
-    const text = `select ${columns} from ${this.source.from} ${joins} ${this.narrowing} ${order} limit 1 ${lock}`;
-    return (await this.read<R>(db, text, { of: 'one' }))[0];
+    const text = `select ${columns} from ${this.source.from} ${joins} ${this.outerWhereSql} ${order} limit 1 ${lock}`;
+    return (await this.queryRows<R>(db, text, { of: 'one' }))[0];
   }
 
   /** Counts the rows. Bounds: stops at COUNT_LIMIT + 1. */
-  async count(db: SqlReader): Promise<number> {
-    const [row] = await this.read<{ counted: number }>(db, `select ${this.countSql} as counted`, { of: 'count' });
+  async countRows(db: SqlReader): Promise<number> {
+    const [row] = await this.queryRows<{ counted: number }>(db, `select ${this.countSql} as counted`, { of: 'count' });
     return row!.counted;
   }
 
@@ -180,7 +180,7 @@ export class ListQuery<R> {
    * Composes the page and its count as one statement. Shape: one row with `counted`, `has_more` (null: `counted`
    * decides), `json` and `extraColumns`.
    */
-  json(request: PageRequest, o: JsonParts): SqlDraft {
+  jsonSql(request: PageRequest, o: JsonParts): SqlDraft {
     const extra = o.extraColumns ? `${o.extraColumns}, ` : '';
     const text = `${o.with ? `with ${o.with} ` : ''}select ${extra}${this.headSql(request, o)}, ${this.arraySql(request, o.rows)} as json
       ${o.from ?? ''}`;
@@ -190,7 +190,7 @@ export class ListQuery<R> {
   /** An expression for the rows of a page, as `rows` renders them. */
   arraySql(request: PageRequest, rows: JsonRows): string {
     const { bytes, joins = '' } = this.parts;
-    const cut = this.cut(request.perPage, offsetOf(request));
+    const cut = this.cutSql(request.perPage, offsetOf(request));
     if (bytes === undefined) return rows(`from (${cut}) ${this.alias} ${joins}`, this.orderSql, null);
     const isHeavy = `sum(${bytes}) over () > ${byteLimitOf(request)} as is_heavy`;
     const weighed = `select ${this.alias}.*, ${isHeavy} from (${cut}) ${this.alias}`;
@@ -199,7 +199,7 @@ export class ListQuery<R> {
 
   /** The bounded count, as an expression. */
   get countSql(): string {
-    return `(select count(*)::int from (select 1 from ${this.source.from} ${this.narrowing} limit ${COUNT_LIMIT + 1}) c)`;
+    return `(select count(*)::int from (select 1 from ${this.source.from} ${this.outerWhereSql} limit ${COUNT_LIMIT + 1}) c)`;
   }
 
   /** The conditions so far, joined by `and`. */
@@ -223,7 +223,7 @@ export class ListQuery<R> {
     const rows = `select ${bytes} as bytes from ${this.rowsSql(offset + request.perPage)} order by ${this.orderSql}`;
     const text = `select coalesce(sum(bytes), 0) > ${byteLimitOf(request)} as is_heavy
       from (${rows} limit ${request.perPage} ${skipped}) weighed`;
-    const [row] = await this.read<{ is_heavy: boolean }>(db, text, { isUsual, of: 'bytes' });
+    const [row] = await this.queryRows<{ is_heavy: boolean }>(db, text, { isUsual, of: 'bytes' });
     if (row!.is_heavy) throw new HeavyPage();
   }
 
@@ -231,34 +231,34 @@ export class ListQuery<R> {
     return this.isWhole ? '' : `where ${this.conditionSql}`;
   }
 
-  private get narrowing(): string {
+  private get outerWhereSql(): string {
     return this.source.isNarrowed ? '' : this.whereSql;
   }
 
-  private get terms(): readonly OrderTerm[] {
+  private get orderTerms(): readonly OrderTerm[] {
     return this.order ?? [[this.key, 'asc']];
   }
 
   private get orderSql(): string {
-    return this.terms.map((term) => term.join(' ')).join(', ');
+    return this.orderTerms.map((term) => term.join(' ')).join(', ');
   }
 
   private rowsSql(count: number): string {
-    return this.source.first?.(count) ?? `${this.source.from} ${this.narrowing}`;
+    return this.source.first?.(count) ?? `${this.source.from} ${this.outerWhereSql}`;
   }
 
-  private get positioned(): string {
+  private get positionColumns(): string {
     return `${this.key} as id, row_number() over (order by ${this.orderSql}) as position`;
   }
 
-  private cut(limit: number, offset: number): string {
+  private cutSql(limit: number, offset: number): string {
     const skipped = offset === 0 ? '' : ` offset ${this.bind(offset, 'offset')}`;
-    return `select ${this.parts.carries ?? this.positioned} from ${this.rowsSql(offset + limit)}
+    return `select ${this.parts.carries ?? this.positionColumns} from ${this.rowsSql(offset + limit)}
       order by ${this.orderSql} limit ${limit}${skipped}`;
   }
 
-  /** Selects the displayed columns for the rows of `cut`. */
-  private shown(cut: string): string {
+  /** Selects the displayed columns for the rows of `cutSql`. */
+  private selectSql(cut: string): string {
     const { from, columns = `${this.alias}.*`, joins = '', carries } = this.parts;
     if (carries && !this.parts.columns) return cut;
     if (carries) return `select ${columns} from (${cut}) ${this.alias} ${joins} order by ${this.orderSql}`;
@@ -269,21 +269,23 @@ export class ListQuery<R> {
   private async gatheredPage(db: SqlReader, request: PageRequest): Promise<Page<R>> {
     // The key is selected once: narrow rows matter where thousands are found.
     const held = (by: string, at: number): string => (by === this.key ? 'id' : `key_${at}`);
-    const keys = this.terms.map(([by], at) => (by === this.key ? '' : `, ${by} as ${held(by, at)}`)).join('');
-    const order = this.terms.map(([by, ...way], at) => [held(by, at), ...way].join(' ')).join(', ');
-    const found = `select ${this.key} as id${keys} from ${this.source.from} ${this.narrowing}`;
+    const keys = this.orderTerms.map(([by], at) => (by === this.key ? '' : `, ${by} as ${held(by, at)}`)).join('');
+    const order = this.orderTerms.map(([by, ...way], at) => [held(by, at), ...way].join(' ')).join(', ');
+    const found = `select ${this.key} as id${keys} from ${this.source.from} ${this.outerWhereSql}`;
     // Limited before rows are numbered, so that the first of many rows are found without sorting them all.
     const cut = `select id, row_number() over (order by ${order}) as position from (select * from gathered
       order by ${order} limit ${request.perPage + 1} offset ${this.bind(offsetOf(request), 'offset')}::int) first`;
     const text = `with gathered as materialized (${found})
       select counted.counted, page.* from (select least(count(*), ${COUNT_LIMIT + 1})::int as counted from gathered) counted
-      left join (select true as is_row, shown.* from (${this.shown(cut)}) shown) page on true`;
-    const read = await this.read<CountedRow<R>>(db, text, { isUsual: this.isUsual && isUsualSize(request.perPage) });
+      left join (select true as is_row, shown.* from (${this.selectSql(cut)}) shown) page on true`;
+    const read = await this.queryRows<CountedRow<R>>(db, text, {
+      isUsual: this.isUsual && isUsualSize(request.perPage),
+    });
     const rows = read.filter((row) => row.is_row);
     return pageOf(request, rows, read[0]!.counted);
   }
 
-  private read<T>(
+  private queryRows<T>(
     db: SqlReader,
     sql: string,
     o: { readonly isUsual?: boolean; readonly of?: 'all' | 'bytes' | 'count' | 'one' },
@@ -295,7 +297,7 @@ export class ListQuery<R> {
 }
 
 /** Adds a value under the name, or under the name and a number if the name is taken. Returns the used name. */
-function added(values: Record<string, unknown>, name: string, value: unknown): string {
+function bindValue(values: Record<string, unknown>, name: string, value: unknown): string {
   const plain = name.replace(/\W/g, '_');
   let free = plain;
   for (let count = 2; Object.hasOwn(values, free); count += 1) free = `${plain}_${count}`;

@@ -18,14 +18,14 @@ export interface Parents<P extends string = string> {
   readonly refuse?: (verb: 'update' | 'delete') => Error;
 }
 
-type Declared = string | Parents | undefined;
+type DeclaredParent = string | Parents | undefined;
 
 /**
  * The property and id that put a row into its parent, or none for a collection without parents.
  * Errors: a plain Error for a scoped collection without its parent, which would show rows of other parents.
  */
-export function ownedBy(
-  declared: Declared,
+export function ownerColumns(
+  declared: DeclaredParent,
   within: Within | undefined,
   name: string,
 ): Readonly<Record<string, number>> {
@@ -39,7 +39,7 @@ export function ownedBy(
 }
 
 /** The property that holds the ids of parents of a kind. Errors: a plain Error for a collection without parents. */
-export function findParentProperty(declared: Declared, kind: Parent['kind'], name: string): string {
+export function findParentProperty(declared: DeclaredParent, kind: Parent['kind'], name: string): string {
   if (declared === undefined) throw new Error(`${name} is not kept within a parent`);
   return typeof declared === 'string' ? declared : declared[kind];
 }
@@ -47,13 +47,13 @@ export function findParentProperty(declared: Declared, kind: Parent['kind'], nam
 /**
  * The name of the counter that numbers the rows of a parent. Projects and groups have one each: their ids may be equal.
  */
-export function counterNameOf(declared: Declared, kind: Parent['kind'] | null, table: string): string {
+export function counterNameOf(declared: DeclaredParent, kind: Parent['kind'] | null, table: string): string {
   return typeof declared === 'object' && kind !== null ? `${kind}_${table}` : table;
 }
 
 /** The condition for the rows that a parent shows; just `own` if it inherits nothing. */
 export function isShownBy(
-  declared: Declared,
+  declared: DeclaredParent,
   within: Within | undefined,
   own: string,
   column: (property: string) => string,

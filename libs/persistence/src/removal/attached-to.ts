@@ -1,9 +1,9 @@
-import { prepared } from '../sql/prepared';
-import type { Prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
+import type { PreparedStatement } from '../sql/prepared';
 import type { Tx } from '../work/work';
 import { chunkSql, DEPARTURE_CHUNK, REMOVAL_CHUNK, runInChunks } from './chunks';
 
-/** Noteables of one type that were deleted. Shape: `projectId` is null for noteables of groups. */
+/** Noteables of one type that were deleted. `projectId` is null for noteables of groups. */
 export interface DeletedNoteables {
   readonly type: string;
   readonly rows: readonly { readonly id: number; readonly projectId: number | null }[];
@@ -43,7 +43,7 @@ export type UserColumn<K = unknown> = { readonly column: string } & (
   | { readonly onRemoval: 'ghost-or-null' }
   | { readonly onRemoval: 'ghost-or-delete'; readonly alsoSets?: string; readonly deletedWhere?: string }
   | { readonly onRemoval: 'ghost'; readonly alsoSets?: string; readonly where?: string; readonly because: string }
-  | { readonly onRemoval: 'hook'; readonly because: string; statements(context: K): readonly Prepared[] }
+  | { readonly onRemoval: 'hook'; readonly because: string; statements(context: K): readonly PreparedStatement[] }
 );
 
 /** The columns of a table that name noteables, projects, groups and users. */
@@ -79,9 +79,9 @@ export function declaredAttachments(): readonly Attachment[] {
 }
 
 /**
- * Declares what happens to the rows of a table when a noteable, project, group or user is removed. The declaration is in
- * the wing that owns the table and is named by `@Attaches` above that wing's module.
- * Shape: `K` is the context that hooks get from the service. Every generated statement needs an index.
+ * Declares what happens to the rows of a table when a noteable, project, group or user is removed. The declaration is
+ * in the wing that owns the table and is named by `@Attaches` above that wing's module. `K` is the context that hooks
+ * get from the service. Every generated statement needs an index.
  */
 export function attachedTo<K = unknown>(rows: AttachedRows<K>): Attachment<K> {
   const attachment = new Attachment(rows);
@@ -92,17 +92,17 @@ export function attachedTo<K = unknown>(rows: AttachedRows<K>): Attachment<K> {
 /** The declaration of one table with its generated statements. */
 export class Attachment<K = unknown> {
   readonly table: string;
-  private readonly ofNoteables: Prepared | null;
-  private readonly ofParents: Readonly<Record<'project' | 'group', Prepared | null>>;
+  private readonly ofNoteables: PreparedStatement | null;
+  private readonly ofParents: Readonly<Record<'project' | 'group', PreparedStatement | null>>;
 
   constructor(readonly rows: AttachedRows<K>) {
     this.table = rows.table;
     const { noteable } = rows;
     this.ofNoteables =
       noteable && !('because' in noteable)
-        ? this.deletion('noteable', `${noteable.type} = $1 and ${noteable.id} = any($2::bigint[])`)
+        ? this.prepareDeletion('noteable', `${noteable.type} = $1 and ${noteable.id} = any($2::bigint[])`)
         : null;
-    this.ofParents = { project: this.deletionOf('project'), group: this.deletionOf('group') };
+    this.ofParents = { project: this.deletionStatement('project'), group: this.deletionStatement('group') };
   }
 
   /** Whether this declaration deletes rows of deleted parents. */
@@ -113,13 +113,13 @@ export class Attachment<K = unknown> {
   }
 
   /** The lasting name of the effect that deletes rows of deleted parents. */
-  effectOf(kind: DeletedKind): string {
+  effectName(kind: DeletedKind): string {
     const { effect, table } = this.rows;
     return (typeof effect === 'string' ? effect : effect?.[kind]) ?? `drop-${table.replaceAll('_', '-')}`;
   }
 
   /** Deletes the rows of deleted projects or groups. Errors: a plain Error if the declaration names no such column. */
-  async drop(tx: Tx, kind: 'project' | 'group', ids: readonly number[]): Promise<void> {
+  async deleteRows(tx: Tx, kind: 'project' | 'group', ids: readonly number[]): Promise<void> {
     const statement = this.ofParents[kind];
     if (!statement) throw new Error(`${this.table} has no rows that are deleted with a ${kind}`);
     await (this.rows.through?.drop(tx, kind, ids) ?? runInChunks(tx, statement, [ids]));
@@ -141,23 +141,26 @@ export class Attachment<K = unknown> {
    * Statements of one step of a user's removal. Values: $1 the user; in `named` and `written` $2 the ghost user or null.
    * Bounds: each changes at most `DEPARTURE_CHUNK` rows and returns one row for each.
    */
-  departure(step: DepartureStep, context: K): readonly Prepared[] {
+  departureStatements(step: DepartureStep, context: K): readonly PreparedStatement[] {
     const hooks = (this.rows.users ?? []).filter((user) => user.onRemoval === 'hook');
-    return [...(step === 'own' ? hooks.flatMap((user) => user.statements(context)) : []), ...this.generatedIn(step)];
+    return [
+      ...(step === 'own' ? hooks.flatMap((user) => user.statements(context)) : []),
+      ...this.generateStatements(step),
+    ];
   }
 
   /** The generated statements, for checks of their plans. */
-  statements(): readonly Prepared[] {
+  allStatements(): readonly PreparedStatement[] {
     const { project, group } = this.ofParents;
     const steps: readonly DepartureStep[] = ['own', 'named', 'written', 'dropWritten'];
     return [
       ...[this.ofNoteables, project, group].filter((one) => one !== null),
-      ...steps.flatMap((step) => this.generatedIn(step)),
+      ...steps.flatMap((step) => this.generateStatements(step)),
     ];
   }
 
-  private generatedIn(step: DepartureStep): readonly Prepared[] {
-    return (this.rows.users ?? []).flatMap((user): readonly Prepared[] => {
+  private generateStatements(step: DepartureStep): readonly PreparedStatement[] {
+    return (this.rows.users ?? []).flatMap((user): readonly PreparedStatement[] => {
       switch (user.onRemoval) {
         case 'delete':
           return step === 'own'
@@ -176,31 +179,35 @@ export class Attachment<K = unknown> {
     });
   }
 
-  private deletionOf(kind: 'project' | 'group'): Prepared | null {
+  private deletionStatement(kind: 'project' | 'group'): PreparedStatement | null {
     const column = this.rows[kind];
-    return typeof column === 'string' ? this.deletion(column, `${column} = any($1::bigint[])`) : null;
+    return typeof column === 'string' ? this.prepareDeletion(column, `${column} = any($1::bigint[])`) : null;
   }
 
-  private deletion(name: string, where: string): Prepared {
+  private prepareDeletion(name: string, where: string): PreparedStatement {
     const chunk = chunkSql({ table: this.table, key: this.key, where, limit: REMOVAL_CHUNK });
-    return prepared(`removal_${this.table}_${name}`, `delete from ${this.table} where ${chunk} returning 1`);
+    return prepareStatement(`removal_${this.table}_${name}`, `delete from ${this.table} where ${chunk} returning 1`);
   }
 
-  private deletionBy(column: string, where: string | null, at: number): Prepared {
+  private deletionBy(column: string, where: string | null, at: number): PreparedStatement {
     const name = `removal_${this.table}_${column}_delete${at === 0 ? '' : `_${at}`}`;
-    return prepared(name, `delete from ${this.table} where ${this.chunkOf(column, where)} returning 1`);
+    return prepareStatement(name, `delete from ${this.table} where ${this.chunkSelect(column, where)} returning 1`);
   }
 
-  private handOver(user: { readonly column: string; readonly alsoSets?: string; readonly where?: string }): Prepared {
+  private handOver(user: {
+    readonly column: string;
+    readonly alsoSets?: string;
+    readonly where?: string;
+  }): PreparedStatement {
     const set = [`${user.column} = $2::bigint`, ...(user.alsoSets ? [user.alsoSets] : [])].join(', ');
-    const where = this.chunkOf(user.column, user.where ?? null);
-    return prepared(
+    const where = this.chunkSelect(user.column, user.where ?? null);
+    return prepareStatement(
       `removal_${this.table}_${user.column}_hand_over`,
       `update ${this.table} set ${set} where ${where} returning 1`,
     );
   }
 
-  private chunkOf(column: string, where: string | null): string {
+  private chunkSelect(column: string, where: string | null): string {
     const all = `${column} = $1::bigint${where ? ` and ${where}` : ''}`;
     return chunkSql({ table: this.table, key: this.key, where: all, limit: DEPARTURE_CHUNK, isLocked: true });
   }

@@ -36,8 +36,10 @@ test('an attachment that no module names is refused', () => {
 });
 
 test('each step of the removal of a user has the statements of its columns, hooks first', () => {
-  const texts = (step: Parameters<typeof eggs.departure>[0]) =>
-    eggs.departure(step, 'a hook').map(({ text }) => text.replaceAll(/ctid = any\(array\(.* where (.*)\)\)/g, '[$1]'));
+  const texts = (step: Parameters<typeof eggs.departureStatements>[0]) =>
+    eggs
+      .departureStatements(step, 'a hook')
+      .map(({ text }) => text.replaceAll(/ctid = any\(array\(.* where (.*)\)\)/g, '[$1]'));
   const chunk = `limit ${DEPARTURE_CHUNK} for no key update]`;
   expect(texts('own')).toEqual([
     'a hook',
@@ -60,11 +62,11 @@ test('rows of a deleted parent are deleted chunk by chunk until one is not full'
   const counts = [REMOVAL_CHUNK, REMOVAL_CHUNK, 3, REMOVAL_CHUNK];
   const run = jest.fn((..._: unknown[]) => Promise.resolve(Array.from({ length: counts.shift()! })));
   const tx = { prepared: run } as unknown as Tx;
-  await birds.drop(tx, 'project', [7]);
+  await birds.deleteRows(tx, 'project', [7]);
   expect(run).toHaveBeenCalledTimes(3);
   expect(run.mock.lastCall).toMatchObject([{ name: 'removal_birds_project_id' }, [[7]]]);
   counts.splice(0, 1, 0);
   await birds.dropOfNoteables(tx, { type: 'Issue', rows: [{ id: 5, projectId: 7 }] });
   expect(run.mock.lastCall).toMatchObject([{ name: 'removal_birds_noteable' }, ['Issue', [5]]]);
-  await expect(eggs.drop(tx, 'project', [7])).rejects.toThrow('eggs has no rows that are deleted with a project');
+  await expect(eggs.deleteRows(tx, 'project', [7])).rejects.toThrow('eggs has no rows that are deleted with a project');
 });

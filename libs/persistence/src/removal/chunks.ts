@@ -1,4 +1,4 @@
-import type { Prepared } from '../sql/prepared';
+import type { PreparedStatement } from '../sql/prepared';
 import type { Tx } from '../work/work';
 
 /** Units: rows that one statement removes at most after a parent was deleted, so that none nears its time limit. */
@@ -14,13 +14,13 @@ export const DEPARTURE_CHUNK = 1000;
  * Repeats a statement within the transaction until it finds less than a chunk.
  * Shape: the statement changes at most `REMOVAL_CHUNK` rows and returns one row for each.
  */
-export async function runInChunks(tx: Tx, statement: Prepared, values: readonly unknown[]): Promise<void> {
+export async function runInChunks(tx: Tx, statement: PreparedStatement, values: readonly unknown[]): Promise<void> {
   while ((await tx.prepared(statement, values)).length === REMOVAL_CHUNK);
 }
 
 /**
- * A condition for the next chunk of rows. Shape: `key` is the primary key, or `ctid` where that has several columns. It
- * is an array and not a sub-select: PostgreSQL may answer a sub-select by reading the whole table.
+ * A condition for the next chunk of rows. `key` is the primary key, or `ctid` where that has several columns. It is an
+ * array and not a sub-select: PostgreSQL may answer a sub-select by reading the whole table.
  */
 export function chunkSql(o: {
   readonly table: string;

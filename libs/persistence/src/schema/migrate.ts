@@ -16,7 +16,7 @@ export type MigrationClass = new () => MigrationInterface;
 const MIGRATION_LOCK = 7_316_420_001;
 
 /** Returns the migrations of this library and the given ones, each once, in the order of their numbers. */
-function complete(migrations: readonly MigrationClass[]): MigrationClass[] {
+function completeMigrations(migrations: readonly MigrationClass[]): MigrationClass[] {
   const order = (migration: MigrationClass) => Number(migration.name.slice(-13));
   return [...new Set([...plumbingMigrations, ...migrations])].sort((left, right) => order(left) - order(right));
 }
@@ -31,17 +31,16 @@ export async function pendingMigrations(
   }[];
   const done = table?.known ? ((await dataSource.query('select name from migrations')) as { name: string }[]) : [];
   const names = new Set(done.map((row) => row.name));
-  return complete(migrations)
+  return completeMigrations(migrations)
     .map((migration) => migration.name)
     .filter((name) => !names.has(name));
 }
 
 /**
- * Migrates a database to the newest schema, each migration in a transaction of its own.
- * Shape: the plumbing tables are added when not listed. A second process waits for the first and then finds nothing
- * to do. Returns the names of the migrations that were run.
- * Errors: those of the failing statement; the migrations before it stay.
- * Source: reference reliability 9.2; ADR 0023.
+ * Migrates a database to the newest schema, each migration in a transaction of its own. The plumbing tables are added
+ * when not listed. A second process waits for the first and then finds nothing to do. Returns the names of the
+ * migrations that were run. Errors: those of the failing statement; the migrations before it stay. Source: reference
+ * reliability 9.2; ADR 0023.
  */
 export async function runMigrations(url: string, migrations: readonly MigrationClass[]): Promise<string[]> {
   const dataSource = new DataSource({
@@ -59,7 +58,7 @@ export async function runMigrations(url: string, migrations: readonly MigrationC
       },
       { name: 'rookery-migrate', entities: [], onIdleError: () => undefined },
     ),
-    migrations: complete(migrations),
+    migrations: completeMigrations(migrations),
     migrationsTableName: 'migrations',
   });
   await dataSource.initialize();
@@ -80,7 +79,7 @@ export async function runMigrations(url: string, migrations: readonly MigrationC
 }
 
 /** The `migrate` role of a service. Source: ADR 0023. */
-export function migrate(o: {
+export function createMigrateStep(o: {
   readonly service: ServiceName;
   readonly migrations: readonly MigrationClass[];
 }): MigrateStep {

@@ -1,4 +1,11 @@
-import { likePattern, filter, toStatement, similarityOrderSql, placesIn, renumbered } from './conditions';
+import {
+  likePattern,
+  filter,
+  toStatement,
+  similarityOrderSql,
+  parameterNumbers,
+  renumberParameters,
+} from './conditions';
 import type { Filter } from './conditions';
 
 /** Returns the condition of a filter for a value, with its bound values. */
@@ -61,6 +68,6 @@ describe('values without a parameter', () => {
   it('change nothing in the text if they come after all used ones', () => {
     const text = 'a = $2 and b = $1';
     expect(toStatement({ text, values: [1, 2, 3] })).toEqual({ text, values: [1, 2] });
-    expect(renumbered(text, placesIn(text))).toBe(text);
+    expect(renumberParameters(text, parameterNumbers(text))).toBe(text);
   });
 });

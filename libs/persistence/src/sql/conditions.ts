@@ -1,4 +1,4 @@
-import { compile, orderValues } from './named-parameters';
+import { compileSql, orderValues } from './named-parameters';
 import type { NamedValues } from './named-parameters';
 
 /**
@@ -46,7 +46,7 @@ export const filter = {
   containsIn:
     (texts: SearchedExpressions): Filter<string> =>
     (text, bind) =>
-      text !== '' && wordsIn(texts, [text], bind),
+      text !== '' && searchCondition(texts, [text], bind),
   /** The column is none of these ids. */
   noneOf:
     (column: string): Filter<readonly number[]> =>
@@ -81,8 +81,8 @@ export function similarityOrderSql(text: string, columns: readonly string[]): st
 
 /**
  * A condition: one of the columns contains the text, ignoring case. The pattern is folded once: ILIKE would fold it
- * again for every row, so that a text of 15,000 characters costs a hundred times as much as a short one.
- * Shape: `pattern` is the parameter of a value from `likePattern`.
+ * again for every row, so that a text of 15,000 characters costs a hundred times as much as a short one. `pattern` is
+ * the parameter of a value from `likePattern`.
  */
 export function containsSql(columns: readonly string[], pattern: string): string {
   return `(${columns.map((column) => `lower(${column}) like lower(${pattern})`).join(' or ')})`;
@@ -102,7 +102,7 @@ const SEARCHED_LENGTH = 65_536;
  * many words there are. Long texts are searched by regular expressions of plain characters: LIKE may compare each
  * character of the word at each position of the text, which takes seconds for an adversarial text.
  */
-export function wordsIn({ short, long }: SearchedExpressions, words: readonly string[], bind: Bind): string {
+export function searchCondition({ short, long }: SearchedExpressions, words: readonly string[], bind: Bind): string {
   const folded = [
     ...short.map((text, index) => `lower(${text}) as short_${index}`),
     ...long.map((text, index) => `lower(left(${text}, ${SEARCHED_LENGTH})) as long_${index}`),
@@ -121,13 +121,13 @@ export function wordsIn({ short, long }: SearchedExpressions, words: readonly st
 const PLACE = /\$(\d+)/g;
 
 /** Numbers of the parameters in a text, each once, in order. */
-export function placesIn(text: string): readonly number[] {
+export function parameterNumbers(text: string): readonly number[] {
   const numbers = new Set([...text.matchAll(PLACE)].map((match) => Number(match[1])));
   return [...numbers].sort((a, b) => a - b);
 }
 
 /** The text with these parameters renumbered from 1. */
-export function renumbered(text: string, places: readonly number[]): string {
+export function renumberParameters(text: string, places: readonly number[]): string {
   if (places.at(-1) === places.length) return text;
   const numbers = new Map(places.map((place, index) => [String(place), index + 1]));
   return text.replace(PLACE, (_, place: string) => `$${numbers.get(place)!}`);
@@ -145,11 +145,11 @@ export interface SqlDraft {
  */
 export function toStatement({ text: sql, values }: SqlDraft): BoundText {
   if (!isNumbered(values)) {
-    const { text, names } = compile(sql);
+    const { text, names } = compileSql(sql);
     return { text, values: orderValues(names, values, 'a statement'), names };
   }
-  const places = placesIn(sql);
-  return { text: renumbered(sql, places), values: places.map((place) => values[place - 1]) };
+  const places = parameterNumbers(sql);
+  return { text: renumberParameters(sql, places), values: places.map((place) => values[place - 1]) };
 }
 
 /** The result of `toStatement`. */

@@ -21,7 +21,7 @@ export function sqlStateOf(error: unknown): string | null {
 }
 
 /** Whether a unique, foreign key, check or not-null constraint was violated (the named one, when given). */
-export function violates(error: unknown, constraint?: string): boolean {
+export function violatesConstraint(error: unknown, constraint?: string): boolean {
   const failed = driverErrorOf(error);
   if (typeof failed.code !== 'string' || !failed.code.startsWith('23')) return false;
   return constraint === undefined || failed.constraint === constraint;
@@ -85,7 +85,7 @@ const TOO_SLOW = new Set(['57014', '55P03']);
 /**
  * The error for callers: `Unavailable` (with the cause) when the database is away or too slow, else the error itself.
  */
-export function translated(error: unknown): unknown {
+export function translateError(error: unknown): unknown {
   if (error instanceof RookeryError) return error;
   const isAway = isDatabaseAway(error);
   if (!isAway && !TOO_SLOW.has(sqlStateOf(error) ?? '')) return error;

@@ -1,4 +1,4 @@
-/** Values of an SQL text. Shape: the keys are the names of its parameters; there may be surplus keys. */
+/** Values of an SQL text. The keys are the names of its parameters; there may be surplus keys. */
 export type NamedValues = object;
 
 /** SQL with numbered parameters. Shape: `names[0]` is the name of `$1`. */
@@ -20,19 +20,19 @@ const NAME = /[A-Za-z_]\w*/y;
  * Errors: a plain Error for numbered parameters, for an ambiguous colon, and for a string, a comment or a dollar quote
  * without an end.
  */
-export function compile(sql: string): Compiled {
+export function compileSql(sql: string): Compiled {
   const numbers = new Map<string, number>();
-  const brackets: Bracket[] = [];
+  const brackets: OpenBracket[] = [];
   const marks = new Marks(sql);
   let text = '';
   let done = 0;
-  for (let at = marks.after(0); at < sql.length;) {
+  for (let at = marks.nextMark(0); at < sql.length;) {
     let end = at + 1;
     if (sql[at] === '[') brackets.push({ at, isArray: isArray(sql, at, brackets) });
     else if (sql[at] === ']') brackets.pop();
     else if (sql[at] !== ':') end = endOfOpaque(sql, at);
     else {
-      const name = parameterAt(sql, at, brackets.at(-1));
+      const name = readParameter(sql, at, brackets.at(-1));
       if (name !== null) {
         const number = numbers.get(name) ?? numbers.size + 1;
         numbers.set(name, number);
@@ -40,7 +40,7 @@ export function compile(sql: string): Compiled {
         done = end = at + 1 + name.length;
       }
     }
-    at = marks.after(end);
+    at = marks.nextMark(end);
   }
   return { text: text + sql.slice(done), names: [...numbers.keys()] };
 }
@@ -71,7 +71,7 @@ class Marks {
   constructor(private readonly sql: string) {}
 
   /** The position of the first mark from there on; Infinity if there is none. */
-  after(from: number): number {
+  nextMark(from: number): number {
     let first = Infinity;
     for (let at = 0; at < MARKS.length; at += 1) {
       let place = this.next[at]!;
@@ -85,13 +85,13 @@ class Marks {
   }
 }
 
-interface Bracket {
+interface OpenBracket {
   readonly at: number;
   /** The bracket begins an array (`array[…]`), not a subscript. */
   readonly isArray: boolean;
 }
 
-function isArray(sql: string, at: number, brackets: readonly Bracket[]): boolean {
+function isArray(sql: string, at: number, brackets: readonly OpenBracket[]): boolean {
   const before = sql.slice(0, at).trimEnd();
   if (/\barray$/i.test(before.slice(-6))) return true;
   // A nested array has no keyword of its own.
@@ -99,7 +99,7 @@ function isArray(sql: string, at: number, brackets: readonly Bracket[]): boolean
 }
 
 /** The name of the parameter that begins at this colon; null for any other colon. */
-function parameterAt(sql: string, at: number, bracket: Bracket | undefined): string | null {
+function readParameter(sql: string, at: number, bracket: OpenBracket | undefined): string | null {
   const before = sql[at - 1] ?? '';
   if (before === ':' || before === `'` || before === '"') return null;
   NAME.lastIndex = at + 1;
@@ -125,11 +125,11 @@ function isInParentheses(sql: string): boolean {
 function endOfOpaque(sql: string, at: number): number {
   switch (sql[at]) {
     case `'`:
-      return hasEscapes(sql, at) ? endOfEscapes(sql, at) : endAt(sql, `'`, at, 1);
+      return hasEscapes(sql, at) ? endOfEscapes(sql, at) : findEnd(sql, `'`, at, 1);
     case '"':
-      return endAt(sql, '"', at, 1);
+      return findEnd(sql, '"', at, 1);
     case '-':
-      return endAt(`${sql}\n`, '\n', at, 2);
+      return findEnd(`${sql}\n`, '\n', at, 2);
     case '/':
       return endOfComment(sql, at);
     default:
@@ -138,7 +138,7 @@ function endOfOpaque(sql: string, at: number): number {
 }
 
 /** A doubled quote ends the string and begins the next, with the same result. */
-function endAt(sql: string, end: string, at: number, skipped: number): number {
+function findEnd(sql: string, end: string, at: number, skipped: number): number {
   const found = sql.indexOf(end, at + skipped);
   if (found < 0) throw new Error(`"${sql.slice(at, at + 20)}" has no end`);
   return found + end.length;
@@ -152,7 +152,7 @@ function hasEscapes(sql: string, at: number): boolean {
 function endOfEscapes(sql: string, start: number): number {
   let at = start + 1;
   while (at < sql.length && sql[at] !== `'`) at += sql[at] === '\\' ? 2 : 1;
-  return endAt(sql, `'`, at - 1, 1);
+  return findEnd(sql, `'`, at - 1, 1);
 }
 
 /** Comments may be nested. */
@@ -177,5 +177,5 @@ function endOfDollarQuote(sql: string, at: number): number {
   const tag = DOLLARS.exec(sql)?.[0];
   if (tag === undefined) return at + 1;
   if (!tag.endsWith('$')) throw new Error(`${tag} has no name: parameters are named or numbered, not both`);
-  return endAt(sql, tag, at, tag.length);
+  return findEnd(sql, tag, at, tag.length);
 }

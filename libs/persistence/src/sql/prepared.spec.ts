@@ -1,20 +1,20 @@
-import { isUsualPage, KeptStatements, prepared, statementByText } from './prepared';
+import { isUsualPage, CachedStatements, prepareStatement, statementByText } from './prepared';
 
 it('keeps a statement by name: its text is composed once, and values without a parameter are omitted', () => {
-  const kept = new KeptStatements();
+  const kept = new CachedStatements();
   const make = jest.fn(() => ({ text: 'select $3::int + $1::int as sum', values: [] }));
-  const first = kept.statement('spec-kept', [1, 2, 3], make);
+  const first = kept.findOrCompose('spec-kept', [1, 2, 3], make);
   expect(first).toEqual({ name: 'spec-kept', text: 'select $2::int + $1::int as sum', values: [1, 3] });
-  expect(kept.statement('spec-kept', [4, 5, 6], make)).toEqual({ ...first, values: [4, 6] });
+  expect(kept.findOrCompose('spec-kept', [4, 5, 6], make)).toEqual({ ...first, values: [4, 6] });
   expect(make).toHaveBeenCalledTimes(1);
 });
 
 it('refuses two texts of one name in the process, also from two instances', () => {
-  new KeptStatements().statement('spec-twice', [], () => ({ text: 'select 1', values: [] }));
-  expect(() => new KeptStatements().statement('spec-twice', [], () => ({ text: 'select 2', values: [] }))).toThrow(
-    'two statements are named',
-  );
-  expect(() => prepared('spec-twice', 'select 3')).toThrow('two statements are named');
+  new CachedStatements().findOrCompose('spec-twice', [], () => ({ text: 'select 1', values: [] }));
+  expect(() =>
+    new CachedStatements().findOrCompose('spec-twice', [], () => ({ text: 'select 2', values: [] })),
+  ).toThrow('two statements are named');
+  expect(() => prepareStatement('spec-twice', 'select 3')).toThrow('two statements are named');
 });
 
 it('names composed texts after their content', () => {
@@ -28,9 +28,9 @@ it('names composed texts after their content', () => {
 });
 
 it('composes a statement without a name at each call, with its own values', () => {
-  const kept = new KeptStatements();
+  const kept = new CachedStatements();
   const make = jest.fn(() => ({ text: 'select $2::int', values: [1, 2] }));
-  for (const _ of [1, 2]) expect(kept.statement(null, [1], make)).toEqual({ text: 'select $1::int', values: [2] });
+  for (const _ of [1, 2]) expect(kept.findOrCompose(null, [1], make)).toEqual({ text: 'select $1::int', values: [2] });
   expect(make).toHaveBeenCalledTimes(2);
 });
 

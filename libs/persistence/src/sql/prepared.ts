@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { PageRequest } from '@rookery/kernel';
-import { toStatement, isNumbered, placesIn, renumbered } from './conditions';
+import { toStatement, isNumbered, parameterNumbers, renumberParameters } from './conditions';
 import type { SqlDraft, Values } from './conditions';
-import { compile, orderValues } from './named-parameters';
+import { compileSql, orderValues } from './named-parameters';
 
 /** A statement that each connection parses once, identified by its name. */
-export interface Prepared {
+export interface PreparedStatement {
   readonly name: string;
   readonly text: string;
 }
@@ -26,7 +26,7 @@ export interface Statement<Row = never> {
 
 const texts = new Map<string, string>();
 const declared = new Set<string>();
-const byText = new Map<string, { readonly name: string; readonly kept: KeptText }>();
+const byText = new Map<string, { readonly name: string; readonly kept: CachedText }>();
 
 /** Page sizes of stock clients; statements of other sizes are not kept prepared. */
 const USUAL_SIZES: readonly number[] = [20, 50, 100];
@@ -47,7 +47,7 @@ export function isUsualPage({ page, perPage, hasHeavyPagePermit }: PageRequest):
  * Errors: a plain Error when the name is taken by another text or too long for PostgreSQL (63 bytes).
  * Source: docs/performance.md 5.2.
  */
-export function prepared(name: string, text: string): Prepared {
+export function prepareStatement(name: string, text: string): PreparedStatement {
   const known = texts.get(name);
   if (known !== undefined && known !== text) throw new Error(`two statements are named ${name}`);
   if (Buffer.byteLength(name) > 63) throw new Error(`the statement name ${name} is longer than 63 bytes`);
@@ -64,9 +64,12 @@ export function statementByText(kind: string, sql: string, values: Values): Stat
   return kept.statement(name, values);
 }
 
-function keepByText(kind: string, sql: string, values: Values): { name: string; kept: KeptText } {
+function keepByText(kind: string, sql: string, values: Values): { name: string; kept: CachedText } {
   const kept = keptText(sql, values);
-  const { name } = prepared(`${kind}-${createHash('sha256').update(kept.text).digest('hex').slice(0, 12)}`, kept.text);
+  const { name } = prepareStatement(
+    `${kind}-${createHash('sha256').update(kept.text).digest('hex').slice(0, 12)}`,
+    kept.text,
+  );
   const known = { name, kept };
   byText.set(sql, known);
   return known;
@@ -79,21 +82,21 @@ export function nameOnce(name: string): void {
 }
 
 /** A text with its parameters compiled once. */
-interface KeptText {
+interface CachedText {
   readonly text: string;
   statement<Row>(name: string, values: Values): Statement<Row>;
 }
 
-function keptText(sql: string, values: Values): KeptText {
+function keptText(sql: string, values: Values): CachedText {
   if (!isNumbered(values)) {
-    const { text, names } = compile(sql);
+    const { text, names } = compileSql(sql);
     return {
       text,
       statement: (name, of) => ({ name, text, values: orderValues(names, of, name), names }),
     };
   }
-  const places = placesIn(sql);
-  const text = renumbered(sql, places);
+  const places = parameterNumbers(sql);
+  const text = renumberParameters(sql, places);
   return {
     text,
     statement: (name, of) => ({
@@ -105,26 +108,26 @@ function keptText(sql: string, values: Values): KeptText {
 }
 
 /**
- * Statements that are composed at their first use, for hot paths: composing the text costs more than sending it.
- * Shape: the name contains everything that the text depends on. All statements may get the same values: those that
- * have no parameter in the text are omitted.
+ * Statements that are composed at their first use, for hot paths: composing the text costs more than sending it. The
+ * name contains everything that the text depends on. All statements may get the same values: those that have no
+ * parameter in the text are omitted.
  */
-export class KeptStatements {
-  private readonly known = new Map<string, KeptText>();
+export class CachedStatements {
+  private readonly known = new Map<string, CachedText>();
 
   /**
    * Returns the statement of this name with these values. Shape: without a name it is composed for this call, and may
    * have values of its own.
    * Errors: a plain Error for a named parameter without a value.
    */
-  statement<Row = never>(name: string | null, values: Values, make: () => SqlDraft): Statement<Row> {
+  findOrCompose<Row = never>(name: string | null, values: Values, make: () => SqlDraft): Statement<Row> {
     if (name === null) return toStatement(make());
-    return (this.known.get(name) ?? this.keep(name, values, make().text)).statement(name, values);
+    return (this.known.get(name) ?? this.keepText(name, values, make().text)).statement(name, values);
   }
 
-  private keep(name: string, values: Values, sql: string): KeptText {
+  private keepText(name: string, values: Values, sql: string): CachedText {
     const kept = keptText(sql, values);
-    prepared(name, kept.text);
+    prepareStatement(name, kept.text);
     this.known.set(name, kept);
     return kept;
   }

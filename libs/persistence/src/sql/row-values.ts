@@ -33,7 +33,7 @@ export const rowValues = {
 
 /**
  * An SQL expression that renders an instant as the API does: UTC with milliseconds, '2026-11-21T09:30:00.000Z'.
- * Shape: `expression` is a timestamptz expression of trusted SQL; null stays null.
+ * `expression` is a timestamptz expression of trusted SQL; null stays null.
  */
 export function instantSql(expression: string): string {
   return `to_char((${expression}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -1,5 +1,5 @@
 import type { SqlReader } from '../work/database';
-import { KeptStatements, prepared } from './prepared';
+import { CachedStatements, prepareStatement } from './prepared';
 import { statement } from './statement';
 
 interface BirdRow {
@@ -28,13 +28,13 @@ it('refuses a parameter in its text that has no value', () => {
 describe('a name', () => {
   it('is declared once, even with the same text', () => {
     expect(() => statement('spec-birds-one', 'select 1')).toThrow('two statements are named spec-birds-one');
-    prepared('spec-birds-old', 'select 1');
+    prepareStatement('spec-birds-old', 'select 1');
     expect(() => statement('spec-birds-old', 'select 1')).toThrow('two statements are named spec-birds-old');
   });
 
   it('is not given to another text later', () => {
     const text = 'select 1 where 1 = :id';
-    expect(() => prepared('spec-birds-one', 'select 1')).toThrow('two statements are named');
+    expect(() => prepareStatement('spec-birds-one', 'select 1')).toThrow('two statements are named');
     const first = statement<{ id: number }, never>('spec-birds-lazy', () => text);
     const same = statement<{ id: number }, never>('spec-birds-lazy', () => text);
     const other = statement<{ id: number }, never>('spec-birds-lazy', () => `${text} and true`);
@@ -52,9 +52,9 @@ it('is composed once, at its first use, if its text is a function', () => {
 });
 
 it('with shared values omits those that its text does not name, and refuses a parameter without one', () => {
-  const kept = new KeptStatements();
+  const kept = new CachedStatements();
   const values = { viewer: 5, nest: 7 };
-  const of = (name: string, text: string) => kept.statement(name, values, () => ({ text, values }));
+  const of = (name: string, text: string) => kept.findOrCompose(name, values, () => ({ text, values }));
   expect(of('spec-family-nest', 'select :nest::int')).toMatchObject({ text: 'select $1::int', values: [7] });
   expect(() => of('spec-family-wrong', 'select :nets::int')).toThrow('spec-family-wrong lacks a value of :nets');
 });

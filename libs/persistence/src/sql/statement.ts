@@ -1,6 +1,6 @@
-import { compile, orderValues } from './named-parameters';
+import { compileSql, orderValues } from './named-parameters';
 import type { Compiled } from './named-parameters';
-import { nameOnce, prepared } from './prepared';
+import { nameOnce, prepareStatement } from './prepared';
 import type { Statement } from './prepared';
 
 /** A statement with named parameters. It is kept prepared by each connection. */
@@ -32,14 +32,14 @@ export function statement<Params extends object, Row>(
   name: string,
   sql: string | (() => string),
 ): DeclaredStatement<Params, Row> {
-  if (typeof sql === 'function') return new DeclaredStatement<Params, Row>(name, () => composed(name, sql()));
+  if (typeof sql === 'function') return new DeclaredStatement<Params, Row>(name, () => composeStatement(name, sql()));
   nameOnce(name);
-  const compiled = composed(name, sql);
+  const compiled = composeStatement(name, sql);
   return new DeclaredStatement<Params, Row>(name, () => compiled);
 }
 
-function composed(name: string, sql: string): Compiled {
-  const compiled = compile(sql);
-  prepared(name, compiled.text);
+function composeStatement(name: string, sql: string): Compiled {
+  const compiled = compileSql(sql);
+  prepareStatement(name, compiled.text);
   return compiled;
 }

@@ -1,9 +1,9 @@
 import { Pool } from 'pg';
 import type { Client, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
-import { translated } from '../sql/failures';
+import { translateError } from '../sql/failures';
 import type { LanePools } from '../connections/lanes';
-import type { Prepared, Statement } from '../sql/prepared';
+import type { PreparedStatement, Statement } from '../sql/prepared';
 import type { DeclaredStatement } from '../sql/statement';
 import { rowValues } from '../sql/row-values';
 import { SteadyClient } from '../connections/steady-client';
@@ -27,19 +27,19 @@ export class Database {
   ) {}
 
   async query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    return run<R>(queryableOf(this.dataSource), { text: sql, values });
+    return runStatement<R>(queryableOf(this.dataSource), { text: sql, values });
   }
 
   /** Runs a prepared statement. Shape: one round trip; parsed once for each connection. */
-  async prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]> {
-    return run<R>(queryableOf(this.dataSource), { name: statement.name, text: statement.text, values });
+  async prepared<R>(statement: PreparedStatement, values: readonly unknown[]): Promise<R[]> {
+    return runStatement<R>(queryableOf(this.dataSource), { name: statement.name, text: statement.text, values });
   }
 
   /** Runs a statement with its values: prepared, when it has a name. */
   run<R>(statement: Statement<R>): Promise<R[]>;
   run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
   async run<P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P): Promise<R[]> {
-    return run<R>(queryableOf(this.dataSource), boundStatement(statement, params));
+    return runStatement<R>(queryableOf(this.dataSource), boundStatement(statement, params));
   }
 
   /**
@@ -85,7 +85,7 @@ export interface SqlReader {
 export function createReader(dataSource: DataSource): SqlReader {
   return {
     run: <P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P) =>
-      run<R>(queryableOf(dataSource), boundStatement(statement, params)),
+      runStatement<R>(queryableOf(dataSource), boundStatement(statement, params)),
   };
 }
 
@@ -108,10 +108,10 @@ export function boundStatement<P extends object, R>(
 }
 
 /** Runs one statement and returns its rows. Errors: as `Database`. */
-export async function run<R>(connection: Queryable, statement: Statement<R>): Promise<R[]> {
+export async function runStatement<R>(connection: Queryable, statement: Statement<R>): Promise<R[]> {
   try {
     return (await connection.query(statement)).rows as R[];
   } catch (error) {
-    throw translated(error);
+    throw translateError(error);
   }
 }

@@ -3,10 +3,10 @@ import type { Logger } from '@rookery/platform';
 import type { Database } from './database';
 import { HeadWatch } from './head-watch';
 import type { LogHead } from './head-watch';
-import { prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
 
 const LONG_MS = 1 << 30;
-const statement = prepared('head_watch_spec', 'select version, epoch');
+const statement = prepareStatement('head_watch_spec', 'select version, epoch');
 
 let head: LogHead;
 let queries: number;
@@ -60,7 +60,7 @@ it('skips its own queries while `look` is called from outside', async () => {
   await queriesWithin(15_000);
   const before = queries;
   for (let turn = 0; turn < 20; turn += 1) {
-    await watch.read();
+    await watch.readRow();
     await jest.advanceTimersByTimeAsync(900);
   }
   expect(queries - before).toBe(20);
@@ -70,7 +70,7 @@ it('skips its own queries while `look` is called from outside', async () => {
 it('knows whether a query that began since then found a version', async () => {
   const from = performance.now();
   expect(watch.hasSeen(5, from)).toBe(false);
-  await watch.read();
+  await watch.readRow();
   expect(watch.hasSeen(5, from)).toBe(true);
   expect(watch.hasSeen(4, from)).toBe(false);
   await jest.advanceTimersByTimeAsync(10);

@@ -1,8 +1,8 @@
 import { runShared, Pace } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
-import { hedged } from '../connections/hedged';
-import type { Prepared } from '../sql/prepared';
+import { runHedged } from '../connections/hedged';
+import type { PreparedStatement } from '../sql/prepared';
 
 /** A position in a log that other processes copy; a version has meaning only within its epoch. */
 export interface LogHead {
@@ -30,19 +30,19 @@ export class HeadWatch<Row extends LogHead = LogHead> {
   constructor(
     private readonly database: Database,
     private readonly shutdown: ShutdownOrder,
-    private readonly head: Prepared,
+    private readonly head: PreparedStatement,
     { busyMs, calmMs }: { readonly busyMs: number; readonly calmMs: number },
   ) {
     this.pace = new Pace(busyMs, calmMs);
     // Waiting polls would delay the shutdown; "not moved" is a correct answer, only early.
-    shutdown.on('stop-accepting', `polls of ${head.name}`, () => {
+    shutdown.addStep('stop-accepting', `polls of ${head.name}`, () => {
       for (const waiter of [...this.waiters]) waiter.settle(false);
       return Promise.resolve();
     });
   }
 
   /** The newest version of the newest epoch that this process committed or read; null before the first. */
-  get latest(): number | null {
+  get newestHead(): number | null {
     return this.latestHead?.version ?? null;
   }
 
@@ -57,7 +57,7 @@ export class HeadWatch<Row extends LogHead = LogHead> {
   }
 
   /** Records a new head after a confirmed commit and wakes callers. */
-  moved(head: LogHead): void {
+  noteMove(head: LogHead): void {
     if (head.epoch !== this.latestHead?.epoch || head.version > this.latestHead.version) {
       this.latestHead = head;
       this.pace.recordWork();
@@ -96,15 +96,15 @@ export class HeadWatch<Row extends LogHead = LogHead> {
   }
 
   /** Queries the head now, wakes callers, and postpones the next query. */
-  async read(): Promise<Row | undefined> {
+  async readRow(): Promise<Row | undefined> {
     clearTimeout(this.nextQuery);
     this.nextQuery = undefined;
     const at = performance.now();
     try {
-      const [row] = await runShared(() => hedged(() => this.database.prepared<Row>(this.head, [])));
+      const [row] = await runShared(() => runHedged(() => this.database.prepared<Row>(this.head, [])));
       if (row) {
         this.lastSeen = { version: row.version, at };
-        this.moved(row);
+        this.noteMove(row);
       }
       return row;
     } finally {
@@ -115,6 +115,6 @@ export class HeadWatch<Row extends LogHead = LogHead> {
   private queryLater(): void {
     if (this.nextQuery !== undefined || this.waiters.size === 0) return;
     // Each caller has its own timeout, so a failed query is only repeated.
-    this.nextQuery = setTimeout(() => void this.read().catch(() => undefined), this.pace.restMs);
+    this.nextQuery = setTimeout(() => void this.readRow().catch(() => undefined), this.pace.restMs);
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@rookery/kernel';
 import type { ContextSigningKeys, KeptAnswer, KeyedWrite, KeyedWrites, NewAnswer } from '@rookery/platform';
 import type { Database, SqlReader } from './database';
 import type { IdempotencyKey } from '../schema/plumbing.entities';
-import { prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
 import type { RowOf } from '../sql/row-of';
 import type { Tx, Work } from './work';
 
@@ -13,14 +13,14 @@ const KEPT_MS = 24 * 60 * 60_000;
 /** How long an answer with a one-time secret is kept. Units: ms. */
 const SECRET_KEPT_MS = 10 * 60_000;
 
-const FIND = prepared(
+const FIND = prepareStatement(
   'idempotency_find',
   `select request, case when answer_until > $5 then answer end as answer from idempotency_keys
    where user_id = $1 and actor_id = $2 and key = $3 and created_at > $4`,
 );
 /** Held until the transaction ends in any way, so a process that dies leaves no lock. It never waits. */
-const HOLD = prepared('idempotency_hold', 'select pg_try_advisory_xact_lock($1::bigint) as is_held');
-const KEEP = prepared(
+const HOLD = prepareStatement('idempotency_hold', 'select pg_try_advisory_xact_lock($1::bigint) as is_held');
+const KEEP = prepareStatement(
   'idempotency_keep',
   `insert into idempotency_keys (user_id, actor_id, key, token_id, request, answer, created_at, answer_until)
    values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -51,64 +51,64 @@ export class IdempotencyKeys implements KeyedWrites {
     private readonly service: string,
   ) {}
 
-  answered(write: KeyedWrite): Promise<KeptAnswer | null> {
-    return this.find(write, this.database);
+  findAnswer(write: KeyedWrite): Promise<KeptAnswer | null> {
+    return this.readAnswer(write, this.database);
   }
 
-  once(
+  writeOnce(
     write: KeyedWrite,
     make: () => Promise<NewAnswer>,
     refused: (error: unknown) => NewAnswer | null,
   ): Promise<{ readonly answer: KeptAnswer; readonly isReplay: boolean }> {
     return this.work.runInOneTransaction(async (tx, outer) => {
-      const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [lockOf(write)]);
+      const [hold] = await tx.prepared<{ is_held: boolean }>(HOLD, [lockKey(write)]);
       if (!hold?.is_held) throw new KeyInUse();
-      const known = await this.find(write, tx);
+      const known = await this.readAnswer(write, tx);
       if (known) return { answer: known, isReplay: true };
       const answer = await make().catch((error: unknown) => {
         const refusal = outer.hasWritten ? refused(error) : null;
         if (refusal === null) throw error;
         return refusal;
       });
-      await this.keep(tx, write, answer);
+      await this.keepAnswer(tx, write, answer);
       return { answer, isReplay: false };
     });
   }
 
-  private async find(write: KeyedWrite, reads: Pick<SqlReader, 'run'>): Promise<KeptAnswer | null> {
+  private async readAnswer(write: KeyedWrite, reads: Pick<SqlReader, 'run'>): Promise<KeptAnswer | null> {
     const now = this.clock.now();
     const since = new Date(now.getTime() - KEPT_MS);
     const values = [write.userId, write.actorId, write.key, since, now];
     const [row] = await reads.run<RowOf<IdempotencyKey, 'request' | 'answer'>>({ ...FIND, values });
     if (!row) return null;
-    const isSame = this.marksOf(write).some((mark) => timingSafeEqual(mark, row.request));
+    const isSame = this.requestMarks(write).some((mark) => timingSafeEqual(mark, row.request));
     if (!isSame) throw new Unprocessable(OTHER_REQUEST);
-    const answer = row.answer && this.opened(row.answer, write);
+    const answer = row.answer && this.openAnswer(row.answer, write);
     if (!answer) throw new Unprocessable(NOT_KEPT);
     return answer;
   }
 
-  private async keep(tx: Tx, write: KeyedWrite, { hasSecret, ...answer }: NewAnswer): Promise<void> {
+  private async keepAnswer(tx: Tx, write: KeyedWrite, { hasSecret, ...answer }: NewAnswer): Promise<void> {
     const { userId, actorId, key, tokenId } = write;
     const now = this.clock.now();
     const until = new Date(now.getTime() + (hasSecret ? SECRET_KEPT_MS : KEPT_MS));
-    const [mark] = this.marksOf(write);
-    await tx.prepared(KEEP, [userId, actorId, key, tokenId, mark, this.sealed(answer, write), now, until]);
+    const [mark] = this.requestMarks(write);
+    await tx.prepared(KEEP, [userId, actorId, key, tokenId, mark, this.sealAnswer(answer, write), now, until]);
   }
 
   /** Encrypts an answer. Shape: nonce, tag and ciphertext. */
-  private sealed({ status, headers, body }: KeptAnswer, write: KeyedWrite): Buffer {
+  private sealAnswer({ status, headers, body }: KeptAnswer, write: KeyedWrite): Buffer {
     const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.secrets.seals[0], nonce).setAAD(nameOf(write));
+    const cipher = createCipheriv('aes-256-gcm', this.derivedKeys.seals[0], nonce).setAAD(keyName(write));
     const text = Buffer.concat([cipher.update(JSON.stringify([status, headers, body])), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), text]);
   }
 
   /** Decrypts an answer; null if its key was removed. */
-  private opened(sealed: Buffer, write: KeyedWrite): KeptAnswer | null {
-    for (const key of this.secrets.seals) {
+  private openAnswer(sealed: Buffer, write: KeyedWrite): KeptAnswer | null {
+    for (const key of this.derivedKeys.seals) {
       try {
-        const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(nameOf(write));
+        const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(keyName(write));
         cipher.setAuthTag(sealed.subarray(12, 28));
         const text = Buffer.concat([cipher.update(sealed.subarray(28)), cipher.final()]).toString();
         const [status, headers, body] = JSON.parse(text) as [number, string[], string | null];
@@ -121,11 +121,11 @@ export class IdempotencyKeys implements KeyedWrites {
   }
 
   /** The keyed hashes of a request, one for each configured key; the first is that of the current key. */
-  private marksOf({ request }: KeyedWrite): Buffer[] {
-    return this.secrets.marks.map((key) => createHmac('sha256', key).update(request).digest());
+  private requestMarks({ request }: KeyedWrite): Buffer[] {
+    return this.derivedKeys.marks.map((key) => createHmac('sha256', key).update(request).digest());
   }
 
-  private get secrets() {
+  private get derivedKeys() {
     return (this.keys ??= {
       seals: this.context.deriveKeys('rookery idempotency answers', this.service),
       marks: this.context.deriveKeys('rookery idempotency requests', this.service),
@@ -133,10 +133,10 @@ export class IdempotencyKeys implements KeyedWrites {
   }
 }
 
-function nameOf({ userId, actorId, key }: KeyedWrite): Buffer {
+function keyName({ userId, actorId, key }: KeyedWrite): Buffer {
   return Buffer.from(`${userId}:${actorId}:${key}`);
 }
 
-function lockOf(write: KeyedWrite): bigint {
-  return createHash('sha256').update('idempotency:').update(nameOf(write)).digest().readBigInt64BE();
+function lockKey(write: KeyedWrite): bigint {
+  return createHash('sha256').update('idempotency:').update(keyName(write)).digest().readBigInt64BE();
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
 import type { Tx } from './work';
 
-const enter = prepared(
+const enter = prepareStatement(
   'inbox_enter',
   `insert into inbox (effect, event_id) select $1, unnest($2::uuid[])
    on conflict do nothing returning event_id`,
@@ -16,7 +16,7 @@ export class Inbox {
    * Shape: `effect` is the durable's name. Waits for an event that another transaction is inserting.
    * Source: reference reliability 2.3.
    */
-  async fresh(tx: Tx, effect: string, eventIds: readonly string[]): Promise<Set<string>> {
+  async claimNew(tx: Tx, effect: string, eventIds: readonly string[]): Promise<Set<string>> {
     if (eventIds.length === 0) return new Set();
     // Sorted, so that two batches that share events lock them in the same order.
     const ids = [...new Set(eventIds)].sort();

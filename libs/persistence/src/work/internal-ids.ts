@@ -1,7 +1,7 @@
-import { prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
 import type { Tx } from './work';
 
-const next = prepared(
+const next = prepareStatement(
   'internal_ids_next',
   `insert into internal_ids (usage, scope_id, last_value) values ($1, $2, 1)
    on conflict (usage, scope_id) do update set last_value = internal_ids.last_value + 1
@@ -19,7 +19,7 @@ export async function nextInternalId(tx: Tx, usage: string, scopeId: number): Pr
   return row!.last_value;
 }
 
-const raise = prepared(
+const raise = prepareStatement(
   'internal_ids_raise',
   `insert into internal_ids (usage, scope_id, last_value) values ($1, $2, $3)
    on conflict (usage, scope_id) do update set last_value = greatest(internal_ids.last_value, excluded.last_value)`,
@@ -30,7 +30,7 @@ export async function raiseInternalId(tx: Tx, usage: string, scopeId: number, va
   await tx.prepared(raise, [usage, scopeId, value]);
 }
 
-const drop = prepared(
+const drop = prepareStatement(
   'internal_ids_drop',
   `delete from internal_ids where usage = $1 and scope_id = any($2::bigint[])`,
 );

@@ -3,7 +3,7 @@ import { problemsOf } from '@rookery/contracts';
 import type { DomainEvent, ServiceName } from '@rookery/contracts';
 import { uuidv7 } from 'uuidv7';
 import type { Tx } from './work';
-import { prepared } from '../sql/prepared';
+import { prepareStatement } from '../sql/prepared';
 
 /** Units: bytes of the payload as JSON. Source: reference reliability 2.1. */
 const MAX_PAYLOAD_BYTES = 64 * 1024;
@@ -12,11 +12,11 @@ const COLUMNS =
   'event_id, aggregate_type, aggregate_id, subject, type, occurred_at, actor_id, traceparent, payload, directory_version, directory_epoch';
 
 /** Nearly every unit emits one event, and plain values cost half as much as arrays on both sides. */
-const insertOne = prepared(
+const insertOne = prepareStatement(
   'outbox_insert_one',
   `insert into outbox (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
-const insertMany = prepared(
+const insertMany = prepareStatement(
   'outbox_insert_many',
   `insert into outbox (${COLUMNS}) select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[],
      $6::timestamptz[], $7::bigint[], $8::text[], $9::jsonb[], $10::bigint[], $11::text[])`,
@@ -48,7 +48,7 @@ export function outboxRow(service: ServiceName, event: DomainEvent, occurredAt: 
 
 /** Writes the rows of one unit of work in one statement, in the order in which they were emitted. */
 export async function writeOutbox(tx: Tx, rows: readonly OutboxRow[]): Promise<void> {
-  const values = rows.map(valuesOf);
+  const values = rows.map(statementValues);
   const [first] = values;
   if (first === undefined) return;
   if (values.length === 1) await tx.prepared(insertOne, first);
@@ -60,7 +60,7 @@ export async function writeOutbox(tx: Tx, rows: readonly OutboxRow[]): Promise<v
 }
 
 /** In the order of COLUMNS. */
-function valuesOf(row: OutboxRow): unknown[] {
+function statementValues(row: OutboxRow): unknown[] {
   const { definition, aggregateId, actorId, seen } = row.event;
   const { noun, subject, type } = definition;
   const occurredAt = row.occurredAt.toISOString();

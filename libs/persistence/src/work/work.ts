@@ -6,14 +6,14 @@ import type { Clock } from '@rookery/kernel';
 import { awaitedBy, currentWaiter } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import { boundStatement, run } from './database';
-import { translated, wasRolledBack, abortReasonOf } from '../sql/failures';
+import { boundStatement, runStatement } from './database';
+import { translateError, wasRolledBack, abortReasonOf } from '../sql/failures';
 import type { AbortReason } from '../sql/failures';
 import { LastStatementFailed, maxWaitOf, sendTogether } from './last-statement';
 import type { LastStatement } from './last-statement';
 import { outboxRow, writeOutbox } from './outbox';
 import type { OutboxRow } from './outbox';
-import type { Prepared, Statement } from '../sql/prepared';
+import type { PreparedStatement, Statement } from '../sql/prepared';
 import type { DeclaredStatement } from '../sql/statement';
 import type { SteadyClient } from '../connections/steady-client';
 import { currentOuterTransaction, OuterTransaction } from './outer-transaction';
@@ -23,7 +23,7 @@ export interface Tx {
   /** TypeORM inside this transaction. */
   readonly manager: EntityManager;
   query<R>(sql: string, values?: readonly unknown[]): Promise<R[]>;
-  prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]>;
+  prepared<R>(statement: PreparedStatement, values: readonly unknown[]): Promise<R[]>;
   /** Runs a statement with its values: prepared, when it has a name. */
   run<R>(statement: Statement<R>): Promise<R[]>;
   run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
@@ -92,7 +92,9 @@ export class Work {
 
   async run<T>(use: (tx: Tx) => Promise<T>): Promise<T> {
     const outer = currentOuterTransaction(this.dataSource);
-    const unit = outer ? (): Promise<T> => outer.run(use) : (isRetry: boolean): Promise<T> => this.once(use, !isRetry);
+    const unit = outer
+      ? (): Promise<T> => outer.run(use)
+      : (isRetry: boolean): Promise<T> => this.runOnce(use, !isRetry);
     if (!this.running) return this.withRetries(unit);
     if (this.running.getStore()) throw new Error('a unit of work runs inside another; hand the transaction on instead');
     return this.running.run(true, () => this.withRetries(unit));
@@ -106,11 +108,11 @@ export class Work {
   runInOneTransaction<T>(use: (tx: Tx, outer: OuterTransaction) => Promise<T>): Promise<T> {
     const waiter = currentWaiter();
     if (!waiter) throw new Error('an outer transaction needs a request');
-    return this.once((unit) => {
+    return this.runOnce((unit) => {
       const outer = new OuterTransaction(this.dataSource, unit.connection, (step) => unit.runNested(step));
       return awaitedBy({ ...waiter, outerTransaction: outer }, () => use(unit, outer));
     }).catch((error: unknown) => {
-      throw abortReasonOf(error) === null ? translated(error) : retriesExhausted(error);
+      throw abortReasonOf(error) === null ? translateError(error) : retriesExhausted(error);
     });
   }
 
@@ -141,7 +143,7 @@ export class Work {
           continue;
         }
         const why = abortReasonOf(error);
-        if (why === null) throw translated(error);
+        if (why === null) throw translateError(error);
         this.onAborted(why);
         if (retry >= MAX_RETRIES) throw retriesExhausted(error);
         await pause(Math.random() * backoffMs(retry + 1, RETRY));
@@ -150,7 +152,7 @@ export class Work {
     }
   }
 
-  private async once<T>(use: (unit: Unit) => Promise<T>, takesLast = false): Promise<T> {
+  private async runOnce<T>(use: (unit: Unit) => Promise<T>, takesLast = false): Promise<T> {
     const rights = currentWaiter()?.rights;
     const runner = this.dataSource.createQueryRunner();
     let unit: Unit | undefined;
@@ -165,8 +167,8 @@ export class Work {
       await rights?.recheckBeforeWrite();
       // The server's clock measures the time since the transaction began, which was before `begunAt`.
       await unit.commit(performance.now() - begunAt + maxWaitOf(rights));
-      rights?.committed();
-      this.announce(unit);
+      rights?.noteCommit();
+      this.announceCommit(unit);
       return result;
     } catch (error) {
       // After a commit in doubt the connection is lost, and a rollback would reach no server.
@@ -179,7 +181,7 @@ export class Work {
     }
   }
 
-  private announce(unit: Unit): void {
+  private announceCommit(unit: Unit): void {
     const own = unit.all.flatMap(({ afterwards }) => afterwards);
     const steps = unit.all.some(({ hasEmitted }) => hasEmitted) ? [...own, ...this.listeners] : own;
     for (const step of steps) {
@@ -203,7 +205,7 @@ function retriesExhausted(cause: unknown): Unavailable {
  * Commits. Errors: Unavailable if the connection was lost before the commit was sent; CommitInDoubt if its outcome is
  * unknown.
  */
-async function commit(runner: QueryRunner): Promise<void> {
+async function commitTransaction(runner: QueryRunner): Promise<void> {
   if (runner.isReleased) throw new Unavailable('database away');
   try {
     await runner.commitTransaction();
@@ -242,17 +244,17 @@ class Unit implements Tx {
   }
 
   query<R>(sql: string, values: readonly unknown[] = []): Promise<R[]> {
-    return run<R>(this.connection, { text: sql, values });
+    return runStatement<R>(this.connection, { text: sql, values });
   }
 
-  prepared<R>(statement: Prepared, values: readonly unknown[]): Promise<R[]> {
-    return run<R>(this.connection, { name: statement.name, text: statement.text, values });
+  prepared<R>(statement: PreparedStatement, values: readonly unknown[]): Promise<R[]> {
+    return runStatement<R>(this.connection, { name: statement.name, text: statement.text, values });
   }
 
   run<R>(statement: Statement<R>): Promise<R[]>;
   run<P extends object, R>(statement: DeclaredStatement<P, R>, params: NoInfer<P>): Promise<R[]>;
   run<P extends object, R>(statement: Statement<R> | DeclaredStatement<P, R>, params?: P): Promise<R[]> {
-    return run<R>(this.connection, boundStatement(statement, params));
+    return runStatement<R>(this.connection, boundStatement(statement, params));
   }
 
   async attempt<T>(step: () => Promise<T>): Promise<T> {
@@ -347,11 +349,11 @@ class Unit implements Tx {
     return this.lastStatement !== null && this.last.length === 0;
   }
 
-  /** Errors: LastStatementFailed; those of `commit`. */
+  /** Errors: LastStatementFailed; those of `commitTransaction`. */
   async commit(patienceMs: number): Promise<void> {
     const { lastStatement } = this;
-    if (lastStatement === null || this.runner.isReleased) return commit(this.runner);
-    const commits = (): Promise<void> => commit(this.runner);
+    if (lastStatement === null || this.runner.isReleased) return commitTransaction(this.runner);
+    const commits = (): Promise<void> => commitTransaction(this.runner);
     const rows = await sendTogether(
       () => this.writeEvents(),
       () => this.run(lastStatement.statement(patienceMs)),

@@ -236,7 +236,7 @@ describe('collection of rows in projects and groups', () => {
   });
 
   it('returns rows as instances of the entity', async () => {
-    const [own, near] = (await signs.all({ within: project })) as [Sign, Sign];
+    const [own, near] = (await signs.listAll({ within: project })) as [Sign, Sign];
     expect([own, near].map((sign) => [sign instanceof Sign, sign.kind])).toEqual([
       [true, 'project'],
       [true, 'group'],

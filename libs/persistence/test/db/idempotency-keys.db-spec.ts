@@ -51,7 +51,7 @@ function once(
   refused: (error: unknown) => NewAnswer | null = nothing,
   by = keys,
 ) {
-  const use = () => by.once(write, make, refused);
+  const use = () => by.writeOnce(write, make, refused);
   return awaitedBy({ kind: 'client', deadline: Date.now() + 60_000 }, use);
 }
 
@@ -78,10 +78,10 @@ describe('a kept answer', () => {
     const write = aWrite();
     await once(write, async () => (await laid('a'), answerOf('{"a":1}', hasSecret)));
     now += keptMs - 1;
-    await expect(keys.answered(write)).resolves.toEqual({ status: 201, headers: ['x', '1'], body: '{"a":1}' });
+    await expect(keys.findAnswer(write)).resolves.toEqual({ status: 201, headers: ['x', '1'], body: '{"a":1}' });
     now += 1;
-    if (hasSecret) await expect(keys.answered(write)).rejects.toThrow('held a secret that is not kept any more');
-    else await expect(keys.answered(write)).resolves.toBeNull();
+    if (hasSecret) await expect(keys.findAnswer(write)).rejects.toThrow('held a secret that is not kept any more');
+    else await expect(keys.findAnswer(write)).resolves.toBeNull();
   });
 
   it('is replaced by a new one after a day', async () => {
@@ -92,7 +92,7 @@ describe('a kept answer', () => {
       answer: { body: '2' },
       isReplay: false,
     });
-    await expect(keys.answered(write)).resolves.toMatchObject({ body: '2' });
+    await expect(keys.findAnswer(write)).resolves.toMatchObject({ body: '2' });
   });
 
   it('cannot be read from a copy of the database, nor can its request be guessed by trying', async () => {
@@ -103,14 +103,14 @@ describe('a kept answer', () => {
     expect(row!.answer.toString('latin1')).not.toContain('glpat');
     expect(row!.request).not.toEqual(write.request);
     const thief = keysWith(`k:${key(2)}`);
-    await expect(thief.answered(write)).rejects.toThrow('used for another request');
+    await expect(thief.findAnswer(write)).rejects.toThrow('used for another request');
   });
 
   it('is decrypted by a retired key; once that key is removed, the write is refused and not repeated', async () => {
     const write = aWrite();
     await once(write, async () => answerOf('1'));
     const rotated = keysWith(`n:${key(2)},k:${key(1)}`);
-    await expect(rotated.answered(write)).resolves.toMatchObject({ body: '1' });
+    await expect(rotated.findAnswer(write)).resolves.toMatchObject({ body: '1' });
     const make = jest.fn(async () => answerOf('2'));
     await expect(once(write, make, nothing, keysWith(`n:${key(2)}`))).rejects.toThrow('used for another request');
     expect(make).not.toHaveBeenCalled();
@@ -139,7 +139,7 @@ describe('a write with a key', () => {
       throw new Error('no answer');
     });
     await expect(failing).rejects.toThrow('no answer');
-    expect([await eggs(), await service.outbox(), await keys.answered(write)]).toEqual([[], [], null]);
+    expect([await eggs(), await service.outbox(), await keys.findAnswer(write)]).toEqual([[], [], null]);
   });
 
   it('emits the events of each unit of work, and runs steps after the commit only then', async () => {
@@ -174,9 +174,9 @@ describe('a write with a key', () => {
     const [write, bare] = [aWrite(), aWrite()];
     const refused = once(write, async () => (await laid('a'), Promise.reject(new Refused('no'))), refusal);
     await expect(refused).resolves.toMatchObject({ answer: { status: 400, body: 'no' } });
-    expect([await eggs(), (await keys.answered(write))?.status]).toEqual([['a'], 400]);
+    expect([await eggs(), (await keys.findAnswer(write))?.status]).toEqual([['a'], 400]);
     await expect(once(bare, () => Promise.reject(new Invalid({})), refusal)).rejects.toThrow(Invalid);
-    await expect(keys.answered(bare)).resolves.toBeNull();
+    await expect(keys.findAnswer(bare)).resolves.toBeNull();
   });
 
   it('keeps rows of an independent transaction although the request fails', async () => {

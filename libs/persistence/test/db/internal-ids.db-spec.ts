@@ -31,14 +31,14 @@ describe('numbers and inbox', () => {
     const inbox = service.module.get(Inbox);
     const ids = ['0197a5c0-0000-7000-8000-000000000001', '0197a5c0-0000-7000-8000-000000000002'];
     const take = (effect: string, order: readonly string[]) =>
-      service.work.run(async (tx) => (await inbox.fresh(tx, effect, order)).size);
+      service.work.run(async (tx) => (await inbox.claimNew(tx, effect, order)).size);
     const taken = await Promise.all(
       Array.from({ length: 20 }, (_, index) => take('raise-todos', index % 2 ? ids : [...ids].reverse())),
     );
     expect(taken.reduce((sum, size) => sum + size, 0)).toBe(2);
     await expect(take('record-activity', ids)).resolves.toBe(2);
     const rolledBack = service.work.run(async (tx) => {
-      await inbox.fresh(tx, 'send-mail', ids);
+      await inbox.claimNew(tx, 'send-mail', ids);
       throw new Error('no');
     });
     await expect(rolledBack).rejects.toThrow('no');

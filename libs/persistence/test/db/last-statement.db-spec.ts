@@ -85,7 +85,7 @@ class FakeRights implements Rights {
     return this.ms;
   }
 
-  committed(): void {
+  noteCommit(): void {
     this.hasCommitted = true;
   }
 }

@@ -45,7 +45,7 @@ const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map((
 async function walked(list: () => ListQuery<{ id: number }>, perPage: number): Promise<number[]> {
   const ids: number[] = [];
   for (let page = 1; ; page += 1) {
-    const { rows, total, hasNext } = await list().page(service.database, { page, perPage });
+    const { rows, total, hasNext } = await list().readPage(service.database, { page, perPage });
     ids.push(...idsOf(rows));
     expect([total, hasNext]).toEqual([BIRDS, ids.length < BIRDS]);
     if (!hasNext) return ids;
@@ -55,7 +55,7 @@ async function walked(list: () => ListQuery<{ id: number }>, perPage: number): P
 describe('pages', () => {
   it.each([20, 7, 45])('of %i rows make the whole list, in its order, with joined columns', async (perPage) => {
     expect(await walked(birds, perPage)).toEqual(all);
-    const { rows } = await birds().page(service.database, { page: 1, perPage: 2 });
+    const { rows } = await birds().readPage(service.database, { page: 1, perPage: 2 });
     expect(rows).toEqual([
       { id: 10, kind: 'kind 3' },
       { id: 20, kind: 'kind 6' },
@@ -63,14 +63,14 @@ describe('pages', () => {
   });
 
   it('past the end are empty and have the total', async () => {
-    const page = await birds().page(service.database, { page: 9, perPage: 20 });
+    const page = await birds().readPage(service.database, { page: 9, perPage: 20 });
     expect(page).toEqual({ rows: [], total: BIRDS, hasNext: false });
   });
 
   it('are the same with a gathered source', async () => {
     const gathered = () => birds().fromSource({ from: 'birds b', isGathered: true });
     expect(await walked(gathered, 20)).toEqual(all);
-    const none = await gathered().where('false').page(service.database, { page: 1, perPage: 20 });
+    const none = await gathered().where('false').readPage(service.database, { page: 1, perPage: 20 });
     expect(none).toEqual({ rows: [], total: 0, hasNext: false });
   });
 
@@ -78,7 +78,7 @@ describe('pages', () => {
     const parts = [0, 1, 2].map((rest) => `select * from birds where id % 3 = ${rest}`);
     expect(await walked(() => birds().fromParts(parts), 20)).toEqual(all);
     const narrowed = birds().where('b.kind_id = 4').fromParts(parts);
-    const { rows, total } = await narrowed.page(service.database, { page: 1, perPage: 5 });
+    const { rows, total } = await narrowed.readPage(service.database, { page: 1, perPage: 5 });
     expect([idsOf(rows), total]).toEqual([all.filter((id) => id % KINDS === 4).slice(0, 5), 13]);
   });
 
@@ -91,8 +91,8 @@ describe('pages', () => {
       const ids: number[] = [];
       for (let last: number | undefined; ids.length < BIRDS; last = ids.at(-1)) {
         const list = birds().orderBy([['b.name', sort]]);
-        if (last !== undefined) list.after([`bird ${last % 10}`, last]);
-        ids.push(...idsOf(await list.rows(service.database, 20)).slice(0, 20));
+        if (last !== undefined) list.startAfter([`bird ${last % 10}`, last]);
+        ids.push(...idsOf(await list.readRows(service.database, 20)).slice(0, 20));
       }
       expect(ids).toEqual(expected);
     }
@@ -101,20 +101,23 @@ describe('pages', () => {
   it('stop counting past the limit', async () => {
     const many = `(select n as id from generate_series(1, ${COUNT_LIMIT + 500}) n) b`;
     const list = new ListQuery<Bird>({ name: 'many', from: 'birds b', carries: 'b.id' }).fromSource({ from: many });
-    expect(await list.count(service.database)).toBe(COUNT_LIMIT + 1);
-    expect(await list.page(service.database, { page: 1, perPage: 20 })).toMatchObject({ total: null, hasNext: true });
+    expect(await list.countRows(service.database)).toBe(COUNT_LIMIT + 1);
+    expect(await list.readPage(service.database, { page: 1, perPage: 20 })).toMatchObject({
+      total: null,
+      hasNext: true,
+    });
   });
 });
 
 describe('one row', () => {
   it('is the first in order, or none', async () => {
-    expect(await birds().where('b.id in (11, 21)').one(service.database)).toEqual({ id: 11, kind: 'kind 4' });
-    expect(await birds().where('false').one(service.database)).toBeUndefined();
+    expect(await birds().where('b.id in (11, 21)').readOne(service.database)).toEqual({ id: 11, kind: 'kind 4' });
+    expect(await birds().where('false').readOne(service.database)).toBeUndefined();
   });
 
   it('is held by its lock until the transaction ends', async () => {
     await service.work.run(async (tx) => {
-      await birds().where('b.id = 5').one(tx, 'for update of b');
+      await birds().where('b.id = 5').readOne(tx, 'for update of b');
       const other = (id: number) => service.database.query(`select 1 from birds where id = ${id} for update nowait`);
       await expect(other(5)).rejects.toThrow();
       await expect(other(6)).resolves.toHaveLength(1);
@@ -131,21 +134,21 @@ it('a page as JSON has its count, whether there is more, and extra columns', asy
     values: ['unused', 6],
   }).where((bind) => `b.id < $2 and b.id > ${bind(1)}`);
   const rows = (from: string, order: string) => `(select json_agg(k.name || b.id order by ${order}) ${from})`;
-  const draft = list.json(
+  const draft = list.jsonSql(
     { page: 2, perPage: 3 },
     { rows, with: 'm as (select 8 as x)', extraColumns: 'm.x', from: 'from m' },
   );
   expect(await service.database.run(toStatement(draft))).toEqual([
     { x: 8, counted: 4, has_more: null, json: ['kind 55'] },
   ]);
-  const deep = list.json({ page: 101, perPage: 100 }, { rows, counted: '3' });
+  const deep = list.jsonSql({ page: 101, perPage: 100 }, { rows, counted: '3' });
   expect(await service.database.run(toStatement(deep))).toEqual([{ counted: 3, has_more: false, json: null }]);
   for (const [countedTo, hasMore] of [
     [7, null],
     [6, false],
     [2, false],
   ] as const) {
-    const short = list.json({ page: 2, perPage: 3 }, { rows, counted: '3', countedTo });
+    const short = list.jsonSql({ page: 2, perPage: 3 }, { rows, counted: '3', countedTo });
     expect(await service.database.run(toStatement(short))).toMatchObject([{ has_more: hasMore }]);
   }
 });
@@ -167,15 +170,15 @@ describe('a page with a byte limit', () => {
     [MAX_PAGE_BYTES, true],
   ])('is returned up to %i bytes, and refused beyond', async (most, hasHeavyPagePermit) => {
     const list = heavy(most);
-    expect((await list.page(service.database, first(2, hasHeavyPagePermit))).rows).toHaveLength(2);
-    await expect(list.page(service.database, first(3, hasHeavyPagePermit))).rejects.toThrow(HeavyPage);
+    expect((await list.readPage(service.database, first(2, hasHeavyPagePermit))).rows).toHaveLength(2);
+    await expect(list.readPage(service.database, first(3, hasHeavyPagePermit))).rejects.toThrow(HeavyPage);
   });
 
   it('computes `is_heavy` in SQL, so that no JSON is rendered for a heavy page', async () => {
     const rows = (from: string, order: string, isHeavy: string | null) =>
       `(select json_agg(${isHeavy} order by ${order}) ${from})`;
     const read = (perPage: number) =>
-      service.database.run(toStatement(heavy(ORDINARY_PAGE_BYTES).json(first(perPage), { rows })));
+      service.database.run(toStatement(heavy(ORDINARY_PAGE_BYTES).jsonSql(first(perPage), { rows })));
     expect(await read(2)).toEqual([{ counted: BIRDS, has_more: null, json: [false, false] }]);
     expect(await read(3)).toEqual([{ counted: BIRDS, has_more: null, json: [true, true, true] }]);
   });

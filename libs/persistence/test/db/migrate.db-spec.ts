@@ -48,7 +48,7 @@ describe('migrations', () => {
     const service = await startService({ migrations: [nests] });
     try {
       const { dataSource } = service.database;
-      await expect(service.module.get(Readiness).report()).resolves.toEqual({ ready: true, reasons: {} });
+      await expect(service.module.get(Readiness).runChecks()).resolves.toEqual({ ready: true, reasons: {} });
       await expect(pendingMigrations(dataSource, [nests])).resolves.toEqual([]);
       await expect(pendingMigrations(dataSource, [nests, broken])).resolves.toEqual(['BreakNests1790000000003']);
       await service.database.query('drop table migrations');

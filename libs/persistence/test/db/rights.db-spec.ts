@@ -28,7 +28,7 @@ class FakeRights implements Rights {
     return this.says();
   }
 
-  committed(): void {
+  noteCommit(): void {
     this.hasCommitted = true;
   }
 }

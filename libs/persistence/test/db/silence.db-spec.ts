@@ -2,7 +2,7 @@ import { CommitInDoubt, Unavailable } from '@rookery/kernel';
 import { awaitedBy, runShared, Readiness } from '@rookery/platform';
 import { FaultProxy, until } from '@rookery/testing';
 import type { Client } from 'pg';
-import { hedged } from '../../src';
+import { runHedged } from '../../src';
 import type { MigrationClass } from '../../src';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
@@ -99,15 +99,15 @@ describe('a database behind a faulty network', () => {
     await runShared(one);
     proxy.swallow();
     let queries = 0;
-    const query = () => runShared(() => hedged(() => ((queries += 1), one())));
+    const query = () => runShared(() => runHedged(() => ((queries += 1), one())));
     await expect(query()).resolves.toEqual([{ one: 1 }]);
     expect(queries).toBe(2);
-    await expect(hedged(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(runHedged(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
   it('is not ready while a lane gets no answers, and is ready once the dead connections are gone', async () => {
     const readiness = service.module.get(Readiness);
-    const reasons = async () => (await readiness.report()).reasons['database'];
+    const reasons = async () => (await readiness.runChecks()).reasons['database'];
     expect(await reasons()).toBeUndefined();
     proxy.swallow();
     expect(await reasons()).toMatch(/no answer within|Connection terminated/);

@@ -3,7 +3,7 @@ import { Unavailable } from '@rookery/kernel';
 import { until } from '@rookery/testing';
 import { Client } from 'pg';
 import type { Pool } from 'pg';
-import { prepared } from '../../src';
+import { prepareStatement } from '../../src';
 import type { MigrationClass } from '../../src';
 import { startService } from '../support/service';
 import type { TestService } from '../support/service';
@@ -277,7 +277,7 @@ describe('Work', () => {
   });
 
   it('keeps prepared statements by name and reads int8, days and instants as documented', async () => {
-    const statement = prepared(
+    const statement = prepareStatement(
       'spec_values',
       `select $1::bigint as id, '2026-02-03'::date as day, array[1, null]::bigint[] as ids,
          '2026-02-03T04:05:06.789Z'::timestamptz as at, count(*) as count from accounts`,
@@ -291,6 +291,6 @@ describe('Work', () => {
       count: 2,
     });
     await expect(service.database.query(`select 9007199254740993::bigint`)).rejects.toThrow('does not fit a number');
-    expect(() => prepared('spec_values', 'select 1')).toThrow('two statements are named spec_values');
+    expect(() => prepareStatement('spec_values', 'select 1')).toThrow('two statements are named spec_values');
   });
 });

@@ -3,13 +3,13 @@ import { Neighbours } from '../neighbours/neighbours';
 import { takeEnvironments } from './environments';
 import type { Environments } from './environments';
 import { platformSettings } from './platform.settings';
-import { prepare } from './prepare';
-import type { Part } from './prepare';
+import { prepareContext } from './prepare';
+import type { ProcessPart } from './prepare';
 import type { BootContext, Command, ProcessDefinition } from './process';
 import { renewOnRequest } from './renewal';
 import { runAs, runningProcess } from './running-process';
 import type { RunningProcess } from './running-process';
-import { serve } from './serve';
+import { serveProcess } from './serve';
 import { ConfigurationError } from '../settings/settings';
 import { stopOnSignals } from './stop';
 import { startTracing } from '../observability/tracing';
@@ -39,10 +39,10 @@ interface Role {
  */
 export async function boot(definition: ProcessDefinition): Promise<void> {
   const [name = 'all', ...args] = process.argv.slice(2);
-  const role = roles(definition, args).find((candidate) => candidate.name === name);
-  if (!role) return refuse(usage(definition, name), EXIT.usage);
-  const part = { definition, role: role.name, stays: role.run === null, env: process.env };
-  await run([part], async ([context]) => (context && role.run ? role.run(context) : undefined));
+  const role = parseRoles(definition, args).find((candidate) => candidate.name === name);
+  if (!role) return refuseStart(usageText(definition, name), EXIT.usage);
+  const part = { definition, role: role.name, staysRunning: role.run === null, env: process.env };
+  await runParts([part], async ([context]) => (context && role.run ? role.run(context) : undefined));
 }
 
 /**
@@ -59,18 +59,24 @@ export async function bootTogether(definitions: readonly ProcessDefinition[]): P
   try {
     environments = takeEnvironments(process.env);
   } catch (error) {
-    return refuse((error as Error).message, EXIT.configuration);
+    return refuseStart((error as Error).message, EXIT.configuration);
   }
   const neighbours = new Neighbours(true);
   const parts = definitions
     .filter(({ name }) => environments.has(name))
-    .map((definition) => ({ definition, role: 'all', stays: true, env: environments.of(definition.name), neighbours }));
-  await run(parts, () => Promise.resolve());
+    .map((definition) => ({
+      definition,
+      role: 'all',
+      staysRunning: true,
+      env: environments.of(definition.name),
+      neighbours,
+    }));
+  await runParts(parts, () => Promise.resolve());
 }
 
-/** Runs the parts of this process. Shape: `use` runs a command or a migration, and returns its exit code. */
-async function run(
-  parts: readonly Part[],
+/** Runs the parts of this process. `use` runs a command or a migration, and returns its exit code. */
+async function runParts(
+  parts: readonly ProcessPart[],
   use: (contexts: readonly BootContext[]) => Promise<number | void>,
 ): Promise<void> {
   setFlagsFromString(NO_PRETENURING);
@@ -78,38 +84,38 @@ async function run(
   try {
     contexts = prepareAll(parts);
   } catch (error) {
-    if (error instanceof ConfigurationError) return refuse(error.message, EXIT.configuration);
+    if (error instanceof ConfigurationError) return refuseStart(error.message, EXIT.configuration);
     throw error;
   }
   const latest = (): readonly BootContext[] => contexts;
-  process.on('uncaughtException', (error) => fail(contexts, error));
+  process.on('uncaughtException', (error) => failBoot(contexts, error));
   try {
     const stopTracing = await startTracingIfConfigured(contexts);
-    if (parts.every((part) => part.stays)) {
+    if (parts.every((part) => part.staysRunning)) {
       stopOnSignals(latest, stopTracing);
       const begin = () => serveAll(parts, (contexts = prepareAll(parts, contexts)));
-      renewOnRequest(latest, begin, (error) => fail(contexts, error));
+      renewOnRequest(latest, begin, (error) => failBoot(contexts, error));
       return await serveAll(parts, contexts);
     }
-    for (const { shutdown } of contexts) shutdown.on('close', 'tracing', stopTracing);
+    for (const { shutdown } of contexts) shutdown.addStep('close', 'tracing', stopTracing);
     const code = await use(contexts);
-    await Promise.all(contexts.map(({ shutdown }) => shutdown.run()));
-    await Promise.all([process.stdout, process.stderr].map(written));
+    await Promise.all(contexts.map(({ shutdown }) => shutdown.runAll()));
+    await Promise.all([process.stdout, process.stderr].map(waitForWrites));
     process.exit(code ?? 0);
   } catch (error) {
-    fail(contexts, error);
+    failBoot(contexts, error);
   }
 }
 
 /**
- * Creates the contexts of all parts. Shape: `former` are those whose loggers are kept.
- * Errors: ConfigurationError with the problems of all parts.
+ * Creates the contexts of all parts. `former` are those whose loggers are kept. Errors: ConfigurationError with the
+ * problems of all parts.
  */
-function prepareAll(parts: readonly Part[], former: readonly BootContext[] = []): BootContext[] {
+function prepareAll(parts: readonly ProcessPart[], former: readonly BootContext[] = []): BootContext[] {
   const problems: string[] = [];
   const contexts = parts.flatMap((part, index) => {
     try {
-      return [prepare(part, former[index]?.logger)];
+      return [prepareContext(part, former[index]?.logger)];
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       problems.push(`${part.definition.name}: ${error.message}`);
@@ -121,12 +127,12 @@ function prepareAll(parts: readonly Part[], former: readonly BootContext[] = [])
 }
 
 /** Serves all parts, and reports to the parent over IPC when the last of them is ready. */
-async function serveAll(parts: readonly Part[], contexts: readonly BootContext[]): Promise<void> {
+async function serveAll(parts: readonly ProcessPart[], contexts: readonly BootContext[]): Promise<void> {
   const isTogether = parts.length > 1;
   const messages = await Promise.all(
     contexts.map((context, index) => {
-      const start = () => serve((parts[index] as Part).definition, context);
-      return isTogether ? runAs(context, () => start().catch((error: unknown) => fail([context], error))) : start();
+      const start = () => serveProcess((parts[index] as ProcessPart).definition, context);
+      return isTogether ? runAs(context, () => start().catch((error: unknown) => failBoot([context], error))) : start();
     }),
   );
   const [message] = messages;
@@ -134,11 +140,11 @@ async function serveAll(parts: readonly Part[], contexts: readonly BootContext[]
 }
 
 /** Resolves when all output was accepted: a slow reader gets it later, and an exit before that would lose it. */
-function written(stream: NodeJS.WriteStream): Promise<void> {
+function waitForWrites(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
 
-function roles(definition: ProcessDefinition, args: readonly string[]): Role[] {
+function parseRoles(definition: ProcessDefinition, args: readonly string[]): Role[] {
   const { http, worker, migrate, commands = {} } = definition;
   const serving = { all: http ?? worker, api: http, worker };
   return [
@@ -160,7 +166,7 @@ async function startTracingIfConfigured(contexts: readonly BootContext[]): Promi
   return startTracing(traced.name, contexts.length > 1 ? () => runningProcess()?.name ?? null : undefined);
 }
 
-function usage(definition: ProcessDefinition, name: string): string {
+function usageText(definition: ProcessDefinition, name: string): string {
   const about: Readonly<Record<string, Pick<Command, 'about'>>> = {
     all: { about: 'API and worker in one process (the default).' },
     api: { about: 'API only.' },
@@ -168,12 +174,12 @@ function usage(definition: ProcessDefinition, name: string): string {
     migrate: { about: 'Brings the database to the newest schema and ends.' },
     ...definition.commands,
   };
-  const lines = roles(definition, []).map((role) => `  ${role.name.padEnd(20)} ${about[role.name]?.about ?? ''}`);
+  const lines = parseRoles(definition, []).map((role) => `  ${role.name.padEnd(20)} ${about[role.name]?.about ?? ''}`);
   return `${definition.name}: there is no role or command "${name}". There are:\n${lines.join('\n')}`;
 }
 
 /** Logs an error for the definition that it belongs to, and ends the process. */
-function fail(contexts: readonly RunningProcess[], error: unknown): void {
+function failBoot(contexts: readonly RunningProcess[], error: unknown): void {
   const context = runningProcess() ?? contexts[0];
   const { code, syscall, port } = (error ?? {}) as { code?: string; syscall?: string; port?: number };
   if (code === 'EADDRINUSE' && syscall === 'listen') {
@@ -184,7 +190,7 @@ function fail(contexts: readonly RunningProcess[], error: unknown): void {
   process.exit(EXIT.failed);
 }
 
-function refuse(text: string, code: number): void {
+function refuseStart(text: string, code: number): void {
   process.stderr.write(`${text}\n`);
   process.exit(code);
 }

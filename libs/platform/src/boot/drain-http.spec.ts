@@ -50,12 +50,12 @@ describe('draining an HTTP server', () => {
     const begun = await ask();
     begun.response.write('be');
     const begunAnswer = await begun.answer;
-    const running = shutdown.run();
+    const running = shutdown.runAll();
     await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     unanswered.response.end('late');
     expect((await unanswered.answer).headers.connection).toBe('close');
     expect(await bodyOf(unanswered.answer)).toBe('late');
-    expect(shutdown.unfinished).toEqual(['requests in flight']);
+    expect(shutdown.unfinishedSteps).toEqual(['requests in flight']);
     begun.response.end('gun');
     expect(await bodyOf(Promise.resolve(begunAnswer))).toBe('begun');
     expect(await running).toBe(true);
@@ -75,10 +75,10 @@ describe('draining an HTTP server', () => {
     });
     while ((await connections(replicas[0])) < WRITERS) await new Promise(setImmediate);
     ready = 1;
-    await shutdown.announce();
+    await shutdown.runAnnouncement();
     // The product waits seconds; here each connection gets its answer first.
     await expectNoConnections(replicas[0]);
-    expect(await shutdown.run()).toBe(true);
+    expect(await shutdown.runAll()).toBe(true);
     isOver = true;
     await Promise.all(writers);
     expect(failures).toEqual([]);
@@ -91,7 +91,7 @@ describe('draining an HTTP server', () => {
     first.response.end('x');
     await bodyOf(first.answer);
     expect(await connections(server)).toBe(1);
-    expect(await shutdown.run()).toBe(true);
+    expect(await shutdown.runAll()).toBe(true);
     await expectNoConnections(server);
   });
 });

@@ -19,24 +19,24 @@ export function drainHttpServer(server: Server, shutdown: ShutdownOrder): void {
   let isStopping = false;
   let drained = (): void => undefined;
   server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
-    const place = inFlight.take(response);
+    const place = inFlight.addResponse(response);
     if (isStopping) setConnectionClose(response);
     response.once('close', () => {
-      inFlight.free(place);
+      inFlight.removeResponse(place);
       if (isStopping && inFlight.count === 0) drained();
     });
   });
-  shutdown.on('announce', 'HTTP answers', () => {
+  shutdown.addStep('announce', 'HTTP answers', () => {
     isStopping = true;
-    for (const response of inFlight.all()) setConnectionClose(response);
+    for (const response of inFlight.openResponses()) setConnectionClose(response);
     return Promise.resolve();
   });
-  shutdown.on('stop-accepting', 'HTTP listener', () => {
+  shutdown.addStep('stop-accepting', 'HTTP listener', () => {
     server.close();
     server.closeIdleConnections();
     return Promise.resolve();
   });
-  shutdown.on('drain', 'requests in flight', async () => {
+  shutdown.addStep('drain', 'requests in flight', async () => {
     if (inFlight.count > 0) await new Promise<void>((resolve) => (drained = resolve));
     // An answer whose head was sent before the stop left its connection open.
     server.closeIdleConnections();
@@ -57,18 +57,18 @@ class InFlight {
   }
 
   /** Adds a response and returns its index. */
-  take(response: ServerResponse): number {
+  addResponse(response: ServerResponse): number {
     const place = this.unused.pop() ?? this.places.length;
     this.places[place] = response;
     return place;
   }
 
-  free(place: number): void {
+  removeResponse(place: number): void {
     this.places[place] = null;
     this.unused.push(place);
   }
 
-  all(): ServerResponse[] {
+  openResponses(): ServerResponse[] {
     return this.places.filter((response) => response !== null);
   }
 }

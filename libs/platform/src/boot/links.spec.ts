@@ -6,9 +6,9 @@ describe('links', () => {
     (base) => {
       const links = new Links(base);
       const trimmed = base.replace(/\/+$/, '');
-      expect(links.web('/a%2Fb/-/issues/1')).toBe(`${trimmed}/a%2Fb/-/issues/1`);
-      expect(links.web('rob')).toBe(`${trimmed}/rob`);
-      expect(links.api('projects/1')).toBe(`${trimmed}/api/v4/projects/1`);
+      expect(links.webUrl('/a%2Fb/-/issues/1')).toBe(`${trimmed}/a%2Fb/-/issues/1`);
+      expect(links.webUrl('rob')).toBe(`${trimmed}/rob`);
+      expect(links.apiUrl('projects/1')).toBe(`${trimmed}/api/v4/projects/1`);
     },
   );
 });

@@ -8,12 +8,12 @@ export class Links {
   }
 
   /** `{base}/x`. Shape: `path` is already encoded; a leading slash makes no difference. */
-  web(path: string): string {
+  webUrl(path: string): string {
     return `${this.base}/${path.replace(/^\/+/, '')}`;
   }
 
   /** `{base}/api/v4/x`. */
-  api(path: string): string {
+  apiUrl(path: string): string {
     return `${this.base}/api/v4/${path.replace(/^\/+/, '')}`;
   }
 }

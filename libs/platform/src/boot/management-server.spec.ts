@@ -10,7 +10,7 @@ describe('management server', () => {
   const readiness = new Readiness();
   const metrics = new Metrics();
   const noted: string[] = [];
-  const outages = { note: (reason: string) => void noted.push(reason) } as unknown as Outages;
+  const outages = { noteOutage: (reason: string) => void noted.push(reason) } as unknown as Outages;
   let server: ManagementServer;
   beforeAll(async () => {
     server = await startManagementServer({ host: '127.0.0.1', port: 0, readiness, metrics, outages });
@@ -20,31 +20,31 @@ describe('management server', () => {
     fetch(`http://127.0.0.1:${server.port}${path}`, init);
 
   it('is live even if checks fail', async () => {
-    readiness.require('database', () => 'no connection');
+    readiness.addCheck('database', () => 'no connection');
     expect((await get('/-/health/live')).status).toBe(200);
-    readiness.forget('database');
+    readiness.removeCheck('database');
   });
 
   it('is ready only when every check is, and reports the reasons otherwise', async () => {
-    readiness.require('database', () => null);
+    readiness.addCheck('database', () => null);
     expect((await get('/-/health/ready')).status).toBe(200);
-    readiness.require('directory', () => Promise.resolve('never filled'));
-    readiness.require('disk', () => Promise.reject(new Error('full')));
+    readiness.addCheck('directory', () => Promise.resolve('never filled'));
+    readiness.addCheck('disk', () => Promise.reject(new Error('full')));
     const answer = await get('/-/health/ready');
     expect(answer.status).toBe(503);
     expect(await answer.json()).toEqual({
       status: 'unavailable',
       reasons: { directory: 'never filled', disk: 'full' },
     });
-    readiness.forget('directory');
-    readiness.forget('disk');
+    readiness.removeCheck('directory');
+    readiness.removeCheck('disk');
   });
 
   it('limits the wait for a check', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
     const slow = new Readiness();
-    slow.require('stuck', () => new Promise(() => undefined));
-    const report = slow.report();
+    slow.addCheck('stuck', () => new Promise(() => undefined));
+    const report = slow.runChecks();
     jest.advanceTimersByTime(2000);
     jest.useRealTimers();
     expect(await report).toEqual({ ready: false, reasons: { stuck: 'no answer within 2000 ms' } });

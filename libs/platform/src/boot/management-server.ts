@@ -31,44 +31,44 @@ export async function startManagementServer(o: {
   const server = createServer(
     { requestTimeout: 5000, headersTimeout: 5000, keepAliveTimeout: 5000 },
     (request, response) => {
-      void answer(request, o).then(
-        (reply) => send(request, response, reply),
-        () => send(request, response, json(500, { status: 'failed' })),
+      void answerRequest(request, o).then(
+        (reply) => sendReply(request, response, reply),
+        () => sendReply(request, response, jsonReply(500, { status: 'failed' })),
       );
     },
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(o.port, o.host, () => resolve());
   });
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
 }
 
-async function answer(
+async function answerRequest(
   request: IncomingMessage,
   o: { readiness: Readiness; metrics: Metrics; outages: Outages },
 ): Promise<Reply> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') return json(405, { status: 'method not allowed' });
+  if (request.method !== 'GET' && request.method !== 'HEAD') return jsonReply(405, { status: 'method not allowed' });
   switch (request.url?.split('?', 1)[0]) {
     case '/-/health/live':
-      return json(200, { status: 'ok' });
+      return jsonReply(200, { status: 'ok' });
     case '/-/health/ready': {
-      const report = await o.readiness.report();
-      if (report.ready) return json(200, { status: 'ok' });
-      o.outages.note('not ready', { reasons: report.reasons });
-      return json(503, { status: 'unavailable', reasons: report.reasons });
+      const report = await o.readiness.runChecks();
+      if (report.ready) return jsonReply(200, { status: 'ok' });
+      o.outages.noteOutage('not ready', { reasons: report.reasons });
+      return jsonReply(503, { status: 'unavailable', reasons: report.reasons });
     }
     case '/-/metrics':
       return { status: 200, ...(await o.metrics.text()) };
     default:
-      return json(404, { status: 'not found' });
+      return jsonReply(404, { status: 'not found' });
   }
 }
 
-function json(status: number, body: object): Reply {
+function jsonReply(status: number, body: object): Reply {
   return { status, contentType: 'application/json', body: JSON.stringify(body) };
 }
 
-function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+function sendReply(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
   response.writeHead(reply.status, {
     'content-type': reply.contentType,
     'content-length': Buffer.byteLength(reply.body),
@@ -77,7 +77,7 @@ function send(request: IncomingMessage, response: ServerResponse, reply: Reply):
   response.end(request.method === 'HEAD' ? undefined : reply.body);
 }
 
-function close(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

@@ -1,14 +1,14 @@
 import { hostname } from 'node:os';
 import { describeSettings } from '../settings/describe-settings';
 import { platformSettings } from './platform.settings';
-import { readSettings, settingsIn } from '../settings/settings';
+import { readSettings, pickSettings } from '../settings/settings';
 
 describe('platform settings', () => {
   it('have exactly these defaults', () => {
     const ROOKERY_CONTEXT_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
     const ROOKERY_INTERNAL_KEYS = `k1/admin/identity:${Buffer.alloc(32, 8).toString('base64')}`;
     const env = { ROOKERY_INTERNAL_KEYS, ROOKERY_CONTEXT_KEYS };
-    expect(settingsIn(readSettings([platformSettings], env), platformSettings)).toEqual({
+    expect(pickSettings(readSettings([platformSettings], env), platformSettings)).toEqual({
       logLevel: 'info',
       port: 8080,
       host: '0.0.0.0',

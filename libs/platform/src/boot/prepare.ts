@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { internalKeys } from '../signing/internal-keys';
-import { createLogger, LOGGER, nestLogger, stderr } from '../observability/logger';
+import { createLogger, LOGGER, nestLogger, stderrStream } from '../observability/logger';
 import type { Logger } from '../observability/logger';
 import { Metrics } from '../observability/metrics';
 import { Outages } from '../observability/outages';
@@ -11,17 +11,17 @@ import { platformSettings } from './platform.settings';
 import type { BootContext, ProcessDefinition } from './process';
 import { Readiness } from './readiness';
 import { runningProcess } from './running-process';
-import { ConfigurationError, readSettings, settingsIn } from '../settings/settings';
+import { ConfigurationError, readSettings, pickSettings } from '../settings/settings';
 import type { SettingsOf, SettingsValues } from '../settings/settings';
 import { ShutdownOrder } from './shutdown';
 import { parseContextKeys } from '../signing/signed-context';
 
 /** A role of one definition, with the environment that its settings are read from. */
-export interface Part {
+export interface ProcessPart {
   readonly definition: ProcessDefinition;
   readonly role: string;
   /** Whether the role serves until it is stopped. */
-  readonly stays: boolean;
+  readonly staysRunning: boolean;
   readonly env: Environment;
   /** The services of this process; omitted where it has only one. */
   readonly neighbours?: Neighbours;
@@ -31,23 +31,26 @@ export interface Part {
  * Reads the settings of a part and creates its context. Shape: `kept` is the existing log when the process restarts in
  * place. Errors: ConfigurationError.
  */
-export function prepare({ definition, role, stays, env, neighbours }: Part, kept?: Logger): BootContext {
+export function prepareContext(
+  { definition, role, staysRunning, env, neighbours }: ProcessPart,
+  kept?: Logger,
+): BootContext {
   const values: SettingsValues = readSettings([platformSettings, ...definition.settings], env);
-  const platform = settingsIn(values, platformSettings);
+  const platform = pickSettings(values, platformSettings);
   refuseForeignKeys(definition.name, platform);
-  const isCommand = !stays && role !== 'migrate';
+  const isCommand = !staysRunning && role !== 'migrate';
   const logger =
     kept ??
     createLogger(
       { service: definition.name, instance: platform.instanceId, level: platform.logLevel },
       // The stdout of a command is for its caller, so log lines go to stderr.
-      isCommand ? stderr() : undefined,
+      isCommand ? stderrStream() : undefined,
     );
   const metrics = new Metrics();
   const outages = new Outages(metrics, logger);
   const made = { logger, metrics, outages, readiness: new Readiness(), shutdown: new ShutdownOrder(logger) };
   values.set(SERVICE_NAME, definition.name);
-  values.set(IS_SERVING, stays);
+  values.set(IS_SERVING, staysRunning);
   values.set(LOGGER, made.logger);
   values.set(Metrics, made.metrics);
   values.set(Outages, made.outages);
@@ -63,12 +66,12 @@ export function prepare({ definition, role, stays, env, neighbours }: Part, kept
     values,
     // Nest has one logger for the whole process: that of the application created last.
     nestLogger: nestLogger(logger, () => runningProcess()?.logger ?? logger),
-    settings: (wanted) => settingsIn(values, wanted),
+    settings: (wanted) => pickSettings(values, wanted),
     rootModule: async () => {
       const root = await definition.module();
       return 'forRoot' in root ? root.forRoot(values) : root;
     },
-    application: () => (application ??= standalone(context)),
+    application: () => (application ??= createStandalone(context)),
   };
   return context;
 }
@@ -93,10 +96,10 @@ function refuseForeignKeys(name: string, keys: SettingsOf<typeof platformSetting
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-async function standalone(context: BootContext): Promise<INestApplicationContext> {
+async function createStandalone(context: BootContext): Promise<INestApplicationContext> {
   const { NestFactory } = await import('@nestjs/core');
   const module = await context.rootModule();
   const app = await NestFactory.createApplicationContext(module, { logger: context.nestLogger, abortOnError: false });
-  context.shutdown.on('close', 'application', () => app.close());
+  context.shutdown.addStep('close', 'application', () => app.close());
   return app;
 }

@@ -18,25 +18,25 @@ export class Readiness {
   /**
    * Adds a check. Shape: it returns null when ready, else the reason, without secrets. A thrown error is a reason too.
    */
-  require(name: string, check: Check): void {
+  addCheck(name: string, check: Check): void {
     this.checks.set(name, check);
   }
 
   /** Removes a check. */
-  forget(name: string): void {
+  removeCheck(name: string): void {
     this.checks.delete(name);
   }
 
-  async report(): Promise<ReadinessReport> {
+  async runChecks(): Promise<ReadinessReport> {
     const outcomes = await Promise.all(
-      [...this.checks].map(async ([name, check]) => [name, await within(check)] as const),
+      [...this.checks].map(async ([name, check]) => [name, await runCheck(check)] as const),
     );
     const reasons = Object.fromEntries(outcomes.filter((outcome): outcome is [string, string] => outcome[1] !== null));
     return { ready: Object.keys(reasons).length === 0, reasons };
   }
 }
 
-async function within(check: Check): Promise<string | null> {
+async function runCheck(check: Check): Promise<string | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(() => resolve(`no answer within ${CHECK_LIMIT_MS} ms`), CHECK_LIMIT_MS);

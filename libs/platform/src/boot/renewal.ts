@@ -25,14 +25,14 @@ export function renewOnRequest(
   if (!process.send) return;
   let turn: Promise<unknown> = Promise.resolve();
   process.on('message', (request: RenewalRequest) => {
-    if (request.type === 'rest') turn = turn.then(() => rest(latest()));
+    if (request.type === 'rest') turn = turn.then(() => waitForRenewal(latest()));
     if (request.type === 'resume') turn = turn.then(begin);
     turn.catch(failed);
   });
 }
 
-async function rest(contexts: readonly BootContext[]): Promise<void> {
-  for (const { readiness } of contexts) readiness.require('rest', () => 'at rest');
+async function waitForRenewal(contexts: readonly BootContext[]): Promise<void> {
+  for (const { readiness } of contexts) readiness.addCheck('rest', () => 'at rest');
   if (!(await shutDown(contexts))) throw new Error('not everything could be closed');
   for (const { logger } of contexts) logger.info('at rest');
   const message: RestingMessage = { type: 'resting' };

@@ -18,19 +18,19 @@ export interface ReadyMessage {
  * Runs the long-running roles: `all` (api and worker in one application), `api`, `worker`. The management server starts
  * first and stops last, so that health is available at any time. Returns null if the shutdown begins before it is ready.
  */
-export async function serve(definition: ProcessDefinition, context: BootContext): Promise<ReadyMessage | null> {
+export async function serveProcess(definition: ProcessDefinition, context: BootContext): Promise<ReadyMessage | null> {
   const settings = context.settings(platformSettings);
-  context.readiness.require('boot', () => 'starting');
+  context.readiness.addCheck('boot', () => 'starting');
   context.metrics.collectProcess();
   const management = await startManagementServer({
     ...context,
     host: settings.managementHost,
     port: settings.managementPort,
   });
-  context.shutdown.on('close', 'management server', () => management.close());
+  context.shutdown.addStep('close', 'management server', () => management.close());
 
   const port = await startSteps(definition, context);
-  context.readiness.forget('boot');
+  context.readiness.removeCheck('boot');
   if (!(await becomesReady(context))) return null;
   const message: ReadyMessage = { type: 'ready', port, managementPort: management.port };
   const memoryMb = Math.round(process.memoryUsage.rss() / 2 ** 20);
@@ -59,13 +59,13 @@ async function startSteps(definition: ProcessDefinition, context: BootContext): 
 }
 
 function closeLast(app: INestApplicationContext, context: BootContext): void {
-  context.shutdown.on('close', 'application', () => app.close());
+  context.shutdown.addStep('close', 'application', () => app.close());
 }
 
 /** Waits for readiness. Returns false if the shutdown begins first. */
 async function becomesReady(context: BootContext): Promise<boolean> {
   for (let wait = READY_POLL_MS.first; !context.shutdown.hasBegun; wait = Math.min(wait * 2, READY_POLL_MS.most)) {
-    if ((await context.readiness.report()).ready) return true;
+    if ((await context.readiness.runChecks()).ready) return true;
     await pause(wait);
   }
   return false;

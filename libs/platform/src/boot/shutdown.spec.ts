@@ -11,15 +11,15 @@ describe('shutdown order', () => {
       await new Promise(setImmediate);
       ran.push(name);
     };
-    shutdown.on('close', 'pool', step('pool'));
-    shutdown.on('close', 'application', step('application'));
-    shutdown.on('drain', 'requests', step('requests'));
-    shutdown.on('drain', 'consumers', step('consumers'));
-    shutdown.on('stop-accepting', 'listener', step('listener'));
-    shutdown.on('announce', 'answers', step('answers'));
-    expect(await Promise.all([shutdown.announce(), shutdown.announce()])).toEqual([true, true]);
+    shutdown.addStep('close', 'pool', step('pool'));
+    shutdown.addStep('close', 'application', step('application'));
+    shutdown.addStep('drain', 'requests', step('requests'));
+    shutdown.addStep('drain', 'consumers', step('consumers'));
+    shutdown.addStep('stop-accepting', 'listener', step('listener'));
+    shutdown.addStep('announce', 'answers', step('answers'));
+    expect(await Promise.all([shutdown.runAnnouncement(), shutdown.runAnnouncement()])).toEqual([true, true]);
     expect(shutdown.hasBegun).toBe(false);
-    expect(await Promise.all([shutdown.run(), shutdown.run()])).toEqual([true, true]);
+    expect(await Promise.all([shutdown.runAll(), shutdown.runAll()])).toEqual([true, true]);
     expect(ran).toEqual(['answers', 'listener', 'requests', 'consumers', 'application', 'pool']);
     expect(shutdown.hasBegun).toBe(true);
   });
@@ -27,33 +27,33 @@ describe('shutdown order', () => {
   it('continues after a failed step', async () => {
     const shutdown = order();
     const ran: string[] = [];
-    shutdown.on('stop-accepting', 'bad', () => Promise.reject(new Error('no')));
-    shutdown.on('drain', 'throwing', () => {
+    shutdown.addStep('stop-accepting', 'bad', () => Promise.reject(new Error('no')));
+    shutdown.addStep('drain', 'throwing', () => {
       throw new Error('no');
     });
-    shutdown.on('close', 'good', () => Promise.resolve(void ran.push('good')));
-    expect(await shutdown.run()).toBe(false);
+    shutdown.addStep('close', 'good', () => Promise.resolve(void ran.push('good')));
+    expect(await shutdown.runAll()).toBe(false);
     expect(ran).toEqual(['good']);
   });
 
   it('names the running steps', async () => {
     const shutdown = order();
     let release = (): void => undefined;
-    shutdown.on('drain', 'requests', () => new Promise<void>((resolve) => (release = resolve)));
-    const running = shutdown.run();
+    shutdown.addStep('drain', 'requests', () => new Promise<void>((resolve) => (release = resolve)));
+    const running = shutdown.runAll();
     await new Promise(setImmediate);
-    expect(shutdown.unfinished).toEqual(['requests']);
+    expect(shutdown.unfinishedSteps).toEqual(['requests']);
     release();
     await running;
-    expect(shutdown.unfinished).toEqual([]);
+    expect(shutdown.unfinishedSteps).toEqual([]);
   });
 
   it('shuts the first part of a process down before the others, and the others together', async () => {
     const parts = ['gateway', 'a', 'b'].map((name) => ({ name, shutdown: order() }));
     const ran: string[] = [];
     for (const { name, shutdown } of parts) {
-      shutdown.on('stop-accepting', 'listener', () => Promise.resolve(void ran.push(`${name} stops`)));
-      shutdown.on('close', 'pool', async () => {
+      shutdown.addStep('stop-accepting', 'listener', () => Promise.resolve(void ran.push(`${name} stops`)));
+      shutdown.addStep('close', 'pool', async () => {
         await new Promise(setImmediate);
         ran.push(`${name} closed`);
       });

@@ -28,11 +28,11 @@ export class ShutdownOrder {
   }
 
   /** Names of the running steps. */
-  get unfinished(): readonly string[] {
+  get unfinishedSteps(): readonly string[] {
     return [...this.open];
   }
 
-  on(phase: ShutdownPhase, name: string, step: () => Promise<void>): void {
+  addStep(phase: ShutdownPhase, name: string, step: () => Promise<void>): void {
     this.steps.push({ phase, name, run: step });
   }
 
@@ -40,36 +40,36 @@ export class ShutdownOrder {
    * Runs the first phase alone, some time before the others: clients with open connections are notified while they are
    * still served. Resolves to whether every step succeeded.
    */
-  announce(): Promise<boolean> {
-    this.announced ??= this.concurrently('announce');
+  runAnnouncement(): Promise<boolean> {
+    this.announced ??= this.runConcurrently('announce');
     return this.announced;
   }
 
   /** Runs all phases; repeated calls share one run. Resolves to whether every step succeeded. */
-  run(): Promise<boolean> {
+  runAll(): Promise<boolean> {
     this.running ??= this.runPhases();
     return this.running;
   }
 
   private async runPhases(): Promise<boolean> {
-    const announced = await this.announce();
-    const stopped = await this.concurrently('stop-accepting');
-    const drained = await this.concurrently('drain');
+    const announced = await this.runAnnouncement();
+    const stopped = await this.runConcurrently('stop-accepting');
+    const drained = await this.runConcurrently('drain');
     let closed = true;
-    for (const step of this.stepsOf('close').reverse()) closed = (await this.attempt(step)) && closed;
+    for (const step of this.stepsInPhase('close').reverse()) closed = (await this.attemptStep(step)) && closed;
     return announced && stopped && drained && closed;
   }
 
-  private async concurrently(phase: ShutdownPhase): Promise<boolean> {
-    const outcomes = await Promise.all(this.stepsOf(phase).map((step) => this.attempt(step)));
+  private async runConcurrently(phase: ShutdownPhase): Promise<boolean> {
+    const outcomes = await Promise.all(this.stepsInPhase(phase).map((step) => this.attemptStep(step)));
     return outcomes.every(Boolean);
   }
 
-  private stepsOf(phase: ShutdownPhase): Step[] {
+  private stepsInPhase(phase: ShutdownPhase): Step[] {
     return this.steps.filter((step) => step.phase === phase);
   }
 
-  private async attempt(step: Step): Promise<boolean> {
+  private async attemptStep(step: Step): Promise<boolean> {
     const startedAt = performance.now();
     this.open.add(step.name);
     try {
@@ -93,7 +93,7 @@ export class ShutdownOrder {
  * need the others. Resolves to whether every step succeeded.
  */
 export async function shutDown([first, ...others]: readonly { readonly shutdown: ShutdownOrder }[]): Promise<boolean> {
-  const isClean = (await first?.shutdown.run()) ?? true;
-  const outcomes = await Promise.all(others.map(({ shutdown }) => shutdown.run()));
+  const isClean = (await first?.shutdown.runAll()) ?? true;
+  const outcomes = await Promise.all(others.map(({ shutdown }) => shutdown.runAll()));
   return isClean && outcomes.every(Boolean);
 }

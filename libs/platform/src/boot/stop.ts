@@ -6,10 +6,9 @@ import { shutDown } from './shutdown';
 /**
  * Shuts the process down on SIGTERM, SIGINT or when the parent that started it over IPC is gone. Readiness fails at
  * once, and answers have `Connection: close`; after `delayMs` (SIGTERM only: without it there is no load balancer) the
- * shutdown order runs; then exit 0. After another `graceMs`, exit 1 even if a step still runs.
- * Shape: `latest` returns the contexts at the time of the signal, of which the first stops before the others;
- * `last` runs at the very end.
- * Source: reference reliability 6.4.
+ * shutdown order runs; then exit 0. After another `graceMs`, exit 1 even if a step still runs. `latest` returns the
+ * contexts at the time of the signal, of which the first stops before the others; `last` runs at the very end. Source:
+ * reference reliability 6.4.
  */
 export function stopOnSignals(latest: () => readonly BootContext[], last: () => Promise<void>): void {
   const limits = latest().map((context) => context.settings(platformSettings));
@@ -19,7 +18,7 @@ export function stopOnSignals(latest: () => readonly BootContext[], last: () => 
   const stop = (reason: string, delayMs: number): void => {
     if (stopping) return;
     stopping = true;
-    void end(latest(), last, { reason, delayMs, graceMs: shutdownGraceMs });
+    void stopContexts(latest(), last, { reason, delayMs, graceMs: shutdownGraceMs });
   };
   process.on('SIGTERM', () => stop('SIGTERM', shutdownDelayMs));
   process.on('SIGINT', () => stop('SIGINT', 0));
@@ -29,23 +28,23 @@ export function stopOnSignals(latest: () => readonly BootContext[], last: () => 
   }
 }
 
-async function end(
+async function stopContexts(
   contexts: readonly BootContext[],
   last: () => Promise<void>,
   o: { readonly reason: string; readonly delayMs: number; readonly graceMs: number },
 ): Promise<void> {
   const { reason, delayMs, graceMs } = o;
   for (const { readiness, logger } of contexts) {
-    readiness.require('shutdown', () => 'stopping');
+    readiness.addCheck('shutdown', () => 'stopping');
     logger.info({ reason, delayMs, graceMs }, 'stopping');
   }
   setTimeout(() => {
     for (const { logger, shutdown } of contexts)
-      if (shutdown.unfinished.length > 0)
-        logger.error({ graceMs, unfinished: shutdown.unfinished }, 'shutdown took too long');
+      if (shutdown.unfinishedSteps.length > 0)
+        logger.error({ graceMs, unfinished: shutdown.unfinishedSteps }, 'shutdown took too long');
     process.exit(1);
   }, delayMs + graceMs);
-  await Promise.all(contexts.map(({ shutdown }) => shutdown.announce()));
+  await Promise.all(contexts.map(({ shutdown }) => shutdown.runAnnouncement()));
   await pause(delayMs);
   const clean = await shutDown(contexts);
   await last().catch((err: unknown) => contexts[0]?.logger.error({ err }, 'traces were lost'));

@@ -51,7 +51,7 @@ export class InternalRouteClient<Question extends object, Answer> {
     const pool = { connections, pipelining: 1, connectTimeout, keepAliveMaxTimeout: KEPT_IDLE_MS };
     this.connection = options.neighbours.connect(callee, url.origin, pool);
     this.headers = {
-      authorization: options.keys.authorization(caller, callee),
+      authorization: options.keys.signAuthorization(caller, callee),
       'content-type': 'application/json',
       'user-agent': `rookery-${caller}`,
     };
@@ -96,7 +96,7 @@ export class InternalRouteClient<Question extends object, Answer> {
         body: content,
         signal: AbortSignal.any([signal, ending.signal]),
       });
-      return (await this.answered(statusCode, headers, body).then((answer) => answer.json())) as Answer;
+      return (await this.readAnswer(statusCode, headers, body).then((answer) => answer.json())) as Answer;
     } finally {
       clearTimeout(timer);
       content.destroy();
@@ -117,10 +117,10 @@ export class InternalRouteClient<Question extends object, Answer> {
       body: JSON.stringify(question),
       signal,
     });
-    return this.answered(statusCode, headers, body);
+    return this.readAnswer(statusCode, headers, body);
   }
 
-  private async answered(
+  private async readAnswer(
     status: number,
     headers: Dispatcher.ResponseData['headers'],
     body: Dispatcher.ResponseData['body'],

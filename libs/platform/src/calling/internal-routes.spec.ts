@@ -31,7 +31,7 @@ it('asks another service with the key of the pair, and closes its connections wi
   const limits = { connections: 1, maxWaitMs: 10_000 };
   const route = app
     .get(InternalRoutes)
-    .to<object, { commit: null }>('collaboration', INTERNAL_PATHS.resolveRef, limits);
+    .createClient<object, { commit: null }>('collaboration', INTERNAL_PATHS.resolveRef, limits);
   expect(await route.ask({})).toEqual({ commit: null });
   expect(authorizations).toEqual([expect.stringMatching(/./)]);
   await app.close();

@@ -21,7 +21,7 @@ export class InternalRoutes {
   ) {}
 
   /** Opens a route. Shape: question and answer as in the contract of the path. */
-  to<Question extends object, Answer>(
+  createClient<Question extends object, Answer>(
     callee: InternalCallee,
     path: InternalRouteOptions['path'],
     limits: Pick<InternalRouteOptions, 'connections' | 'maxWaitMs' | 'share'>,

@@ -59,7 +59,10 @@ describe('calls between services of one process', () => {
     new LocalServer(find, (error) => failures.push(error)).listen('collaboration', neighbours, shutdown);
   };
   const open = (maxWaitMs = 60_000) =>
-    routes.to<object, { by: string }>('collaboration', INTERNAL_PATHS.resolveRef, { connections: 1, maxWaitMs });
+    routes.createClient<object, { by: string }>('collaboration', INTERNAL_PATHS.resolveRef, {
+      connections: 1,
+      maxWaitMs,
+    });
   const answers = (body: unknown): LocalHandler => {
     return (response) => {
       response.writeHead(200, ['content-type', 'application/json']).end(JSON.stringify(body));
@@ -74,7 +77,7 @@ describe('calls between services of one process', () => {
     const [{ method, url, headers, body }] = received as [LocalRequest];
     expect([method, url, body]).toEqual(['POST', INTERNAL_PATHS.resolveRef, '{"ref":"main"}']);
     expect(headers).toMatchObject({
-      authorization: internalKeys(KEY).authorization('package', 'collaboration'),
+      authorization: internalKeys(KEY).signAuthorization('package', 'collaboration'),
       'content-type': 'application/json',
       'x-rookery-wait-ms': '5000',
     });
@@ -159,10 +162,10 @@ describe('calls between services of one process', () => {
     const running = open().ask({});
     await begun;
     let isStopped = false;
-    const stopped = shutdown.run().then(() => (isStopped = true));
-    while (shutdown.unfinished.length === 0) await new Promise(setImmediate);
+    const stopped = shutdown.runAll().then(() => (isStopped = true));
+    while (shutdown.unfinishedSteps.length === 0) await new Promise(setImmediate);
     expect(await open().ask({})).toEqual({ by: 'http' });
-    expect([isStopped, shutdown.unfinished]).toEqual([false, ['local calls in flight']]);
+    expect([isStopped, shutdown.unfinishedSteps]).toEqual([false, ['local calls in flight']]);
     finish();
     expect(await running).toEqual({ by: 'a neighbour' });
     await stopped;

@@ -62,7 +62,7 @@ export class LocalResponse extends EventEmitter {
   }
 
   /** Removes the next bytes of the body and returns them. The part of a longer body is a copy, which does not keep the rest. */
-  take(most: number): Buffer {
+  takeBytes(most: number): Buffer {
     const part = this.body.subarray(0, most);
     const taken = part.length < this.body.length ? Buffer.from(part) : part;
     this.body = this.body.subarray(most);

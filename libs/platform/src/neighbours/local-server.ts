@@ -8,7 +8,7 @@ export type LocalHandler = (response: LocalResponse, claims: ContextClaims | nul
 
 /** The shutdown of a service, as far as its local calls take part. */
 interface Shutdown {
-  on(phase: 'stop-accepting' | 'drain', name: string, step: () => Promise<void>): void;
+  addStep(phase: 'stop-accepting' | 'drain', name: string, step: () => Promise<void>): void;
 }
 
 /** Bytes that a caller gets at once; a slow caller pauses between them. Units: bytes. */
@@ -38,18 +38,18 @@ export class LocalServer implements Neighbour {
   /** Registers the service until it stops accepting requests; its shutdown then waits for the running calls. */
   listen(service: string, neighbours: Neighbours, shutdown: Shutdown): void {
     const remove = neighbours.register(service, this);
-    shutdown.on('stop-accepting', 'local calls', () => Promise.resolve(remove()));
-    shutdown.on('drain', 'local calls in flight', async () => {
+    shutdown.addStep('stop-accepting', 'local calls', () => Promise.resolve(remove()));
+    shutdown.addStep('drain', 'local calls in flight', async () => {
       if (this.inFlight > 0) await new Promise<void>((resolve) => (this.drained = resolve));
     });
   }
 
   accept(request: LocalRequest): LocalCall | null {
     const handler = this.find(request);
-    return handler && ((caller, claims) => void this.call(handler, caller, claims));
+    return handler && ((caller, claims) => void this.callHandler(handler, caller, claims));
   }
 
-  private async call(handler: LocalHandler, caller: LocalCaller, claims: ContextClaims | null): Promise<void> {
+  private async callHandler(handler: LocalHandler, caller: LocalCaller, claims: ContextClaims | null): Promise<void> {
     const response = new LocalResponse();
     const state = { aborted: null as Error | null, isRunning: false, hasFailed: false };
     /** Ends a call without its whole answer. The caller gets one error, as from a connection that ended. */
@@ -74,7 +74,7 @@ export class LocalServer implements Neighbour {
       .catch((error: unknown) => this.onFailure(error))
       .finally(() => response.abandon());
     // The caller continues in its own asynchronous context.
-    if (await response.isAnswered) deliver(response, caller, failCall);
+    if (await response.isAnswered) deliverResponse(response, caller, failCall);
     await handled;
     if (!response.closed) await response.whenClosed();
     this.inFlight -= 1;
@@ -83,11 +83,11 @@ export class LocalServer implements Neighbour {
 }
 
 /** Hands an answer to its caller, no faster than the caller takes it. A failing caller loses the rest. */
-function deliver(response: LocalResponse, caller: LocalCaller, failCall: (error: Error) => void): void {
+function deliverResponse(response: LocalResponse, caller: LocalCaller, failCall: (error: Error) => void): void {
   let isPaused = false;
   const send = (): void => {
     while (!isPaused && response.writableLength > 0) {
-      isPaused = !caller.onData(response.take(CHUNK));
+      isPaused = !caller.onData(response.takeBytes(CHUNK));
       if (response.closed) return;
     }
     if (response.writableLength > 0) return;

@@ -4,7 +4,7 @@ import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { ServiceConnection } from './service-connection';
 
-/** A request to a service in this process. Shape: `url` is path and query; names of headers are in lower case. */
+/** A request to a service in this process. `url` is path and query; names of headers are in lower case. */
 export interface LocalRequest {
   readonly method: string;
   readonly url: string;
@@ -23,7 +23,7 @@ export interface LocalCaller {
   onError(error: Error): void;
 }
 
-/** Starts a local call. Shape: `claims` are those of the gateway; null between services. */
+/** Starts a local call. `claims` are those of the gateway; null between services. */
 export type LocalCall = (caller: LocalCaller, claims: ContextClaims | null) => void;
 
 /** A service in this process, as other services call it. */
@@ -39,7 +39,7 @@ export interface Neighbour {
 export class Neighbours {
   private readonly registered = new Map<string, Neighbour>();
 
-  /** Shape: `isTogether` is false in a process of one service, which has no neighbours. */
+  /** `isTogether` is false in a process of one service, which has no neighbours. */
   constructor(readonly isTogether: boolean) {}
 
   /** Registers a service. Returns the function that removes it. */

@@ -20,10 +20,10 @@ export class ServiceConnection extends Dispatcher {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const request = this.isDestroyed ? null : localRequestOf(options);
+    const request = this.isDestroyed ? null : toLocalRequest(options);
     const call = request && this.accept(request);
     if (!call) return this.pool.dispatch(options, handler);
-    call(this.callerOf(handler), null);
+    call(this.toLocalCaller(handler), null);
     return true;
   }
 
@@ -34,7 +34,7 @@ export class ServiceConnection extends Dispatcher {
     await this.pool.destroy();
   }
 
-  private callerOf(handler: Dispatcher.DispatchHandler): LocalCaller {
+  private toLocalCaller(handler: Dispatcher.DispatchHandler): LocalCaller {
     let ended = (): void => undefined;
     return {
       onConnect: (abort) => {
@@ -60,7 +60,7 @@ export class ServiceConnection extends Dispatcher {
 }
 
 /** Returns a request without a streamed body; null for others. Shape: headers are an object, as internal clients have. */
-function localRequestOf({ method, path, headers, body }: Dispatcher.DispatchOptions): LocalRequest | null {
+function toLocalRequest({ method, path, headers, body }: Dispatcher.DispatchOptions): LocalRequest | null {
   if (body !== null && body !== undefined && typeof body !== 'string') return null;
   return { method, url: path, headers: headers as IncomingHttpHeaders, body: body ?? null };
 }

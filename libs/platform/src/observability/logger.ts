@@ -20,12 +20,12 @@ export const LOGGER: unique symbol = Symbol('Logger');
 
 /**
  * Creates a logger that writes JSON lines to stdout, one object a line, so that no text of a client can forge a line.
- * Every line passes redaction by key name and by token pattern. Source: reference reliability 7.2 (V16), 8.5.
- * Shape: `stream` replaces stdout in tests.
+ * Every line passes redaction by key name and by token pattern. Source: reference reliability 7.2 (V16), 8.5. `stream`
+ * replaces stdout in tests.
  */
 export function createLogger(
   o: { readonly service: string; readonly instance?: string; readonly level: LogLevel },
-  stream: DestinationStream = output(1),
+  stream: DestinationStream = outputStream(1),
 ): Logger {
   return pino(
     {
@@ -41,8 +41,8 @@ export function createLogger(
 }
 
 /** The destination of log lines of commands. */
-export function stderr(): DestinationStream {
-  return output(2);
+export function stderrStream(): DestinationStream {
+  return outputStream(2);
 }
 
 /** One per descriptor: lines of several loggers in one process keep their order. */
@@ -50,7 +50,7 @@ const destinations: Partial<Record<1 | 2, ReturnType<typeof pino.destination>>> 
 let isFlushedAtExit = false;
 
 /** Asynchronous, so that a slow reader does not delay requests; the rest is written when the process exits. */
-function output(descriptor: 1 | 2): DestinationStream {
+function outputStream(descriptor: 1 | 2): DestinationStream {
   const destination = (destinations[descriptor] ??= pino.destination({ dest: descriptor, sync: false }));
   if (!isFlushedAtExit) process.once('exit', () => Object.values(destinations).forEach((one) => one.flushSync()));
   isFlushedAtExit = true;
@@ -58,8 +58,8 @@ function output(descriptor: 1 | 2): DestinationStream {
 }
 
 /**
- * Adapts our logger for Nest. Its start-up messages are logged as debug. Shape: `current` returns the logger of a line,
- * where one Nest logger serves several processes.
+ * Adapts our logger for Nest. Its start-up messages are logged as debug. `current` returns the logger of a line, where
+ * one Nest logger serves several processes.
  */
 export function nestLogger(logger: Logger, current: () => Logger = () => logger): LoggerService {
   const facts = (rest: unknown[]): object => {

@@ -24,20 +24,20 @@ export class Metrics {
   private ofProcess: Registry | undefined;
 
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
-    return this.once(
+    return this.createOnce(
       name,
-      prom().Counter,
-      () => new (prom().Counter)({ name, help, labelNames: labels, registers: [this.registry] }),
+      loadProm().Counter,
+      () => new (loadProm().Counter)({ name, help, labelNames: labels, registers: [this.registry] }),
     );
   }
 
   /**
-   * A counter whose numbers are kept elsewhere, where an increment costs less. Shape: `read` is called at each scrape,
-   * and returns the totals since the process began.
+   * A counter whose numbers are kept elsewhere, where an increment costs less. `read` is called at each scrape, and
+   * returns the totals since the process began.
    */
   total(name: string, help: string, labels: readonly string[], read: () => readonly Total[]): Counter {
-    return this.once(name, prom().Counter, () => {
-      const counter: Counter = new (prom().Counter)({
+    return this.createOnce(name, loadProm().Counter, () => {
+      const counter: Counter = new (loadProm().Counter)({
         name,
         help,
         labelNames: labels,
@@ -52,9 +52,9 @@ export class Metrics {
   }
 
   /**
-   * A gauge. Shape: `collect` is called at each scrape to set it. If it fails or takes longer than 2 s, the gauge is
-   * omitted and counted in `rookery_metrics_missing_total`: a gauge that queries the database has no value while it is
-   * away, and must not prevent the others.
+   * A gauge. `collect` is called at each scrape to set it. If it fails or takes longer than 2 s, the gauge is omitted
+   * and counted in `rookery_metrics_missing_total`: a gauge that queries the database has no value while it is away,
+   * and must not prevent the others.
    */
   gauge(
     name: string,
@@ -62,13 +62,13 @@ export class Metrics {
     labels: readonly string[] = [],
     collect?: (gauge: Gauge) => void | Promise<void>,
   ): Gauge {
-    return this.once(name, prom().Gauge, () => {
-      const gauge: Gauge = new (prom().Gauge)({
+    return this.createOnce(name, loadProm().Gauge, () => {
+      const gauge: Gauge = new (loadProm().Gauge)({
         name,
         help,
         labelNames: labels,
         registers: [this.registry],
-        ...(collect ? { collect: () => this.sample(name, labels.length === 0, () => collect(gauge), gauge) } : {}),
+        ...(collect ? { collect: () => this.sampleGauge(name, labels.length === 0, () => collect(gauge), gauge) } : {}),
       });
       return gauge;
     });
@@ -76,11 +76,11 @@ export class Metrics {
 
   /** A histogram. Units: `buckets` in the unit of the metric, upper bounds, inclusive. */
   histogram(name: string, help: string, labels: readonly string[] = [], buckets?: readonly number[]): Histogram {
-    return this.once(
+    return this.createOnce(
       name,
-      prom().Histogram,
+      loadProm().Histogram,
       () =>
-        new (prom().Histogram)({
+        new (loadProm().Histogram)({
           name,
           help,
           labelNames: labels,
@@ -90,7 +90,7 @@ export class Metrics {
     );
   }
 
-  private async sample(
+  private async sampleGauge(
     name: string,
     hasNoLabels: boolean,
     collect: () => void | Promise<void>,
@@ -126,10 +126,10 @@ export class Metrics {
   }
 
   private get registry(): Registry {
-    return (this.known ??= new (prom().Registry)());
+    return (this.known ??= new (loadProm().Registry)());
   }
 
-  private once<T>(name: string, kind: new (...args: never[]) => T, make: () => T): T {
+  private createOnce<T>(name: string, kind: new (...args: never[]) => T, make: () => T): T {
     const known = this.registry.getSingleMetric(name);
     if (known === undefined) return make();
     if (!(known instanceof kind)) throw new Error(`metric ${name} exists as another kind`);
@@ -142,12 +142,12 @@ let ofProcess: Registry | undefined;
 /** Its observers run until the process ends, so a restart in place must not create them twice. */
 function processRegistry(): Registry {
   if (ofProcess) return ofProcess;
-  ofProcess = new (prom().Registry)();
-  prom().collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LOOP_TIMER_MS });
+  ofProcess = new (loadProm().Registry)();
+  loadProm().collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LOOP_TIMER_MS });
   return ofProcess;
 }
 
-function prom(): typeof import('prom-client') {
+function loadProm(): typeof import('prom-client') {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- synchronous and on demand
   return require('prom-client') as typeof import('prom-client');
 }

@@ -25,14 +25,14 @@ export class Outages {
   }
 
   /** Records an outage. Shape: `facts` for the log line: the request's id, the error behind it. */
-  note(reason: UnavailableReason, facts: object = {}): void {
+  noteOutage(reason: UnavailableReason, facts: object = {}): void {
     this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
     const waiting = this.leftOut.get(reason);
     if (waiting !== undefined) {
       this.leftOut.set(reason, waiting + 1);
       return;
     }
-    this.write({ ...facts, reason }, `answered that something is unavailable: ${reason}`);
+    this.writeLog({ ...facts, reason }, `answered that something is unavailable: ${reason}`);
     this.countQuietly(reason);
   }
 
@@ -42,12 +42,12 @@ export class Outages {
       const leftOut = this.leftOut.get(reason) ?? 0;
       this.leftOut.delete(reason);
       if (leftOut === 0) return;
-      this.write({ reason, leftOut }, `answered that something is unavailable: ${reason}, ${leftOut} times more`);
+      this.writeLog({ reason, leftOut }, `answered that something is unavailable: ${reason}, ${leftOut} times more`);
       this.countQuietly(reason);
     }, QUIET_MS).unref();
   }
 
-  private write(facts: { readonly reason: UnavailableReason; readonly leftOut?: number }, text: string): void {
+  private writeLog(facts: { readonly reason: UnavailableReason; readonly leftOut?: number }, text: string): void {
     // The health check got the reasons in its answer; while starting this is normal.
     if (facts.reason === 'not ready') this.logger.info(facts, text);
     else this.logger.warn(facts, text);

@@ -1,6 +1,6 @@
 /**
- * One environment variable: name, allowed values and default.
- * Shape: `read` gets a non-empty text and returns a value or a problem ("is not …").
+ * One environment variable: name, allowed values and default. `read` gets a non-empty text and returns a value or a
+ * problem ("is not …").
  */
 export interface SettingField<T> {
   readonly env: string;
@@ -18,7 +18,7 @@ export interface SettingField<T> {
   read(text: string): { readonly value: T } | { readonly problem: string };
 }
 
-interface About {
+interface SettingDescription {
   /** One sentence. */
   readonly about: string;
   /** Default: from the suffix of the name (`_MS`, `_BYTES`, `_COUNT` …). */
@@ -38,10 +38,10 @@ const UNITS: Readonly<Record<string, string>> = {
   PERCENT: 'percent',
 };
 
-function field<T>(
+function createField<T>(
   env: string,
   type: SettingField<T>['type'],
-  o: About & { readonly default?: T | undefined },
+  o: SettingDescription & { readonly default?: T | undefined },
   read: SettingField<T>['read'],
   more: { allowed?: string | undefined; defaultText?: string | undefined } = {},
 ): SettingField<T> {
@@ -51,7 +51,7 @@ function field<T>(
     type,
     about: o.about,
     fallback: hasDefault ? () => o.default as T : undefined,
-    defaultText: more.defaultText ?? (hasDefault ? shown(o.default) : undefined),
+    defaultText: more.defaultText ?? (hasDefault ? showValue(o.default) : undefined),
     unit: o.unit ?? UNITS[env.slice(env.lastIndexOf('_') + 1)],
     allowed: more.allowed,
     isSecret: type === 'secret',
@@ -59,19 +59,19 @@ function field<T>(
   };
 }
 
-function shown(value: unknown): string {
+function showValue(value: unknown): string {
   if (value === null || value === '') return '';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   return String(value);
 }
 
-function range(min: number | undefined, max: number | undefined): string | undefined {
+function rangeText(min: number | undefined, max: number | undefined): string | undefined {
   if (min !== undefined && max !== undefined) return `${min} to ${max}`;
   if (min !== undefined) return `at least ${min}`;
   return max === undefined ? undefined : `at most ${max}`;
 }
 
-function itemsOf(text: string): string[] {
+function splitItems(text: string): string[] {
   return text
     .split(',')
     .map((item) => item.trim())
@@ -101,10 +101,10 @@ export const setting = {
   /** A whole number, bounds inclusive. */
   int<D extends number | null = number>(
     env: string,
-    o: About & { readonly default?: D; readonly min?: number; readonly max?: number },
+    o: SettingDescription & { readonly default?: D; readonly min?: number; readonly max?: number },
   ): SettingField<Value<number, D>> {
-    const allowed = range(o.min, o.max);
-    return field<number | null>(
+    const allowed = rangeText(o.min, o.max);
+    return createField<number | null>(
       env,
       'integer',
       o,
@@ -118,19 +118,22 @@ export const setting = {
     ) as SettingField<Value<number, D>>;
   },
 
-  /** Shape: `computed` is a default computed at start, with its description for the documentation. */
+  /** `computed` is a default computed at start, with its description for the documentation. */
   text<D extends string | null = string>(
     env: string,
-    o: About & { readonly default?: D; readonly computed?: { readonly about: string; readonly value: () => string } },
+    o: SettingDescription & {
+      readonly default?: D;
+      readonly computed?: { readonly about: string; readonly value: () => string };
+    },
   ): SettingField<Value<string, D>> {
-    const plain = field<string | null>(env, 'text', o, (text) => ({ value: text }));
+    const plain = createField<string | null>(env, 'text', o, (text) => ({ value: text }));
     const made = o.computed ? { ...plain, fallback: o.computed.value, defaultText: o.computed.about } : plain;
     return made as SettingField<Value<string, D>>;
   },
 
   /** on/off, true/false, 1/0, yes/no. */
-  flag(env: string, o: About & { readonly default: boolean }): SettingField<boolean> {
-    return field<boolean>(
+  flag(env: string, o: SettingDescription & { readonly default: boolean }): SettingField<boolean> {
+    return createField<boolean>(
       env,
       'flag',
       o,
@@ -145,9 +148,9 @@ export const setting = {
   choice<const V extends readonly string[]>(
     env: string,
     values: V,
-    o: About & { readonly default: V[number] },
+    o: SettingDescription & { readonly default: V[number] },
   ): SettingField<V[number]> {
-    return field<V[number]>(
+    return createField<V[number]>(
       env,
       'choice',
       o,
@@ -157,13 +160,13 @@ export const setting = {
   },
 
   /** Ids, comma-separated as in a `list`. */
-  ids(env: string, o: About & { readonly default: readonly number[] }): SettingField<readonly number[]> {
-    return field<readonly number[]>(
+  ids(env: string, o: SettingDescription & { readonly default: readonly number[] }): SettingField<readonly number[]> {
+    return createField<readonly number[]>(
       env,
       'list',
       o,
       (text) => {
-        const items = itemsOf(text);
+        const items = splitItems(text);
         return items.every((item) => /^[1-9]\d{0,14}$/.test(item))
           ? { value: items.map(Number) }
           : { problem: 'is not a list of ids' };
@@ -173,19 +176,21 @@ export const setting = {
   },
 
   /**
-   * Comma-separated; blanks around items and empty items are dropped.
-   * Shape: `check` returns a problem ("holds …") or null.
+   * Comma-separated; blanks around items and empty items are dropped. `check` returns a problem ("holds …") or null.
    */
   list(
     env: string,
-    o: About & { readonly default: readonly string[]; readonly check?: (items: readonly string[]) => string | null },
+    o: SettingDescription & {
+      readonly default: readonly string[];
+      readonly check?: (items: readonly string[]) => string | null;
+    },
   ): SettingField<readonly string[]> {
-    return field<readonly string[]>(
+    return createField<readonly string[]>(
       env,
       'list',
       o,
       (text) => {
-        const value = itemsOf(text);
+        const value = splitItems(text);
         const problem = o.check?.(value) ?? null;
         return problem === null ? { value } : { problem };
       },
@@ -199,9 +204,9 @@ export const setting = {
    */
   url<D extends string | null = string, N extends boolean = false>(
     env: string,
-    o: About & { readonly default?: D; readonly protocols?: readonly string[]; readonly orNone?: N },
+    o: SettingDescription & { readonly default?: D; readonly protocols?: readonly string[]; readonly orNone?: N },
   ): SettingField<N extends true ? string | null : Value<string, D>> {
-    return field<string | null>(env, 'url', o, (text) => {
+    return createField<string | null>(env, 'url', o, (text) => {
       if (o.orNone && text === 'none') return { value: null };
       if (!URL.canParse(text)) return { problem: 'is not an absolute URL' };
       const protocol = new URL(text).protocol.slice(0, -1);
@@ -213,8 +218,8 @@ export const setting = {
   },
 
   /** A schedule: minute, hour, day, month, day of the week, in UTC. */
-  cron(env: string, o: About & { readonly default: string }): SettingField<string> {
-    return field<string>(
+  cron(env: string, o: SettingDescription & { readonly default: string }): SettingField<string> {
+    return createField<string>(
       env,
       'cron',
       o,
@@ -229,9 +234,9 @@ export const setting = {
    */
   secret<D extends string | null = string>(
     env: string,
-    o: About & { readonly default?: D; readonly check?: (text: string) => string | null },
+    o: SettingDescription & { readonly default?: D; readonly check?: (text: string) => string | null },
   ): SettingField<Value<string, D>> {
-    return field<string | null>(env, 'secret', o, (text) => {
+    return createField<string | null>(env, 'secret', o, (text) => {
       const problem = o.check?.(text) ?? null;
       return problem === null ? { value: text } : { problem };
     }) as SettingField<Value<string, D>>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describeSettings } from './describe-settings';
 import { platformSettings } from '../boot/platform.settings';
 import { setting } from './setting';
-import { ConfigurationError, defineSettings, readSettings, settingsIn } from './settings';
+import { ConfigurationError, defineSettings, readSettings, pickSettings } from './settings';
 import type { SettingsOf } from './settings';
 
 const outbox = defineSettings('outbox', {
@@ -19,7 +19,7 @@ const outbox = defineSettings('outbox', {
 });
 
 const read = (env: Record<string, string>): SettingsOf<typeof outbox> =>
-  settingsIn(readSettings([outbox], env), outbox);
+  pickSettings(readSettings([outbox], env), outbox);
 
 function problemsOf(env: Record<string, string>, definitions = [outbox]): readonly string[] {
   try {
@@ -56,7 +56,7 @@ describe('settings', () => {
       cron: setting.cron('OUTBOX_TIDY_CRON', { default: '*/10 * * * *', about: 'When it is tidied.' }),
     });
     const of = (line: string) => problemsOf({ OUTBOX_TIDY_CRON: line }, [tidy as never]);
-    expect(settingsIn(readSettings([tidy], {}), tidy).cron).toBe('*/10 * * * *');
+    expect(pickSettings(readSettings([tidy], {}), tidy).cron).toBe('*/10 * * * *');
     for (const line of ['* * * * *', '0,30 4-6 */2 1 0', '5  3 1-7/2 * 1,3']) expect(of(line)).toEqual([]);
     for (const line of ['* * * *', '* * * * * *', 'daily', '*/x * * * *'])
       expect(of(line)).toEqual(['OUTBOX_TIDY_CRON is not a line of cron']);
@@ -66,7 +66,7 @@ describe('settings', () => {
     const people = defineSettings('people', {
       ids: setting.ids('OUTBOX_PEOPLE', { default: [], about: 'Who.' }),
     });
-    const of = (text: string) => settingsIn(readSettings([people], { OUTBOX_PEOPLE: text }), people).ids;
+    const of = (text: string) => pickSettings(readSettings([people], { OUTBOX_PEOPLE: text }), people).ids;
     expect([of(''), of('7, 12,,')]).toEqual([[], [7, 12]]);
     for (const text of ['wren', '0', '-1', '1.5', '1 2', '1234567890123456'])
       expect(problemsOf({ OUTBOX_PEOPLE: text }, [people as never])).toEqual(['OUTBOX_PEOPLE is not a list of ids']);
@@ -76,7 +76,7 @@ describe('settings', () => {
     const away = defineSettings('away', {
       url: setting.url('OUTBOX_AWAY', { default: 'http://x', orNone: true, about: 'Where.' }),
     });
-    const of = (env: Record<string, string>) => settingsIn(readSettings([away], env), away).url;
+    const of = (env: Record<string, string>) => pickSettings(readSettings([away], env), away).url;
     expect([of({}), of({ OUTBOX_AWAY: 'none' })]).toEqual(['http://x', null]);
     expect(problemsOf({ OUTBOX_NAME: 'n', OUTBOX_TARGET: 'none' })).toEqual(['OUTBOX_TARGET is not an absolute URL']);
   });

@@ -22,7 +22,7 @@ export type SettingsOf<D> =
 export type SettingsValues = Map<symbol | (abstract new (...args: never[]) => unknown), unknown>;
 
 /**
- * All problems of the environment together. Shape: `problems` are phrases that begin with the variable's name and never
+ * All problems of the environment together. `problems` are phrases that begin with the variable's name and never
  * contain a secret.
  */
 export class ConfigurationError extends Error {
@@ -53,7 +53,7 @@ export function readSettings(
   const problems: string[] = [];
   const values: SettingsValues = new Map();
   for (const definition of new Set(definitions)) {
-    const entries = Object.entries(definition.fields).map(([name, field]) => [name, read(field, env, problems)]);
+    const entries = Object.entries(definition.fields).map(([name, field]) => [name, readSetting(field, env, problems)]);
     values.set(definition.token, Object.freeze(Object.fromEntries(entries)));
   }
   problems.push(...unknownVariables(definitions, env));
@@ -62,13 +62,13 @@ export function readSettings(
 }
 
 /** The values of one definition. Errors: a plain Error when the definition was not among those read. */
-export function settingsIn<D extends SettingsDefinition>(values: SettingsValues, definition: D): SettingsOf<D> {
+export function pickSettings<D extends SettingsDefinition>(values: SettingsValues, definition: D): SettingsOf<D> {
   const found = values.get(definition.token);
   if (found === undefined) throw new Error(`settings "${definition.area}" are not among those of this process`);
   return found as SettingsOf<D>;
 }
 
-function read(
+function readSetting(
   field: SettingField<unknown>,
   env: Readonly<Record<string, string | undefined>>,
   problems: string[],

@@ -7,23 +7,23 @@ describe('keys of calls between processes', () => {
   const keys = internalKeys(`k1/gateway/identity:${key(1)}, k1/import/identity:${key(2)},k1/identity/import:${key(3)}`);
 
   it('identify the caller to the callee, and to no other process', () => {
-    expect(keys.authorization('gateway', 'identity')).toBe(at(1));
-    expect(keys.callerOf(at(1), 'identity')).toBe('gateway');
-    expect(keys.callerOf(at(2), 'identity')).toBe('import');
-    expect(keys.callerOf(at(1), 'import')).toBeNull();
+    expect(keys.signAuthorization('gateway', 'identity')).toBe(at(1));
+    expect(keys.verifyCaller(at(1), 'identity')).toBe('gateway');
+    expect(keys.verifyCaller(at(2), 'identity')).toBe('import');
+    expect(keys.verifyCaller(at(1), 'import')).toBeNull();
     // A key that identity presents to others is refused at identity itself.
-    expect(keys.callerOf(at(3), 'identity')).toBeNull();
+    expect(keys.verifyCaller(at(3), 'identity')).toBeNull();
   });
 
   it.each([undefined, '', 'Bearer', 'Bearer ', key(1), `bearer ${key(1)}`, at(4), `${at(1)}=`, `${at(1)} `])(
     'know nobody who sends %j',
     (authorization) => {
-      expect(keys.callerOf(authorization, 'identity')).toBeNull();
+      expect(keys.verifyCaller(authorization, 'identity')).toBeNull();
     },
   );
 
   it('name a missing key without any value', () => {
-    expect(() => keys.authorization('admin', 'identity')).toThrow(
+    expect(() => keys.signAuthorization('admin', 'identity')).toThrow(
       'ROOKERY_INTERNAL_KEYS holds no key by which admin may ask identity',
     );
   });
@@ -40,11 +40,11 @@ describe('keys of calls between processes', () => {
     const both = internalKeys(`${old},${next}`);
     const turned = internalKeys(`${next},${old}`);
     const done = internalKeys(next);
-    expect(both.callerOf(internalKeys(old).authorization('gateway', 'identity'), 'identity')).toBe('gateway');
-    expect(both.callerOf(turned.authorization('gateway', 'identity'), 'identity')).toBe('gateway');
-    expect(turned.callerOf(both.authorization('gateway', 'identity'), 'identity')).toBe('gateway');
-    expect(done.callerOf(turned.authorization('gateway', 'identity'), 'identity')).toBe('gateway');
-    expect(done.callerOf(internalKeys(old).authorization('gateway', 'identity'), 'identity')).toBeNull();
+    expect(both.verifyCaller(internalKeys(old).signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(both.verifyCaller(turned.signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(turned.verifyCaller(both.signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(done.verifyCaller(turned.signAuthorization('gateway', 'identity'), 'identity')).toBe('gateway');
+    expect(done.verifyCaller(internalKeys(old).signAuthorization('gateway', 'identity'), 'identity')).toBeNull();
   });
 
   it.each([

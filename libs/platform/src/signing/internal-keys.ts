@@ -26,7 +26,7 @@ export class InternalKeys {
   }
 
   /** Returns the `Authorization` header of a call. Errors: a plain Error when there is no key for the pair. */
-  authorization(caller: string, callee: string): string {
+  signAuthorization(caller: string, callee: string): string {
     const key = this.keys.find((one) => one.caller === caller && one.callee === callee);
     if (!key) throw new Error(`ROOKERY_INTERNAL_KEYS holds no key by which ${caller} may ask ${callee}`);
     return BEARER + key.text;
@@ -36,9 +36,9 @@ export class InternalKeys {
    * Returns the caller for an `Authorization` header at the callee; null for an unknown key. All keys are compared, in
    * constant time.
    */
-  callerOf(authorization: string | undefined, callee: string): string | null {
+  verifyCaller(authorization: string | undefined, callee: string): string | null {
     if (!authorization?.startsWith(BEARER)) return null;
-    const given = digestOf(authorization.slice(BEARER.length));
+    const given = computeDigest(authorization.slice(BEARER.length));
     let found: string | null = null;
     for (const key of this.keys) {
       if (timingSafeEqual(given, key.digest) && key.callee === callee) found = key.caller;
@@ -64,12 +64,12 @@ export function internalKeys(text: string): InternalKeys {
     if ([...names.values()].includes(name)) throw new Error(`key ${name} is there twice`);
     if (names.has(value)) throw new Error(`key ${name} is that of ${names.get(value)}`);
     names.set(value, name);
-    return { caller, callee, text: value, digest: digestOf(value) };
+    return { caller, callee, text: value, digest: computeDigest(value) };
   });
   return new InternalKeys(keys);
 }
 
 /** A digest, so that all compared values have equal length. */
-function digestOf(text: string): Buffer {
+function computeDigest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

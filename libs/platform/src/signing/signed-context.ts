@@ -109,10 +109,7 @@ export function contextKeysFor(text: string, audience: string): string {
 /** A longer URL is replaced by its digest, so that a query of 16 KiB fits into the headers. Units: characters. */
 const MAX_PLAIN_URL = 1024;
 
-/**
- * Returns the `req` claim: the request that the context is bound to. Shape: `rawUrl` is path and query as sent
- * upstream.
- */
+/** Returns the `req` claim: the request that the context is bound to. `rawUrl` is path and query as sent upstream. */
 export function contextRequest(method: string, rawUrl: string): string {
   if (rawUrl.length <= MAX_PLAIN_URL) return `${method} ${rawUrl}`;
   return `${method} sha256:${createHash('sha256').update(rawUrl).digest('base64url')}`;

@@ -54,7 +54,7 @@ export class Follower {
           isWarned = true;
         }
         failures += 1;
-        await this.pause(backoff(failures));
+        await this.pause(backoffTime(failures));
       }
     }
   }
@@ -64,6 +64,6 @@ export class Follower {
   }
 }
 
-function backoff(failures: number): number {
+function backoffTime(failures: number): number {
   return backoffMs(failures, BACKOFF_MS) * (0.5 + Math.random() / 2);
 }

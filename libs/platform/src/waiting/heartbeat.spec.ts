@@ -55,7 +55,7 @@ it('knows the age of connections that are accepted one a turn, when turns are sl
     standStill(30);
     response.end();
   });
-  heartbeat.watch(server);
+  heartbeat.watchServer(server);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const client = new Worker(CLIENT, { eval: true, workerData: { port, count: COUNT } });

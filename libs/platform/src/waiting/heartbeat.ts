@@ -42,11 +42,11 @@ export class Heartbeat {
     const now = performance.now();
     this.beats = [now, now, now];
     this.nonePendingAt = now;
-    this.timer = this.next();
+    this.timer = this.scheduleBeat();
   }
 
   /** Tracks the connections of a server too. Without it, only data on open connections counts. */
-  watch(server: Server): this {
+  watchServer(server: Server): this {
     server.on('connection', (socket) => this.onConnection(socket));
     return this;
   }
@@ -68,12 +68,12 @@ export class Heartbeat {
     clearTimeout(this.timer);
   }
 
-  private next(): NodeJS.Timeout {
-    return setTimeout(() => this.beat(), this.pace.restMs).unref();
+  private scheduleBeat(): NodeJS.Timeout {
+    return setTimeout(() => this.writeBeat(), this.pace.restMs).unref();
   }
 
-  private beat(): void {
-    this.timer = this.next();
+  private writeBeat(): void {
+    this.timer = this.scheduleBeat();
     const { beats } = this;
     // The loop has turned since the last beat and found no connection.
     if (!this.isCounting) this.nonePendingAt = beats[2];

@@ -1,7 +1,6 @@
 /**
- * A write with an idempotency key, which is done once however often it is sent.
- * Shape: `key` is unique for a pair of user and acting user (`actorId`, 0 for none). `request` is a digest of the
- * request: method, path, query and body.
+ * A write with an idempotency key, which is done once however often it is sent. `key` is unique for a pair of user and
+ * acting user (`actorId`, 0 for none). `request` is a digest of the request: method, path, query and body.
  */
 export interface KeyedWrite {
   readonly key: string;
@@ -18,7 +17,7 @@ export interface KeptAnswer {
   readonly body: string | null;
 }
 
-/** An answer that is about to be sent. Shape: one with a one-time secret is stored only briefly. */
+/** An answer that is about to be sent. One with a one-time secret is stored only briefly. */
 export interface NewAnswer extends KeptAnswer {
   readonly hasSecret: boolean;
 }
@@ -29,14 +28,14 @@ export interface NewAnswer extends KeptAnswer {
  */
 export interface KeyedWrites {
   /** Returns the stored answer; null if there was no such write yet. */
-  answered(write: KeyedWrite): Promise<KeptAnswer | null>;
+  findAnswer(write: KeyedWrite): Promise<KeptAnswer | null>;
   /**
    * Runs the write in one transaction with its answer, unless it was done meanwhile. A refusal before anything was
    * written is thrown and not stored. Shape: `refused` converts an error to an answer; null for errors that end the
    * transaction.
    * Errors: KeyInUse while the same write is running; those of `make`.
    */
-  once(
+  writeOnce(
     write: KeyedWrite,
     make: () => Promise<NewAnswer>,
     refused: (error: unknown) => NewAnswer | null,

@@ -13,7 +13,7 @@ export interface Rights {
   /** How long the last check is valid. Units: ms. */
   validForMs(): number;
   /** Records a commit: reads after it, unless a write follows, only produce its answer and need no recheck. */
-  committed(): void;
+  noteCommit(): void;
 }
 
 /** State of a rate limit after a request. Units: `seconds` until the full limit is available again. */
@@ -43,11 +43,11 @@ export interface Waiter {
   readonly outerTransaction?: object;
 }
 
-interface Slot {
+interface WaiterSlot {
   waiter: Waiter | null;
 }
 
-const slots = new AsyncLocalStorage<Slot>();
+const slots = new AsyncLocalStorage<WaiterSlot>();
 
 /**
  * Runs work for a waiting caller, so that waits inside know its deadline. Shape: work that still runs once the promise
@@ -55,7 +55,7 @@ const slots = new AsyncLocalStorage<Slot>();
  * to nothing with Node 24. Source: ADR 0020.
  */
 export async function awaitedBy<T>(waiter: Waiter, use: () => Promise<T>): Promise<T> {
-  const slot: Slot = { waiter };
+  const slot: WaiterSlot = { waiter };
   try {
     return await slots.run(slot, use);
   } finally {

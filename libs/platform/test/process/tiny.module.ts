@@ -45,7 +45,7 @@ export class TinyController {
       service: this.service,
       year: this.clock.now().getUTCFullYear() > 2000,
       level: this.settings.logLevel,
-      link: this.links.api('version'),
+      link: this.links.apiUrl('version'),
     };
   }
 }
@@ -53,7 +53,7 @@ export class TinyController {
 @Module({ controllers: [TinyController] })
 export class TinyModule {
   constructor(@Inject(Readiness) readiness: Readiness, @Inject(Metrics) metrics: Metrics) {
-    readiness.require('tiny', () => null);
+    readiness.addCheck('tiny', () => null);
     metrics.counter('rookery_tiny_total', 'Made once.').inc();
   }
 

@@ -12,7 +12,8 @@ export const http: HttpStep = {
       abortOnError: false,
     });
     drainHttpServer(app.getHttpServer() as Server, context.shutdown);
-    if (process.env['HANG'] === 'drain') context.shutdown.on('drain', 'hanging', () => new Promise(() => undefined));
+    if (process.env['HANG'] === 'drain')
+      context.shutdown.addStep('drain', 'hanging', () => new Promise(() => undefined));
     return app;
   },
   listen: async (app, context) => {
@@ -29,7 +30,7 @@ export const worker: WorkerStep = {
     return NestFactory.createApplicationContext(await context.rootModule(), { logger: context.nestLogger });
   },
   start: (_, context) => {
-    context.shutdown.on('drain', 'consumers', () => Promise.resolve(context.logger.info({}, 'consumers drained')));
+    context.shutdown.addStep('drain', 'consumers', () => Promise.resolve(context.logger.info({}, 'consumers drained')));
     return Promise.resolve();
   },
 };

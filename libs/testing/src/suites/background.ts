@@ -104,7 +104,7 @@ async function startersIn(
     for (const end = Date.now() + WATCHED_AT_MOST_MS; !wanted.every((file) => found.has(file)) && Date.now() < end;)
       await pause(20);
     hook.disable();
-    await shutdown.run();
+    await shutdown.runAll();
     await app.close();
   } finally {
     hook.disable();

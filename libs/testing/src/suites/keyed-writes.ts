@@ -16,11 +16,10 @@ const IN_USE = { message: 'A request with this Idempotency-Key is still running'
 const OF_ANOTHER = { message: 'Idempotency-Key was used for another request' };
 
 /**
- * A write with an idempotency key is executed once, however often it is sent, and its first answer is repeated.
- * Shape: `write` returns another valid write of one kind at each call; `count` returns the number of executed writes,
- * whose rows are in `table`; `stranger` may do the same as `caller`; `refused` is a body that the handler refuses, absent
- * where there is none.
- * Source: docs/reference/reliability.md 5.
+ * A write with an idempotency key is executed once, however often it is sent, and its first answer is repeated. `write`
+ * returns another valid write of one kind at each call; `count` returns the number of executed writes, whose rows are
+ * in `table`; `stranger` may do the same as `caller`; `refused` is a body that the handler refuses, absent where there
+ * is none. Source: docs/reference/reliability.md 5.
  */
 export function idempotentWrites(
   name: string,

@@ -10,9 +10,9 @@ import type { TestApp } from '../app';
 /**
  * Every route of a service with every scope, compared with the table of scopes: a token without a sufficient scope is
  * refused and the refusal names the sufficient scopes; a token with one is not refused for its scope. The rest of the
- * answer is not checked, and the calls do not count as tests of the route.
- * Shape: `viewer` is an ordinary user without a token id; `params` are valid parameters for endpoints that check them
- * first, by method and template. Source: reference identity-and-import 4.3, 4.4.
+ * answer is not checked, and the calls do not count as tests of the route. `viewer` is an ordinary user without a token
+ * id; `params` are valid parameters for endpoints that check them first, by method and template. Source: reference
+ * identity-and-import 4.3, 4.4.
  */
 export function tokenScopes(o: {
   readonly app: () => TestApp;

@@ -6,11 +6,11 @@ import type { Method, Params } from '../agent';
 import type { TestApp } from '../app';
 
 /**
- * Calls every endpoint of a service with the minimum and maximum that each numeric parameter permits: no answer
- * is a server error, since no column and no cast fails. The calls do not count as tests of the route.
- * Shape: `viewer` is an administrator; `ids` are existing ids by the preceding word of the path (`{ projects: 7 }`),
- * other ids are 1; `params` are other required parameters, by method and template, with a number that no other request
- * has. Source: reference identity-and-import 1.2.
+ * Calls every endpoint of a service with the minimum and maximum that each numeric parameter permits: no answer is a
+ * server error, since no column and no cast fails. The calls do not count as tests of the route. `viewer` is an
+ * administrator; `ids` are existing ids by the preceding word of the path (`{ projects: 7 }`), other ids are 1;
+ * `params` are other required parameters, by method and template, with a number that no other request has. Source:
+ * reference identity-and-import 1.2.
  */
 export function wholeNumbers(o: {
   readonly app: () => TestApp;

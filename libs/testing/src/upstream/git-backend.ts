@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-/** One request for a repository below `root`. Shape: `path` begins with a slash; with a `user`, pushes are accepted. */
+/** One request for a repository below `root`. `path` begins with a slash; with a `user`, pushes are accepted. */
 export interface GitRequest {
   readonly root: string;
   readonly path: string;

@@ -42,7 +42,7 @@ export type HostedList =
   | `pulls/${number}/reviews`;
 type HostedObject = Readonly<Record<string, unknown>>;
 
-/** A gist. Shape: `files` are contents by name. */
+/** A gist. `files` are contents by name. */
 export interface HostedGist {
   readonly id: string;
   readonly public: boolean;

@@ -6,14 +6,14 @@ import { Database } from '@rookery/persistence';
 import { FeatureFlagsClientsService } from '../../feature-flags-clients/feature-flags-clients.service';
 import { strategiesForClients } from '../feature-flags.queries';
 import { CLIENT_FEATURES, clientFeatures } from './client-features';
-import { OneUnleashClient } from './unleash.dto';
+import { IdentifyUnleashClient } from './unleash.dto';
 
 /** Clients authenticate by the token of the project. Access tokens have no effect here. */
 const SHARED = {
   source: 'reference packages-and-admin 9.3',
   may: anyone(),
   tokenScopes: 'any',
-  params: OneUnleashClient,
+  params: IdentifyUnleashClient,
   fails: [401],
 } as const;
 const BASE = '/feature_flags/unleash/:project_id';
@@ -27,8 +27,8 @@ export class UnleashController {
   ) {}
 
   @Endpoint('GET', BASE, { ...SHARED, about: 'Checks the token of an Unleash client.', answers: empty() })
-  async check(call: Call<OneUnleashClient>): Promise<void> {
-    await this.revisionFor(call);
+  async check(call: Call<IdentifyUnleashClient>): Promise<void> {
+    await this.findRevision(call);
   }
 
   @Endpoint('GET', `${BASE}/client/features`, {
@@ -38,10 +38,10 @@ export class UnleashController {
     answers: file('application/json', CLIENT_FEATURES),
     fails: [304, 401],
   })
-  async features(call: Call<OneUnleashClient>): Promise<FileAnswer> {
+  async features(call: Call<IdentifyUnleashClient>): Promise<FileAnswer> {
     const { params, knownVersions } = call;
     const environment = params.app_name ?? '';
-    const revision = await this.revisionFor(call);
+    const revision = await this.findRevision(call);
     const version = `${revision}-${createHash('sha256').update(environment).digest('hex').slice(0, 16)}`;
     const mediaType = 'application/json';
     if (knownVersions.has(version)) return { stream: null, mediaType, version };
@@ -55,8 +55,8 @@ export class UnleashController {
     about: 'Accepts the registration of an Unleash client. Nothing is stored.',
     answers: empty(),
   })
-  async register(call: Call<OneUnleashClient>): Promise<void> {
-    await this.revisionFor(call);
+  async register(call: Call<IdentifyUnleashClient>): Promise<void> {
+    await this.findRevision(call);
   }
 
   @Endpoint('POST', `${BASE}/client/metrics`, {
@@ -64,13 +64,13 @@ export class UnleashController {
     about: 'Accepts the metrics of an Unleash client. Nothing is stored.',
     answers: empty(),
   })
-  async metrics(call: Call<OneUnleashClient>): Promise<void> {
-    await this.revisionFor(call);
+  async metrics(call: Call<IdentifyUnleashClient>): Promise<void> {
+    await this.findRevision(call);
   }
 
   /** Errors: Unauthorized, also for a path in place of the project id. */
-  private revisionFor({ viewer, params }: Call<OneUnleashClient>): Promise<number> {
+  private findRevision({ viewer, params }: Call<IdentifyUnleashClient>): Promise<number> {
     const { project_id: id, instance_id: token } = params;
-    return this.clients.revisionFor(viewer, typeof id === 'number' ? id : undefined, token);
+    return this.clients.findRevision(viewer, typeof id === 'number' ? id : undefined, token);
   }
 }

@@ -13,17 +13,17 @@ const SIGNED = /^t=(\d{13}),v1=([0-9a-f]{64})$/;
 /** Signs a status request. Shape: `t=<epoch milliseconds>,v1=<hex>`, valid for one minute. */
 export function signGeoRequest(secret: string, now: Date): string {
   const time = String(now.getTime());
-  return `t=${time},v1=${digestOf(secret, time).toString('hex')}`;
+  return `t=${time},v1=${computeDigest(secret, time).toString('hex')}`;
 }
 
 /** Verifies a signature in constant time. A site without a secret accepts none. */
 export function isSignedGeoRequest(signature: string | undefined, secret: string | null, clock: Clock): boolean {
   const [, time, given] = SIGNED.exec(signature ?? '') ?? [];
   if (secret === null || time === undefined || given === undefined) return false;
-  const isGood = timingSafeEqual(Buffer.from(given, 'hex'), digestOf(secret, time));
+  const isGood = timingSafeEqual(Buffer.from(given, 'hex'), computeDigest(secret, time));
   return isGood && Math.abs(clock.now().getTime() - Number(time)) <= SKEW_MS;
 }
 
-function digestOf(secret: string, time: string): Buffer {
+function computeDigest(secret: string, time: string): Buffer {
   return createHmac('sha256', secret).update(`GET ${GEO_STATUS_PATH} ${time}`).digest();
 }

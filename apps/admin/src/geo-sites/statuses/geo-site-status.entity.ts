@@ -1,6 +1,6 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { GeoSite } from '../geo-site.entity';
-import type { Measured } from './site-status';
+import type { SiteFacts } from './site-status';
 
 /** Result of the last status check of a site. */
 @Entity('geo_site_statuses')
@@ -12,7 +12,7 @@ export class GeoSiteStatus {
   @Column({ type: 'text' }) url: string;
   @Column({ type: 'boolean' }) isHealthy: boolean;
   @Column({ type: 'text' }) health: string;
-  @Column({ type: 'jsonb', nullable: true }) measured: Measured | null;
+  @Column({ type: 'jsonb', nullable: true }) measured: SiteFacts | null;
   @Column({ type: 'timestamptz', precision: 3 }) checkedAt: Date;
   /** Time of the last healthy result at that address. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true }) healthyAt: Date | null;

@@ -3,7 +3,7 @@ import { SELECTIVE_SYNC_TYPES } from '../geo-site.entity';
 import type { FieldType } from '@rookery/api-v4';
 import { siteLink } from '../geo-site.presenter';
 import { HEALTH_STATUSES, healthStatusOf } from './site-status';
-import type { ShownStatus, Slots } from './site-status';
+import type { SiteStatus, ReplicationSlots } from './site-status';
 
 /** Kinds of data whose numbers clients expect. Rookery copies none of them between sites. */
 const COPIED = [
@@ -29,8 +29,8 @@ const namespace = object({
 const SHARES = ['synced_in_percentage', 'verified_in_percentage'];
 const NOTHING_OF_NOTHING = '0.00%';
 
-type Source<V> = readonly [FieldType<V>, (status: ShownStatus) => V, { readonly about: string }];
-const zeroWhen = (where: string, counts: (status: ShownStatus) => boolean): Source<number | null | undefined> => [
+type Source<V> = readonly [FieldType<V>, (status: SiteStatus) => V, { readonly about: string }];
+const zeroWhen = (where: string, counts: (status: SiteStatus) => boolean): Source<number | null | undefined> => [
   nullable(int),
   (status) => (counts(status) ? 0 : null),
   { about: `Nothing is copied between sites: 0 at ${where}, null elsewhere.` },
@@ -52,21 +52,22 @@ function families(): Record<string, Source<never>> {
   return Object.fromEntries(fields) as Record<string, Source<never>>;
 }
 
-const slotsOf = ({ found, isPrimary }: ShownStatus): Slots | null => (isPrimary && found.measured?.slots) || null;
-const ofSlots = (name: keyof Slots): Source<number | null | undefined> => [
+const primarySlots = ({ found, isPrimary }: SiteStatus): ReplicationSlots | null =>
+  (isPrimary && found.measured?.slots) || null;
+const ofSlots = (name: keyof ReplicationSlots): Source<number | null | undefined> => [
   nullable(int),
-  (status) => slotsOf(status)?.[name] ?? null,
+  (status) => primarySlots(status)?.[name] ?? null,
   { about: "Replication slots of the primary's database." },
 ];
 
-function usedShare(status: ShownStatus): string | null {
-  const slots = slotsOf(status);
+function usedShare(status: SiteStatus): string | null {
+  const slots = primarySlots(status);
   if (slots === null || slots.count === 0) return slots && NOTHING_OF_NOTHING;
   return `${((100 * slots.used) / slots.count).toFixed(2)}%`;
 }
 
 /** Source: reference packages-and-admin 8.2. */
-export const geoStatusPresenter = presenter<ShownStatus>('GeoSiteStatus').fields({
+export const geoStatusPresenter = presenter<SiteStatus>('GeoSiteStatus').fields({
   geo_node_id: [nullable(int), ({ siteId }) => siteId],
   healthy: [bool, ({ found }) => found.isHealthy],
   health: [text, ({ found }) => found.health],

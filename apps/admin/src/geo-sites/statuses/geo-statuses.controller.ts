@@ -6,7 +6,7 @@ import { CheckGeoStatus, ListGeoFailures, ShowGeoSiteStatus } from '../geo-sites
 import { GeoStatusesService } from './geo-statuses.service';
 import { geoFailurePresenter, geoStatusPresenter } from './geo-status.presenter';
 import { OwnStatusService } from './own-status.service';
-import type { ShownStatus } from './site-status';
+import type { SiteStatus } from './site-status';
 
 const SOURCE = 'requirements 3 §4; reference packages-and-admin 8.2';
 
@@ -25,7 +25,7 @@ export class GeoStatusesController {
     aliases: ['/geo_sites/statuses', '/geo_nodes/status', '/geo_nodes/statuses'],
     answers: page(geoStatusPresenter),
   })
-  list(call: Call): Promise<Page<ShownStatus>> {
+  list(call: Call): Promise<Page<SiteStatus>> {
     return this.statuses.list(call.page);
   }
 
@@ -51,7 +51,7 @@ export class GeoStatusesController {
     answers: one(geoStatusPresenter),
     fails: [404],
   })
-  show({ params }: Call<ShowGeoSiteStatus>): Promise<ShownStatus> {
+  show({ params }: Call<ShowGeoSiteStatus>): Promise<SiteStatus> {
     return this.statuses.show(params.id, params.refresh ?? false);
   }
 
@@ -64,7 +64,7 @@ export class GeoStatusesController {
     answers: one(geoStatusPresenter),
     fails: [401],
   })
-  check({ params }: Call<CheckGeoStatus>): Promise<ShownStatus> {
+  check({ params }: Call<CheckGeoStatus>): Promise<SiteStatus> {
     return this.own.report(params.signature);
   }
 }

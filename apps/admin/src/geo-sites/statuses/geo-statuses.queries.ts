@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { GeoSite } from '../geo-site.entity';
-import type { Finding, Measured, SyncedNamespace } from './site-status';
+import type { ProbeResult, SiteFacts, SyncedNamespace } from './site-status';
 
 /** A stored site with the result of its last check. */
 export interface StatusRow {
@@ -12,7 +12,7 @@ export interface StatusRow {
   readonly namespaces: readonly SyncedNamespace[];
   readonly is_healthy: boolean;
   readonly health: string;
-  readonly measured: Measured | null;
+  readonly measured: SiteFacts | null;
   readonly checked_at: Date;
   readonly healthy_at: Date | null;
 }
@@ -47,44 +47,44 @@ const TO_ASK = `
 /** $1 is `CurrentSite.name`. */
 const NAMED = `select is_primary as "isPrimary" from geo_sites where rtrim(btrim(name), '/') = $1 limit 1`;
 
-export type SiteToAsk = Pick<GeoSite, 'id' | 'address' | 'name' | 'isPrimary'>;
+export type ProbedSite = Pick<GeoSite, 'id' | 'address' | 'name' | 'isPrimary'>;
 
 /** Stored results of status checks. No other class reads or writes them. */
 @Injectable()
 export class GeoStatusesQueries {
   constructor(private readonly db: Database) {}
 
-  page(request: PageRequest): Promise<Page<StatusRow>> {
-    return this.stored()
+  list(request: PageRequest): Promise<Page<StatusRow>> {
+    return this.statusQuery()
       .orderBy([['t.geo_site_id', 'asc']])
-      .page(this.db, request);
+      .readPage(this.db, request);
   }
 
-  /** Shape: undefined when nothing is known of the site. */
-  one(siteId: number): Promise<StatusRow | undefined> {
-    return this.stored()
+  /** Returns undefined when nothing is known of the site. */
+  find(siteId: number): Promise<StatusRow | undefined> {
+    return this.statusQuery()
       .where((bind) => `t.geo_site_id = ${bind(siteId)}`)
-      .one(this.db);
+      .readOne(this.db);
   }
 
   /** Stores a result, unless a newer one is stored or the site is deleted. */
-  async store(site: Pick<SiteToAsk, 'id' | 'address'>, found: Finding, checkedAt: Date): Promise<void> {
+  async storeResult(site: Pick<ProbedSite, 'id' | 'address'>, found: ProbeResult, checkedAt: Date): Promise<void> {
     const measured = found.measured === null ? null : JSON.stringify(found.measured);
     await this.db.query(STORE, [site.id, site.address, found.isHealthy, found.health, measured, checkedAt]);
   }
 
   /** Shape: sites after an id. */
-  sitesToAsk(after: number, count: number): Promise<SiteToAsk[]> {
-    return this.db.query<SiteToAsk>(TO_ASK, [after, count]);
+  sitesToAsk(after: number, count: number): Promise<ProbedSite[]> {
+    return this.db.query<ProbedSite>(TO_ASK, [after, count]);
   }
 
-  /** Shape: null when no site has that name. */
-  async named(name: string): Promise<Pick<GeoSite, 'isPrimary'> | null> {
+  /** Returns null when no site has that name. */
+  async findSite(name: string): Promise<Pick<GeoSite, 'isPrimary'> | null> {
     const [site] = await this.db.query<Pick<GeoSite, 'isPrimary'>>(NAMED, [name]);
     return site ?? null;
   }
 
-  private stored(): ListQuery<StatusRow> {
+  private statusQuery(): ListQuery<StatusRow> {
     return new ListQuery<StatusRow>({
       name: 'geo_site_statuses',
       from: 'geo_site_statuses t',

@@ -9,7 +9,7 @@ import { GeoStatusesQueries } from './geo-statuses.queries';
 import type { StatusRow } from './geo-statuses.queries';
 import { SiteProbeService } from './site-probe.service';
 import { currentFinding } from './site-status';
-import type { Finding, ShownStatus } from './site-status';
+import type { ProbeResult, SiteStatus } from './site-status';
 
 /** Status of sites: measured now for this one, results of the last check for others. */
 @Injectable()
@@ -22,22 +22,22 @@ export class GeoStatusesService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  async list(request: PageRequest): Promise<Page<ShownStatus>> {
-    const page = await this.statuses.page(request);
-    return { ...page, rows: page.rows.map((row) => this.shown(row)) };
+  async list(request: PageRequest): Promise<Page<SiteStatus>> {
+    const page = await this.statuses.list(request);
+    return { ...page, rows: page.rows.map((row) => this.toSiteStatus(row)) };
   }
 
-  /** Shape: `refresh` checks the site first. Errors: NotFound for the site or its status. */
-  async show(siteId: number, refresh: boolean): Promise<ShownStatus> {
+  /** `refresh` checks the site first. Errors: NotFound for the site or its status. */
+  async show(siteId: number, refresh: boolean): Promise<SiteStatus> {
     const site = await geoSites.on(this.work).find(siteId);
     if (site.enabled && (refresh || this.current.isNamed(site.name))) await this.probes.probe(site);
-    const row = await this.statuses.one(siteId);
+    const row = await this.statuses.find(siteId);
     if (!row) throw new NotFound('Status for Geo site not found');
-    return this.shown(row);
+    return this.toSiteStatus(row);
   }
 
   /** Shape: the site with the result of a check made now. Errors: NotFound. */
-  async repair(siteId: number): Promise<GeoSite & { readonly found: Finding }> {
+  async repair(siteId: number): Promise<GeoSite & { readonly found: ProbeResult }> {
     const site = await geoSites.on(this.work).find(siteId);
     return Object.assign(site, { found: await this.probes.probe(site) });
   }
@@ -48,13 +48,13 @@ export class GeoStatusesService {
    * packages-and-admin 8.3.
    */
   async failures(request: PageRequest): Promise<Page<never>> {
-    const site = await this.statuses.named(this.current.name);
+    const site = await this.statuses.findSite(this.current.name);
     if (site === null) throw new NotFound('Geo site not found');
     if (site.isPrimary) throw new Forbidden('Failures can only be requested from a secondary site');
     return pageOf<never>(request, [], 0);
   }
 
-  private shown(row: StatusRow): ShownStatus {
+  private toSiteStatus(row: StatusRow): SiteStatus {
     const { is_healthy: isHealthy, health, measured, checked_at: checkedAt } = row;
     return {
       siteId: row.site_id,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { API_VERSION } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import type { Measured } from './site-status';
+import type { SiteFacts } from './site-status';
 
 const MEASURE = `
   select (select count(*) from directory_projects) as projects, (
@@ -14,8 +14,8 @@ const MEASURE = `
 export class OwnStatusQueries {
   constructor(private readonly db: Database) {}
 
-  async measure(): Promise<Measured> {
-    const [row] = await this.db.query<Omit<Measured, 'version'>>(MEASURE);
+  async measure(): Promise<SiteFacts> {
+    const [row] = await this.db.query<Omit<SiteFacts, 'version'>>(MEASURE);
     return { version: API_VERSION, ...row! };
   }
 }

@@ -5,8 +5,8 @@ import type { GeoSettings } from '../geo-sites.config';
 import { geoSettings } from '../geo-sites.config';
 import { isSignedGeoRequest } from './geo-signature';
 import { OwnStatusQueries } from './own-status.queries';
-import { healthy } from './site-status';
-import type { ShownStatus } from './site-status';
+import { healthyResult } from './site-status';
+import type { SiteStatus } from './site-status';
 
 /**
  * Status of this estate for another site. That site knows itself whether this one is the primary and what it copies.
@@ -20,11 +20,11 @@ export class OwnStatusService {
   ) {}
 
   /** Errors: Unauthorized for a wrong signature, and without a configured secret. */
-  async report(signature: string | undefined): Promise<ShownStatus> {
+  async report(signature: string | undefined): Promise<SiteStatus> {
     if (!isSignedGeoRequest(signature, this.settings.sharedSecret, this.clock)) throw new Unauthorized();
     const measured = await this.own.measure();
     const now = this.clock.now();
     const unknownHere = { siteId: null, isPrimary: false, selectiveSyncType: null, namespaces: [] };
-    return { ...unknownHere, found: healthy(measured), checkedAt: now, healthyAt: now };
+    return { ...unknownHere, found: healthyResult(measured), checkedAt: now, healthyAt: now };
   }
 }

@@ -2,12 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import { CurrentSite } from '../current-site';
-import type { SiteToAsk } from './geo-statuses.queries';
+import type { ProbedSite } from './geo-statuses.queries';
 import { GeoStatusesQueries } from './geo-statuses.queries';
 import { OwnStatusQueries } from './own-status.queries';
 import { SiteStatusClient } from './site-status-client';
-import { healthy } from './site-status';
-import type { Finding } from './site-status';
+import { healthyResult } from './site-status';
+import type { ProbeResult } from './site-status';
 
 /** Checks sites and stores the results. */
 @Injectable()
@@ -21,11 +21,11 @@ export class SiteProbeService {
   ) {}
 
   /** Errors: the reason of the signal. */
-  async probe(site: SiteToAsk, signal?: AbortSignal): Promise<Finding> {
+  async probe(site: ProbedSite, signal?: AbortSignal): Promise<ProbeResult> {
     const found = this.current.isNamed(site.name)
-      ? healthy(await this.own.measure())
-      : await this.client.ask(site.address, signal);
-    await this.statuses.store(site, found, this.clock.now());
+      ? healthyResult(await this.own.measure())
+      : await this.client.fetchStatus(site.address, signal);
+    await this.statuses.storeResult(site, found, this.clock.now());
     return found;
   }
 }

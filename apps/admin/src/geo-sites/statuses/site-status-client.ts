@@ -6,8 +6,8 @@ import { CLOCK } from '@rookery/kernel';
 import type { GeoSettings } from '../geo-sites.config';
 import { geoSettings } from '../geo-sites.config';
 import { GEO_SIGNATURE_HEADER, GEO_STATUS_PATH, signGeoRequest } from './geo-signature';
-import { findingIn, unhealthy } from './site-status';
-import type { Finding } from './site-status';
+import { parseStatusAnswer, unhealthyResult } from './site-status';
+import type { ProbeResult } from './site-status';
 
 /** Well within the deadline of a request that waits for it. */
 const LIMITS = { bodyBytes: 64 * 1024, firstByteMs: 5000, totalMs: 5000, redirects: 0 };
@@ -25,11 +25,11 @@ export class SiteStatusClient {
    * Shape: `address` with a trailing slash. Errors: the reason of the signal. Failures of the site are returned as
    * findings.
    */
-  async ask(address: string, signal?: AbortSignal): Promise<Finding> {
+  async fetchStatus(address: string, signal?: AbortSignal): Promise<ProbeResult> {
     const { sharedSecret } = this.settings;
-    if (sharedSecret === null) return unhealthy('GEO_SHARED_SECRET is not set, so no site can be asked.');
+    if (sharedSecret === null) return unhealthyResult('GEO_SHARED_SECRET is not set, so no site can be asked.');
     try {
-      return findingOf(
+      return toProbeResult(
         await this.egress.request({
           url: `${address}${GEO_STATUS_PATH.slice(1)}`,
           headers: { [GEO_SIGNATURE_HEADER]: signGeoRequest(sharedSecret, this.clock.now()) },
@@ -38,19 +38,19 @@ export class SiteStatusClient {
         }),
       );
     } catch (error) {
-      if (error instanceof EgressError) return unhealthy(error.message);
+      if (error instanceof EgressError) return unhealthyResult(error.message);
       throw error;
     }
   }
 }
 
-function findingOf({ status, body }: EgressAnswer): Finding {
-  if (status === 401) return unhealthy('The site knows another GEO_SHARED_SECRET or another time (401).');
-  if (status !== 200) return unhealthy(`The site answered ${status}.`);
-  return findingIn(parsed(body)) ?? unhealthy('The site answered something that is no status.');
+function toProbeResult({ status, body }: EgressAnswer): ProbeResult {
+  if (status === 401) return unhealthyResult('The site knows another GEO_SHARED_SECRET or another time (401).');
+  if (status !== 200) return unhealthyResult(`The site answered ${status}.`);
+  return parseStatusAnswer(parseJson(body)) ?? unhealthyResult('The site answered something that is no status.');
 }
 
-function parsed(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {

@@ -1,5 +1,5 @@
 /** Replication slots of the server of a database. */
-export interface Slots {
+export interface ReplicationSlots {
   readonly count: number;
   readonly used: number;
   /** WAL kept for the slot that is furthest behind. Units: bytes. */
@@ -7,21 +7,21 @@ export interface Slots {
 }
 
 /** Measurements that an estate reports about itself. Stored in this shape. */
-export interface Measured {
+export interface SiteFacts {
   /** Version of the served API. */
   readonly version: string;
   readonly projects: number;
   /** null for another estate: it does not report slots. */
-  readonly slots: Slots | null;
+  readonly slots: ReplicationSlots | null;
 }
 
 /** Result of a status check. */
-export interface Finding {
+export interface ProbeResult {
   readonly isHealthy: boolean;
   /** `Healthy`, or the reason why it is unhealthy. */
   readonly health: string;
   /** null: the site did not report any. */
-  readonly measured: Measured | null;
+  readonly measured: SiteFacts | null;
 }
 
 /** A namespace that a site synchronizes. Shape: names as in the API. */
@@ -35,13 +35,13 @@ export interface SyncedNamespace {
 }
 
 /** The last known status of a site. */
-export interface ShownStatus {
+export interface SiteStatus {
   /** null: an estate that reports about itself does not know its own id. */
   readonly siteId: number | null;
   readonly isPrimary: boolean;
   readonly selectiveSyncType: string | null;
   readonly namespaces: readonly SyncedNamespace[];
-  readonly found: Finding;
+  readonly found: ProbeResult;
   readonly checkedAt: Date;
   /** Time of the last healthy result. */
   readonly healthyAt: Date | null;
@@ -50,15 +50,15 @@ export interface ShownStatus {
 const HEALTHY = 'Healthy';
 export const HEALTH_STATUSES = [HEALTHY, 'Unhealthy'] as const;
 
-export function healthStatusOf({ isHealthy }: Pick<Finding, 'isHealthy'>): (typeof HEALTH_STATUSES)[number] {
+export function healthStatusOf({ isHealthy }: Pick<ProbeResult, 'isHealthy'>): (typeof HEALTH_STATUSES)[number] {
   return isHealthy ? HEALTHY : 'Unhealthy';
 }
 
-export function healthy(measured: Measured): Finding {
+export function healthyResult(measured: SiteFacts): ProbeResult {
   return { isHealthy: true, health: HEALTHY, measured };
 }
 
-export function unhealthy(health: string): Finding {
+export function unhealthyResult(health: string): ProbeResult {
   return { isHealthy: false, health, measured: null };
 }
 
@@ -66,7 +66,7 @@ export function unhealthy(health: string): Finding {
 const OUTDATED_MS = 5 * 60_000;
 
 /** Returns the finding if it is recent, else an unhealthy one: an old healthy result says nothing about now. */
-export function currentFinding(found: Finding, checkedAt: Date, now: Date): Finding {
+export function currentFinding(found: ProbeResult, checkedAt: Date, now: Date): ProbeResult {
   if (!found.isHealthy || now.getTime() - checkedAt.getTime() <= OUTDATED_MS) return found;
   return { ...found, isHealthy: false, health: `The site was last asked at ${checkedAt.toISOString()}.` };
 }
@@ -75,7 +75,7 @@ const VERSION = /^[\w.+-]{1,64}$/;
 const LONGEST_HEALTH = 255;
 
 /** Parses the status answer of another site and keeps only the known fields. Shape: null when it is not a status. */
-export function findingIn(answer: unknown): Finding | null {
+export function parseStatusAnswer(answer: unknown): ProbeResult | null {
   if (typeof answer !== 'object' || answer === null) return null;
   const fields = answer as Readonly<Record<string, unknown>>;
   const { version, healthy: isHealthy, health, projects_count: projects } = fields;

@@ -17,17 +17,17 @@ export interface CheckedObjects<T> {
   readonly failed: readonly UnimportedObject[];
 }
 
-interface OfProject {
+interface MappingParams {
   readonly project: number;
   readonly kind: MappedKind;
 }
 
-const FIND = statement<OfProject & { ids: readonly number[] }, { upstream_id: number; object_id: number }>(
+const FIND = statement<MappingParams & { ids: readonly number[] }, { upstream_id: number; object_id: number }>(
   'imported_objects_find',
   `select upstream_id, object_id from imported_objects
    where project_id = :project::bigint and kind = :kind and upstream_id = any(:ids::bigint[])`,
 );
-const ADD = statement<OfProject & { ids: readonly number[]; objects: readonly number[] }, never>(
+const ADD = statement<MappingParams & { ids: readonly number[]; objects: readonly number[] }, never>(
   'imported_objects_add',
   `insert into imported_objects (project_id, kind, upstream_id, object_id)
    select :project::bigint, :kind, o.upstream_id, o.object_id
@@ -37,7 +37,7 @@ const ADD = statement<OfProject & { ids: readonly number[]; objects: readonly nu
 /** Returns the local ids of imported objects by their upstream ids. */
 export async function findImported(
   tx: Pick<Tx | Database, 'run'>,
-  of: OfProject,
+  of: MappingParams,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await tx.run(FIND, { ...of, ids });
@@ -47,7 +47,7 @@ export async function findImported(
 /** Stores the upstream ids of new objects. */
 export async function addImported(
   tx: Tx,
-  of: OfProject,
+  of: MappingParams,
   added: readonly { readonly upstreamId: number; readonly id: number }[],
 ): Promise<void> {
   const objects = added.map(({ id }) => id);
@@ -60,7 +60,7 @@ export async function addImported(
  */
 export async function newObjects<T>(
   tx: Tx,
-  of: OfProject,
+  of: MappingParams,
   objects: readonly CheckedObject<T>[],
   idOf: (object: T) => number,
 ): Promise<readonly CheckedObject<T>[]> {
@@ -88,13 +88,13 @@ export function checkEach<T, R>(objects: readonly T[], check: (object: T) => R):
       valid.push({ index, object: check(object) });
     } catch (error) {
       if (!(error instanceof Invalid)) throw error;
-      failed.push({ index, message: sentenceOf(error.fields) });
+      failed.push({ index, message: joinProblems(error.fields) });
     }
   });
   return { valid, failed };
 }
 
-function sentenceOf(problems: Invalid['fields']): string {
+function joinProblems(problems: Invalid['fields']): string {
   const texts = Object.entries(problems).flatMap(([field, list]) => list.map((text) => `${field} ${text}`));
   return `${texts.join(', ')}.`.replace(/^./, (letter) => letter.toUpperCase());
 }

@@ -3,8 +3,8 @@ import type { ImportedKind, ImportedObject, UnimportedObject } from '@rookery/co
 import type { ProjectFacts } from '@rookery/directory';
 import type { Tx } from '@rookery/persistence';
 
-/** Objects of one kind that an import sends. Shape: `importType` is the kind of the upstream host. */
-export interface SentObjects<K extends ImportedKind = ImportedKind> {
+/** Objects of one kind that an import sends. `importType` is the kind of the upstream host. */
+export interface ReceivedObjects<K extends ImportedKind = ImportedKind> {
   readonly importType: string;
   readonly objects: readonly ImportedObject<K>[];
 }
@@ -17,7 +17,7 @@ export interface PreparedObjects {
 
 /** Imports objects of one kind. `prepare` reads the git repository before the transaction that writes the objects. */
 export interface ObjectImporter<K extends ImportedKind = ImportedKind> {
-  prepare(project: ProjectFacts, sent: SentObjects<K>): Promise<PreparedObjects>;
+  prepare(project: ProjectFacts, sent: ReceivedObjects<K>): Promise<PreparedObjects>;
 }
 
 /** Importers that wings declare for their kinds of objects. */
@@ -31,7 +31,7 @@ export class ObjectImporters {
   }
 
   /** Returns the importer of a kind. Shape: null for kinds without an importer. */
-  importerOf(kind: ImportedKind): ObjectImporter | null {
+  findImporter(kind: ImportedKind): ObjectImporter | null {
     return this.importers.get(kind) ?? null;
   }
 }

@@ -13,7 +13,7 @@ const { guest, planner, reporter, owner } = ACCESS_LEVELS;
 
 /**
  * Lateral subquery with one row if the person may see the project, else none. The row holds the person's access and the
- * shown columns of the project. Applies the rules of `readerOf`, for statements over several projects.
+ * shown columns of the project. Applies the rules of `createReader`, for statements over several projects.
  * Shape: columns `project_id`, `name`, `path`, `full_path`, `name_with_namespace`, `description`, `created_at`,
  * `traversal_ids`, `emails_enabled`, `reads_<feature>`, `is_member`, `reads_confidential`, `reads_internal`.
  * Source: reference identity-and-import 1.5; reference work-tracking 2.4, 9.1; ADR 0080.
@@ -71,7 +71,7 @@ export function readsCodeSql(project: string, access: string): string {
         and (${access}.is_member or coalesce(code.repository_access_level, 'enabled') = 'enabled'))))`;
 }
 
-/** Subquery for the id of the user with a username, ignoring case. Shape: `username` is a text expression. */
+/** Subquery for the id of the user with a username, ignoring case. `username` is a text expression. */
 export function userNamedSql(username: string): string {
   return `(select u.id from directory_users u where lower(u.username) = lower(${username}) limit 1)`;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database, Prepared } from '@rookery/persistence';
+import type { Database, PreparedStatement } from '@rookery/persistence';
 
 /** Units: rows deleted by one statement. */
 export const EXPIRED_CHUNK = 2000;
@@ -24,7 +24,7 @@ export function oldestExpiredSql(table: string, done: string): string {
  */
 export async function deleteExpired(
   database: Database,
-  statements: readonly Prepared[],
+  statements: readonly PreparedStatement[],
   days: number,
   signal?: AbortSignal,
 ): Promise<number> {

@@ -6,7 +6,7 @@ const items = jsonShape<{ readonly item: string }>('Item').fields({
   note: [json.constant(text), () => "100% of it's"],
   ok: [json.constant(bool), () => true],
 });
-const shape = items.over({ item: 't' });
+const shape = items.toSql({ item: 't' });
 
 test('constants are part of the template, percent signs and quotes are escaped', () => {
   expect(shape.sql).toBe(`format('{"id":%s,"note":"100%% of it''s","ok":true}', t.id)`);
@@ -20,7 +20,7 @@ test('a longer shape has the fields of the shorter one first', () => {
   const longer = items.extend<{ readonly item: string; readonly name: string }>('LongItem').fields({
     name: [json.text, ({ name }) => name],
   });
-  expect(longer.over({ item: 't', name: 't.n' }).sql).toBe(
+  expect(longer.toSql({ item: 't', name: 't.n' }).sql).toBe(
     `format('{"id":%s,"note":"100%% of it''s","ok":true,"name":%s}', t.id, to_json(t.n))`,
   );
 });
@@ -29,7 +29,7 @@ test('conditional fields bring their own comma', () => {
   const longer = items
     .extend<{ readonly item: string; readonly shown: string }>('OpenItem')
     .fields({ name: [json.text, ({ item }) => `${item}.n`] }, ({ shown }) => shown);
-  expect(longer.over({ item: 't', shown: 't.open' }).sql).toBe(
+  expect(longer.toSql({ item: 't', shown: 't.open' }).sql).toBe(
     `format('{"id":%s,"note":"100%% of it''s","ok":true%s}', t.id, ` +
       `case when t.open then format(',"name":%s', to_json(t.n)) end)`,
   );
@@ -45,8 +45,8 @@ test('a lookup that several fields share runs once, also in a longer shape', () 
   });
   const held = `(select array_agg(${shape.sql} order by t.id) as texts from items t where t.of = o.id) held`;
   const written = `(select format('{"all":[%s],"one":%s', array_to_string(held.texts, ','), coalesce((held.texts)[1], 'null'))`;
-  expect(owned.over({ of: 'o.id' }).sql).toBe(`${written.replace(`"one":%s'`, `"one":%s}'`)} from ${held})`);
-  expect(owned.extend<{ readonly of: string }>('Longer').fields({}).over({ of: 'o.id' }).sql).toContain(
+  expect(owned.toSql({ of: 'o.id' }).sql).toBe(`${written.replace(`"one":%s'`, `"one":%s}'`)} from ${held})`);
+  expect(owned.extend<{ readonly of: string }>('Longer').fields({}).toSql({ of: 'o.id' }).sql).toContain(
     ` from ${held})`,
   );
 });
@@ -55,7 +55,7 @@ test('a lookup by a null id is skipped', () => {
   const owned = jsonShape<{ readonly of: string }>('Owned').fields({
     item: [json.found(items), ({ of }) => ({ of: { item: 't' }, from: `from items t where t.id = ${of}`, by: of })],
   });
-  expect(owned.over({ of: 'o.item_id' }).sql).toContain(
+  expect(owned.toSql({ of: 'o.item_id' }).sql).toContain(
     `coalesce(case when o.item_id is not null then (select ${shape.sql} from items t where t.id = o.item_id) end, 'null')`,
   );
 });

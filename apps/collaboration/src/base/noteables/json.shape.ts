@@ -28,7 +28,7 @@ interface CompiledField<A> {
 }
 
 /** The SQL of a shape with its sources filled in. Shape: `sql` is a text expression. */
-export interface WrittenShape {
+export interface ShapeSql {
   readonly pieces: readonly Piece[];
   readonly sql: string;
 }
@@ -59,8 +59,8 @@ export class JsonShape<in A> {
   }
 
   /**
-   * Presenter for the document of answers that may leave out fields, such as a list with `view=simple`. Shape:
-   * `required` are the fields that are always there.
+   * Presenter for the document of answers that may leave out fields, such as a list with `view=simple`. `required` are
+   * the fields that are always there.
    */
   documentedAs(name: string, required: readonly string[]): Presenter<never> {
     const shown = this.fields.map(
@@ -75,13 +75,13 @@ export class JsonShape<in A> {
   }
 
   /** Renders the SQL of the object with the given sources. */
-  over(args: A): WrittenShape {
+  toSql(args: A): ShapeSql {
     const pieces: Piece[] = [];
     for (const field of this.fields.filter(({ when }) => !when)) {
       const opening = pieces.length === 0 ? '{' : ',';
       pieces.push({ constant: `${opening}${JSON.stringify(field.name)}:` }, ...field.pieces(args));
     }
-    pieces.push(...this.conditional(args), { constant: '}' });
+    pieces.push(...this.conditionalPieces(args), { constant: '}' });
     const sql = textSql(pieces);
     if (!this.lookup) return { pieces, sql };
     const subquery = `(select ${sql} from ${this.lookup(args)})`;
@@ -89,7 +89,7 @@ export class JsonShape<in A> {
   }
 
   /** Optional keys, one expression for all keys with the same condition. */
-  private conditional(args: A): readonly Piece[] {
+  private conditionalPieces(args: A): readonly Piece[] {
     const conditions = new Map<string, Piece[]>();
     for (const { name, when, pieces } of this.fields) {
       if (!when) continue;
@@ -114,7 +114,10 @@ export class JsonShapeBuilder<A> {
     private readonly lookup?: (args: A) => string,
   ) {}
 
-  /** Adds fields. Shape: `when` is boolean SQL, the same for all of these fields; they come last, and are left out if it is false. */
+  /**
+   * Adds fields. `when` is boolean SQL, the same for all of these fields; they come last, and are left out if it is
+   * false.
+   */
   fields<V extends Record<string, unknown>>(fields: SqlFields<A, V>, when?: (args: A) => string): JsonShape<A> {
     const own = (Object.keys(fields) as (keyof V & string)[]).map((name) => {
       const [{ type, pieces, about }, source] = fields[name];
@@ -153,8 +156,8 @@ export const TODAY = `(now() at time zone 'UTC')::date`;
 const orNull = (sql: string): Piece => ({ sql: `coalesce(${sql}, 'null')` });
 const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '"' }, ...pieces, { constant: '"' }];
 
-/** Sources of a nested object that a subquery finds. Shape: `from` follows `select <shape>`. */
-export interface Found<A> {
+/** Sources of a nested object that a subquery finds. `from` follows `select <shape>`. */
+export interface SubquerySource<A> {
   readonly of: A;
   readonly from: string;
   /** An id; the subquery is skipped if it is null, which costs nothing. */
@@ -215,22 +218,22 @@ export const json = {
   /** A nested object of another shape. */
   object: <A>(shape: JsonShape<A>): SqlType<A> => ({
     type: nested(shape.presenter),
-    pieces: (args) => shape.over(args).pieces,
+    pieces: (args) => shape.toSql(args).pieces,
   }),
   /** A nested object of another shape, or null. Shape: `when` is a boolean expression. */
   objectWhen: <A>(shape: JsonShape<A>): SqlType<{ readonly of: A; readonly when: string }> => ({
     type: nullable(nested(shape.presenter)),
-    pieces: ({ of, when }) => [{ sql: `case when ${when} then ${shape.over(of).sql} else 'null' end` }],
+    pieces: ({ of, when }) => [{ sql: `case when ${when} then ${shape.toSql(of).sql} else 'null' end` }],
   }),
   /** One object that a subquery finds, or null. */
-  found: <A>(shape: JsonShape<A>): SqlType<Found<A>> => ({
+  found: <A>(shape: JsonShape<A>): SqlType<SubquerySource<A>> => ({
     type: nullable(nested(shape.presenter)),
     pieces: ({ of, from, by }) => {
-      const found = `(select ${shape.over(of).sql} ${from})`;
+      const found = `(select ${shape.toSql(of).sql} ${from})`;
       return [orNull(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
     },
   }),
-  /** A list of objects from an array of their JSON texts, see `textsSql`. Shape: the array may be null. */
+  /** A list of objects from an array of their JSON texts, see `textsSql`. The array may be null. */
   list: <A>(shape: JsonShape<A>): SqlType<string> => ({
     type: list(nested(shape.presenter)),
     pieces: (array) => [{ constant: '[' }, { sql: `array_to_string(${array}, ',')` }, { constant: ']' }],
@@ -243,13 +246,16 @@ export const json = {
 } as const;
 
 /** Adds a description to the type of a field whose name means something else elsewhere. */
-export function described<S>(type: SqlType<S>, about: string): SqlType<S> {
+export function withDescription<S>(type: SqlType<S>, about: string): SqlType<S> {
   return { ...type, about };
 }
 
-/** All rows of a FROM clause as one JSON array text. Shape: null if `heavy` holds for any row; heavy rows are not rendered. */
+/**
+ * All rows of a FROM clause as one JSON array text. Returns null if `heavy` holds for any row; heavy rows are not
+ * rendered.
+ */
 export function arraySql(
-  { sql }: Pick<WrittenShape, 'sql'>,
+  { sql }: Pick<ShapeSql, 'sql'>,
   from: string,
   order: string,
   heavy: string | null = null,
@@ -260,6 +266,6 @@ export function arraySql(
 }
 
 /** The JSON texts of all rows of a FROM clause. Shape: a subquery of one row with one array, `texts`; null without rows. */
-export function textsSql<A>(shape: JsonShape<A>, { of, from }: Found<A>, order: string): string {
-  return `(select array_agg(${shape.over(of).sql} order by ${order}) as texts ${from})`;
+export function textsSql<A>(shape: JsonShape<A>, { of, from }: SubquerySource<A>, order: string): string {
+  return `(select array_agg(${shape.toSql(of).sql} order by ${order}) as texts ${from})`;
 }

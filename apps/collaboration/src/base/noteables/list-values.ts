@@ -1,4 +1,4 @@
-/** Text of a value in a hash of exclusions. Shape: undefined for objects and lists. */
+/** Text of a value in a hash of exclusions. Returns undefined for objects and lists. */
 export function scalarToText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }

@@ -1,8 +1,8 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 /** `$1`: group ids. */
-const below = prepared(
+const below = prepareStatement(
   'moved_projects_below',
   `select p.id from directory_projects p join directory_namespaces home on home.id = p.namespace_id
    where home.traversal_ids && $1::bigint[] order by p.id`,

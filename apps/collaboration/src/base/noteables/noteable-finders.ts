@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { NoteableType } from '@rookery/contracts';
-import type { PlacedNoteable, PlanningSource } from './planning.policy';
+import type { NoteableWithParent, PlanningSource } from './planning.policy';
 
 /** Finds noteables of a kind that paths name by a text instead of a column, such as commits by a branch. */
 export interface NoteableFinder {
   /** Shape: `isUntouched` if nothing was written about the noteable yet. Errors: NotFound. */
-  find(parent: PlanningSource, named: string): Promise<PlacedNoteable>;
+  findCommit(parent: PlanningSource, named: string): Promise<NoteableWithParent>;
   /** Finds the noteable for a new note, and adds its row if it has none. Errors: NotFound. */
-  findOrAdd(parent: PlanningSource, named: string): Promise<PlacedNoteable>;
+  findOrAdd(parent: PlanningSource, named: string): Promise<NoteableWithParent>;
 }
 
 /** Finders that wings declare for their kinds, because discussions know no repositories. */
@@ -21,7 +21,7 @@ export class NoteableFinders {
   }
 
   /** Errors: a plain Error for a kind without a finder. */
-  finderOf(type: NoteableType): NoteableFinder {
+  requireFinder(type: NoteableType): NoteableFinder {
     const finder = this.finders.get(type);
     if (!finder) throw new Error(`no wing finds noteables of the type ${type}`);
     return finder;

@@ -5,7 +5,7 @@ import { groupAccessSql, projectAccessSql, readsCodeSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
 import { webPathSql } from './references.shape';
-import type { ShownAs } from './references.shape';
+import type { ReferenceFormat } from './references.shape';
 
 /** SQL expressions that a visibility rule is built from: parameters such as `$3`, or columns of a longer list. */
 export interface ReaderSql {
@@ -16,7 +16,7 @@ export interface ReaderSql {
 }
 
 /** SQL expressions that the JSON of a noteable needs in addition to its row and its reader. */
-export interface PlacedSql {
+export interface NoteableJsonSql {
   readonly externalUrl: string;
   /** Full path of its project, a text expression. */
   readonly fullPath: string;
@@ -30,12 +30,12 @@ export interface PlacedSql {
   readonly seenAs?: string;
 }
 /** Shape: `viewer` is the user id, may be null. */
-export type PlacedDetailSql = PlacedSql & { readonly viewer: string };
+export type NoteableDetailSql = NoteableJsonSql & { readonly viewer: string };
 /** Adds the person: rows that a noteable refers to, such as an issue's epic, are shown only if this person may see them. */
-export interface ShownSql extends PlacedSql {
+export interface PersonalJsonSql extends NoteableJsonSql {
   readonly person: PersonSql;
 }
-export type DetailSql = ShownSql & { readonly viewer: string };
+export type PersonalDetailSql = PersonalJsonSql & { readonly viewer: string };
 
 /** Parts of a project that can be disabled or limited to members. */
 export type ProjectFeature = 'issues' | 'merge_requests' | 'snippets';
@@ -74,7 +74,7 @@ export interface AssigneesOfKind {
  * with time time_estimate and total_time_spent.
  * Source: reference work-tracking 2.1, 2.4.
  */
-export interface NoteableKind extends ShownAs {
+export interface NoteableKind extends ReferenceFormat {
   readonly type: NoteableType;
   /** Noun in the names of events, e-mails and their threads: `issue`, `merge_request`. */
   readonly noun: string;
@@ -111,11 +111,11 @@ export interface NoteableKind extends ShownAs {
   /** Users who are asked to review; absent for kinds without reviews. */
   readonly reviewers?: AssigneesOfKind;
   /** JSON of a noteable in lists, over the row `i`. */
-  readonly listed: JsonShape<ShownSql>;
+  readonly listed: JsonShape<PersonalJsonSql>;
   /** Size of its texts in `listed`. Units: bytes. Shape: an expression over `i`, never null. */
   readonly listedBytes: string;
   /** JSON of a noteable on its own route. */
-  readonly detailed: JsonShape<DetailSql>;
+  readonly detailed: JsonShape<PersonalDetailSql>;
   /** Removal rules of the kind's tables, including `table`, for when a parent or user is removed. */
   readonly attached: readonly Attachment<NoteableKinds>[];
 }
@@ -153,7 +153,7 @@ export class NoteableKinds {
     return this.all.filter((kind) => kind.abilities.includes(ability));
   }
 
-  /** Returns the kind of a noteable type. Shape: undefined for an undeclared type. */
+  /** Returns the kind of a noteable type. Returns undefined for an undeclared type. */
   kindOfType(type: string): NoteableKind | undefined {
     return this.all.find((kind) => kind.type === type);
   }
@@ -182,7 +182,7 @@ export function groupIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
 }
 
 /** Web path of a noteable below the base URL: `groups/group/-/epics/7`. Shape: a text expression over the row `i`. */
-export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ShownAs>, fullPath: string): string {
+export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ReferenceFormat>, fullPath: string): string {
   const path = webPathSql(kind, fullPath);
   return kind.parent === 'group' ? `'groups/' || ${path}` : path;
 }
@@ -217,8 +217,8 @@ export function groupedByKind<R>(
 
 /**
  * Lateral FROM item with the noteable that `type` and `id` identify, whatever its kind; no row if it does not exist.
- * Shape: `columns` returns a select list over the alias `i` of the kind's table, with the same columns for each kind.
- * With one kind, the planner turns it into a plain join; each further kind costs one index lookup.
+ * `columns` returns a select list over the alias `i` of the kind's table, with the same columns for each kind. With one
+ * kind, the planner turns it into a plain join; each further kind costs one index lookup.
  */
 export function subjectSql<K extends { readonly type: string; readonly table: string }>(
   kinds: readonly K[],
@@ -234,7 +234,7 @@ export function subjectSql<K extends { readonly type: string; readonly table: st
 /** The parts of a kind that decide who reads its rows. */
 export type ReadableKind = Pick<NoteableKind, 'parent' | 'feature' | 'visibleSql'>;
 
-/** Boolean SQL: does a person see the row `i`? Shape: `access` is the alias of an `accessSql` subquery. */
+/** Boolean SQL: does a person see the row `i`? `access` is the alias of an `accessSql` subquery. */
 export function readableSql(kind: ReadableKind, access: string, viewer: string): string {
   const readsFeature = readsFeatureSql(kind, access, parentSql(kind));
   return `${readsFeature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
@@ -266,7 +266,7 @@ export function readsAllSql(kinds: readonly NoteableKind[], access: string): str
 }
 
 /** Sources of a noteable's JSON, from a row that also has the columns of `accessSql`. Shape: `row` is the alias of that row. */
-export function shownSql(row: string, externalUrl: string, person: PersonSql): ShownSql {
+export function shownSql(row: string, externalUrl: string, person: PersonSql): PersonalJsonSql {
   return {
     externalUrl,
     person,
@@ -276,7 +276,7 @@ export function shownSql(row: string, externalUrl: string, person: PersonSql): S
   };
 }
 
-/** Reader for `visibleSql`, from a row of `accessSql`. Shape: `access` is the alias of that row. */
+/** Reader for `visibleSql`, from a row of `accessSql`. `access` is the alias of that row. */
 export function readerOfAccess(access: string, viewer: string): ReaderSql {
   return { viewer, isMember: `${access}.is_member`, readsConfidential: `${access}.reads_confidential` };
 }

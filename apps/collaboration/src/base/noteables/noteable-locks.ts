@@ -1,10 +1,13 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
 
 const hold = perKind(({ table }) =>
-  prepared(`${table}_hold`, `select 1 from ${table} i where i.id = any($1::bigint[]) order by i.id for no key update`),
+  prepareStatement(
+    `${table}_hold`,
+    `select 1 from ${table} i where i.id = any($1::bigint[]) order by i.id for no key update`,
+  ),
 );
 
 /**

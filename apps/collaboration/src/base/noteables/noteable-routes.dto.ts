@@ -3,7 +3,7 @@ import type { Call, GroupScope, Permission, ProjectScope, ScopeOption } from '@r
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import type { NoteableFinders } from './noteable-finders';
 import type { NoteableKind } from './noteable-kinds';
-import type { PlacedNoteable } from './planning.policy';
+import type { NoteableWithParent } from './planning.policy';
 import type { NoteableReference } from './reader';
 
 /**
@@ -30,12 +30,12 @@ export interface NoteableRoutes {
 }
 
 /** Routes of a kind whose paths name a noteable by a text. The `NoteableFinder` of the kind reads the text. */
-export interface NamedNoteableRoutes extends Omit<NoteableRoutes, 'by'> {
+export interface RoutesByName extends Omit<NoteableRoutes, 'by'> {
   readonly by: 'text';
 }
 
 /** Parameters of a route that needs only the noteable, whose parameter each kind adds. */
-export class OneNoteable {}
+export class IdentifyNoteable {}
 
 /** The project or group of a noteable. */
 type ParentScope = ProjectScope | GroupScope;
@@ -59,12 +59,16 @@ interface RoutesBelow {
 /** Shared options of the routes below a noteable that paths name by a column. */
 export interface ColumnRoutesBelow extends RoutesBelow {
   /** Returns the noteable that the call names. */
-  referenceOf(call: BelowCall<object, Viewer>): PlacedNoteable;
+  referenceOf(call: BelowCall<object, Viewer>): NoteableWithParent;
 }
 /** Shared options of the routes below a noteable that paths name by a column or by a text. */
-export interface FoundRoutesBelow extends RoutesBelow {
+export interface CustomRoutesBelow extends RoutesBelow {
   /** Finds the noteable that the call names. Shape: `isForNew` for the first note of a discussion. Errors: NotFound. */
-  find(finders: NoteableFinders, call: BelowCall<object, Viewer>, isForNew?: 'for a new note'): Promise<PlacedNoteable>;
+  find(
+    finders: NoteableFinders,
+    call: BelowCall<object, Viewer>,
+    isForNew?: 'for a new note',
+  ): Promise<NoteableWithParent>;
 }
 
 const nameOf = ({ path }: Pick<NoteableRoutes, 'path'>): string => /:(\w+)$/.exec(path)![1]!;
@@ -74,7 +78,7 @@ export function routesBelow(routes: NoteableRoutes): ColumnRoutesBelow {
   const { kind, by } = routes;
   const name = nameOf(routes);
   return {
-    ...optionsOf(routes),
+    ...routeOptions(routes),
     referenceOf: ({ params, within }) => ({
       kind,
       parent: within,
@@ -85,23 +89,23 @@ export function routesBelow(routes: NoteableRoutes): ColumnRoutesBelow {
 }
 
 /** Builds the routes below a noteable that paths name by a column or by a text. */
-export function foundRoutesBelow(routes: NoteableRoutes | NamedNoteableRoutes): FoundRoutesBelow {
+export function foundRoutesBelow(routes: NoteableRoutes | RoutesByName): CustomRoutesBelow {
   if (routes.by !== 'text') {
     const { referenceOf: of, ...options } = routesBelow(routes);
     return { ...options, find: (_, call) => Promise.resolve(of(call)) };
   }
   const name = nameOf(routes);
   return {
-    ...optionsOf(routes),
+    ...routeOptions(routes),
     find: (finders, { params, within }, isForNew) => {
-      const finder = finders.finderOf(routes.kind.type);
+      const finder = finders.requireFinder(routes.kind.type);
       const named = (params as Record<string, string>)[name]!;
-      return isForNew ? finder.findOrAdd(within, named) : finder.find(within, named);
+      return isForNew ? finder.findOrAdd(within, named) : finder.findCommit(within, named);
     },
   };
 }
 
-function optionsOf(routes: NoteableRoutes | NamedNoteableRoutes): RoutesBelow {
+function routeOptions(routes: NoteableRoutes | RoutesByName): RoutesBelow {
   const { kind, aliases = [], by, offeredBy } = routes;
   const name = nameOf(routes);
   const offered =

@@ -2,7 +2,7 @@ import { bool } from '@rookery/api-v4';
 import { USER_STATES } from '@rookery/kernel';
 import { json, jsonShape, literalSql } from './json.shape';
 
-/** SQL sources of a user's JSON. Shape: `user` is an alias of directory_users. */
+/** SQL sources of a user's JSON. `user` is an alias of directory_users. */
 export interface PersonRow {
   readonly user: string;
   readonly externalUrl: string;

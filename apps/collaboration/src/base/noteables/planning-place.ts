@@ -1,24 +1,24 @@
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
 
 type Project = Extract<Parent, { readonly kind: 'project' }>;
 
 const key = (id: string): string => `hashtextextended('planning ' || ${id}, 0)`;
 /** `$1`: project ids. */
-const hold = prepared(
+const hold = prepareStatement(
   'planning_hold',
   `select pg_advisory_xact_lock_shared(k.key) from (select ${key('id')} as key from unnest($1::bigint[]) id order by 1) k`,
 );
 /** `$1`: project id; `$2`, `$3`: epoch and version of the directory that the request was authorized at. */
-const present = prepared(
+const present = prepareStatement(
   'planning_place',
   `select home.traversal_ids from directory_state s
    join directory_projects p on p.id = $1::bigint join directory_namespaces home on home.id = p.namespace_id
    where s.epoch = $2 and s.version >= $3::bigint`,
 );
 /** `$1`: project ids. Each lock is released before the next is requested. */
-const wait = prepared(
+const wait = prepareStatement(
   'planning_wait',
   `select pg_advisory_lock(k.key), pg_advisory_unlock(k.key)
    from (select ${key('id')} as key from unnest($1::bigint[]) id order by 1) k`,

@@ -27,6 +27,6 @@ export function planningAbilities<const N extends string>(noun: N) {
 async function mayPromote({ viewer, within }: PromotionCall<unknown>, services: RuleServices): Promise<boolean> {
   if (!planningPolicy.mayManage(viewer, within)) return false;
   if (within.namespace.kind !== 'group') return true;
-  const above = await services.get<ScopeResolver>(SCOPE_RESOLVER).group(within.namespace.id, viewer);
+  const above = await services.get<ScopeResolver>(SCOPE_RESOLVER).findGroup(within.namespace.id, viewer);
   return above !== null && planningPolicy.mayManage(viewer, above);
 }

@@ -1,14 +1,14 @@
 import type { GroupScope, NamespaceFacts, ProjectScope } from '@rookery/api-v4';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { readerOf, reads } from './reader';
+import { createReader, canReadFeature } from './reader';
 import type { NoteableReference } from './reader';
 
 /** The project or group that labels and milestones belong to. */
 export type PlanningSource = ProjectScope | GroupScope;
 
 /** A noteable named by a path, with the full scope of its parent. */
-export interface PlacedNoteable extends NoteableReference {
+export interface NoteableWithParent extends NoteableReference {
   readonly parent: PlanningSource;
 }
 
@@ -20,8 +20,8 @@ export const planningPolicy = {
    */
   mayRead(viewer: Viewer, source: PlanningSource): boolean {
     if (source.kind === 'group') return true;
-    const reader = readerOf(viewer, source);
-    return reads('issues', source, reader) || reads('merge_requests', source, reader);
+    const reader = createReader(viewer, source);
+    return canReadFeature('issues', source, reader) || canReadFeature('merge_requests', source, reader);
   },
 
   /** Whether the plan has weights and blocking links: premium and ultimate. Source: reference work-tracking 1.4. */

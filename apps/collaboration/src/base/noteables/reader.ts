@@ -60,7 +60,7 @@ export interface Reader {
  * adds assignees, and authors who have a role); internal notes need the reporter role.
  * Source: reference work-tracking 2.3, 2.4, 9.1.
  */
-export function readerOf(viewer: Viewer, { level }: ParentFacts): Reader {
+export function createReader(viewer: Viewer, { level }: ParentFacts): Reader {
   return {
     viewerId: viewer.userId,
     isAdmin: viewer.isAdmin,
@@ -72,8 +72,8 @@ export function readerOf(viewer: Viewer, { level }: ParentFacts): Reader {
 }
 
 /**
- * Error for a reference that no row belongs to. Shape: `resource` is what was looked up below the noteable, for the case
- * that the noteable exists.
+ * Error for a reference that no row belongs to. `resource` is what was looked up below the noteable, for the case that
+ * the noteable exists.
  */
 export function missingBelow({ kind, isUntouched }: NoteableReference, resource?: string): NotFound {
   return new NotFound(isUntouched ? resource : kind.resource);
@@ -83,9 +83,9 @@ export function missingBelow({ kind, isUntouched }: NoteableReference, resource?
  * Whether a reader sees a feature: it is enabled, or private and the reader is a member. Merge requests need permission to
  * read the code too. The routes check plans.
  */
-export function reads(feature: Feature, parent: ParentFacts, reader: Reader): boolean {
+export function canReadFeature(feature: Feature, parent: ParentFacts, reader: Reader): boolean {
   const needsCode = feature === 'merge_requests' || feature === 'code';
-  return hasFeature(feature, parent, reader) && (!needsCode || readsCode(parent, reader));
+  return hasFeature(feature, parent, reader) && (!needsCode || canReadCode(parent, reader));
 }
 
 function hasFeature(feature: Feature, parent: ParentFacts, { isMember }: Reader): boolean {
@@ -95,7 +95,7 @@ function hasFeature(feature: Feature, parent: ParentFacts, { isMember }: Reader)
 }
 
 /** Whether the reader may read the code, as in `mayReadCode`. Guests and planners of a private project do not read its code. Source: reference repositories 2.1. */
-function readsCode({ visibility, repositoryAccessLevel: access = 'enabled' }: ParentFacts, reader: Reader): boolean {
+function canReadCode({ visibility, repositoryAccessLevel: access = 'enabled' }: ParentFacts, reader: Reader): boolean {
   if (access === 'disabled') return false;
   return reader.isReporter || (visibility !== 'private' && (access === 'enabled' || reader.isMember));
 }
@@ -105,7 +105,7 @@ function readsCode({ visibility, repositoryAccessLevel: access = 'enabled' }: Pa
  * Forbidden for merge requests and commits if only the permission to read the code is missing.
  */
 export function readerOfNamed(viewer: Viewer, { kind, parent }: Pick<NoteableReference, 'kind' | 'parent'>): Reader {
-  const reader = readerOf(viewer, parent);
-  if (reads(kind.feature, parent, reader)) return reader;
+  const reader = createReader(viewer, parent);
+  if (canReadFeature(kind.feature, parent, reader)) return reader;
   throw hasFeature(kind.feature, parent, reader) ? new Forbidden() : new NotFound(kind.resource);
 }

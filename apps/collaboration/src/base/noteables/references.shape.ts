@@ -1,7 +1,7 @@
 import { json, jsonShape } from './json.shape';
 
 /** Identifiers of a noteable kind in paths, web URLs and texts. */
-export interface ShownAs {
+export interface ReferenceFormat {
   /** Column shown to users and used in paths. */
   readonly shownId: 'id' | 'iid' | 'sha';
   /** Part of the web path between the full path of the project and the shown id: `/-/issues/`. */
@@ -11,22 +11,22 @@ export interface ShownAs {
 }
 
 /** Web path of a noteable: `group/project/-/issues/7`. Shape: a text expression over `row`. */
-export function webPathSql({ webPath, shownId }: ShownAs, fullPath: string, row = 'i'): string {
+export function webPathSql({ webPath, shownId }: ReferenceFormat, fullPath: string, row = 'i'): string {
   return `${fullPath} || '${webPath}' || ${row}.${shownId}`;
 }
 
 /** The column that identifies a noteable of a kind in statements. */
-export function keyColumnOf({ shownId }: Pick<ShownAs, 'shownId'>): 'id' | 'iid' {
+export function keyColumn({ shownId }: Pick<ReferenceFormat, 'shownId'>): 'id' | 'iid' {
   return shownId === 'iid' ? 'iid' : 'id';
 }
 
 /** The iid of the row `i`, null for kinds without one. */
-export function iidSql({ shownId }: Pick<ShownAs, 'shownId'>): string {
+export function iidSql({ shownId }: Pick<ReferenceFormat, 'shownId'>): string {
   return shownId === 'iid' ? 'i.iid' : 'null::bigint';
 }
 
 interface ReferencesSql {
-  readonly as: ShownAs;
+  readonly as: ReferenceFormat;
   readonly fullPath: string;
   /** Path of the row's parent relative to the requested project or group, a text expression; undefined if it is the parent. */
   readonly seenAs?: string | undefined;

@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind, projectIdSql } from './noteable-kinds';
 import type { NoteableKind, NoteableKinds } from './noteable-kinds';
@@ -18,7 +18,7 @@ export interface NoteableSubject {
 const editorSql = ({ hasEditorColumns }: NoteableKind, editor: string): string =>
   hasEditorColumns ? `coalesce(i.${editor}, i.author_id)` : 'i.author_id';
 const selectSubjects = perKind((kind) =>
-  prepared(
+  prepareStatement(
     `${kind.table}_subjects`,
     `select i.id, ${projectIdSql(kind)} as project_id, i.title, i.description,
        ${editorSql(kind, 'title_edited_by_id')} as title_by_id, ${editorSql(kind, 'edited_by_id')} as description_by_id

@@ -4,7 +4,7 @@ import type { Presenter } from '@rookery/api-v4';
 import type { NoteableKind } from './noteable-kinds';
 
 /**
- * Field type of a noteable of any kind, for the OpenAPI document. Shape: the schema is filled in by `documentTargets`, which
+ * Field type of a noteable of any kind, for the OpenAPI document. The schema is filled in by `documentTargets`, which
  * runs before the document is built.
  */
 const target = () => ({ schema: {} as Record<string, unknown>, write: () => 'null' });

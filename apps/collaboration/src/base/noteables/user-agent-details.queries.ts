@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, prepareStatement } from '@rookery/persistence';
 import { parentSql } from './noteable-kinds';
 import { perKindAndColumn, readerOfNamed } from './reader';
 import type { NoteableReference } from './reader';
@@ -11,7 +11,7 @@ const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidentia
 
 // `$5` needs a use in every statement so that PostgreSQL can infer its type: kinds without confidential noteables ignore it.
 const find = perKindAndColumn((kind, by) =>
-  prepared(
+  prepareStatement(
     `origins_of_${kind.table}_by_${by}`,
     `select i.user_agent, i.ip_address from ${kind.table} i
      where ${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and $5::boolean is not null

@@ -8,7 +8,7 @@ import { ResourceEventsQueries } from './resource-events.queries';
 import type { ResourceEvents } from './resource-events.shape';
 
 class ListResourceEvents {}
-class OneResourceEvent {
+class IdentifyResourceEvent {
   @Int() event_id: number;
 }
 
@@ -35,20 +35,20 @@ export function resourceEventsController(routes: NoteableRoutes, events: Resourc
       answers: page(answer),
     })
     list(call: BelowCall<NoParams, Viewer>): Promise<JsonPage> {
-      return this.queries.page(call.viewer, noteable.referenceOf(call), events, call.page);
+      return this.queries.list(call.viewer, noteable.referenceOf(call), events, call.page);
     }
 
     @Endpoint('GET', `/${routes.path}/${tail}/:event_id`, {
       ...reads,
       ...noteable.aliases(`${tail}/:event_id`),
       about: about.one,
-      params: noteable.params(OneResourceEvent),
+      params: noteable.params(IdentifyResourceEvent),
       fails: [404],
       answers: one(answer),
     })
-    async show(call: BelowCall<OneResourceEvent, Viewer>): Promise<JsonText> {
+    async show(call: BelowCall<IdentifyResourceEvent, Viewer>): Promise<JsonText> {
       return new JsonText(
-        await this.queries.one(call.viewer, noteable.referenceOf(call), events, call.params.event_id),
+        await this.queries.find(call.viewer, noteable.referenceOf(call), events, call.params.event_id),
       );
     }
   }

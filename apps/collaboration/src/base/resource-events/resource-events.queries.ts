@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
@@ -19,7 +19,7 @@ const ABOVE = '$6::bigint[]';
 /** Reads resource events of every type, with one statement per request. Source: reference work-tracking 2.8. */
 @Injectable()
 export class ResourceEventsQueries {
-  private readonly kept = new KeptStatements();
+  private readonly kept = new CachedStatements();
 
   constructor(
     private readonly database: Database,
@@ -27,7 +27,7 @@ export class ResourceEventsQueries {
   ) {}
 
   /** Oldest first. Errors: NotFound of the noteable. */
-  async page(viewer: Viewer, on: NoteableReference, events: ResourceEvents, page: PageRequest): Promise<JsonPage> {
+  async list(viewer: Viewer, on: NoteableReference, events: ResourceEvents, page: PageRequest): Promise<JsonPage> {
     const statement = this.pageStatement(on, events, page, readerValues(viewer, on));
     const [row] = await this.database.run<JsonPageRow>(statement);
     if (!row) throw new NotFound(on.kind.resource);
@@ -35,7 +35,7 @@ export class ResourceEventsQueries {
   }
 
   /** Shape: one JSON object. Errors: NotFound of the noteable, or of the event. */
-  async one(
+  async find(
     viewer: Viewer,
     on: NoteableReference,
     { table, rows = table, joins, shape }: ResourceEvents,
@@ -43,12 +43,12 @@ export class ResourceEventsQueries {
   ): Promise<string> {
     const { kind, by } = on;
     const values = [...readerValues(viewer, on), id];
-    const statement = this.kept.statement(`${kind.table}_by_${by}_${table}_one`, values, () => ({
-      text: `select case when e.id is not null then ${shape.over(this.sqlOf(kind)).sql} end as json
+    const statement = this.kept.findOrCompose(`${kind.table}_by_${by}_${table}_one`, values, () => ({
+      text: `select case when e.id is not null then ${shape.toSql(this.readerSql(kind)).sql} end as json
         from ${kind.table} i
         left join ${rows} e on e.id = $7::bigint and ${ofNoteable(kind)}
         left join directory_users u on u.id = e.user_id ${joins(ABOVE)}
-        where ${visible(on)}`,
+        where ${visibleSql(on)}`,
       values,
     }));
     const [row] = await this.database.run<{ json: string | null }>(statement);
@@ -65,7 +65,7 @@ export class ResourceEventsQueries {
   ): Statement {
     const { kind, by } = on;
     const name = isUsualPage(page) ? `${kind.table}_by_${by}_${table}_${page.perPage}` : null;
-    return this.kept.statement(name, values, () => {
+    return this.kept.findOrCompose(name, values, () => {
       const joined = `left join directory_users u on u.id = e.user_id ${joins(ABOVE)}`;
       const list = new ListQuery<never>({
         name: table,
@@ -75,18 +75,18 @@ export class ResourceEventsQueries {
         bytes,
         values,
       });
-      const written = shape.over(this.sqlOf(kind));
+      const written = shape.toSql(this.readerSql(kind));
       return list
         .where(ofNoteable(kind))
         .orderBy([['e.created_at', 'asc']])
-        .json(page, {
+        .jsonSql(page, {
           rows: (...rows) => arraySql(written, ...rows),
-          from: `from ${kind.table} i where ${visible(on)}`,
+          from: `from ${kind.table} i where ${visibleSql(on)}`,
         });
     });
   }
 
-  private sqlOf({ type }: NoteableKind) {
+  private readerSql({ type }: NoteableKind) {
     return { externalUrl: this.platform.externalUrl, type };
   }
 }
@@ -95,7 +95,7 @@ function ofNoteable({ type }: NoteableKind): string {
   return `e.noteable_id = i.id and e.noteable_type = '${type}'`;
 }
 
-function visible({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
+function visibleSql({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
   return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
 }
 

@@ -19,7 +19,10 @@ export interface ResourceEventSql {
 export interface ResourceEvents {
   /** Noun in paths: `label`. */
   readonly noun: string;
-  /** Summaries of its two routes, for the OpenAPI document. Shape: `a` is the noun of the noteable with its article: `an issue`. */
+  /**
+   * Summaries of its two routes, for the OpenAPI document. `a` is the noun of the noteable with its article: `an
+   * issue`.
+   */
   about(a: string): { readonly list: string; readonly one: string };
   readonly table: string;
   /** A FROM item that yields its rows; `table` by default. */

@@ -1,17 +1,17 @@
 import type { NoteableType } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { json } from '../noteables/json.shape';
 import type { ResourceState } from './resource-event.entity';
 import { changeShape, addAndRemoveSummaries, resourceEventShape } from './resource-events.shape';
 import type { ResourceEvents, ResourceEventSql } from './resource-events.shape';
 
-const insertState = prepared(
+const insertState = prepareStatement(
   'resource_events_tell_state',
   `insert into resource_state_events (noteable_type, noteable_id, project_id, user_id, created_at, state)
    values ($1, $2::bigint, $3::bigint, $4::bigint, $5::timestamptz, $6)`,
 );
-const insertWeight = prepared(
+const insertWeight = prepareStatement(
   'resource_events_tell_weight',
   `insert into resource_weight_events (noteable_type, noteable_id, project_id, user_id, created_at, weight)
    values ($1, $2::bigint, $3::bigint, $4::bigint, $5::timestamptz, $6::integer)`,

@@ -49,7 +49,7 @@ export class CommitCopiesController {
     action: Pick<CommitCopy, 'action' | 'message'>,
   ): Promise<CommitRow | AlternativeAnswer> {
     const { sha, branch, dry_run: isDryRun } = params;
-    const commit = await this.copies.write(within, viewer, { sha, branch, isDryRun, ...action });
+    const commit = await this.copies.copyCommit(within, viewer, { sha, branch, isDryRun, ...action });
     if (commit === null) return new AlternativeAnswer(DRY_RUN);
     return { commit, projectPath: within.fullPath, hasTrailers: true };
   }

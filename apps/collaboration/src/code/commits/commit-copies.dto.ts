@@ -1,7 +1,7 @@
 import { Flag, Text } from '@rookery/api-v4';
-import { OneCommit } from './commits.dto';
+import { IdentifyCommit } from './commits.dto';
 
-export class RevertCommit extends OneCommit {
+export class RevertCommit extends IdentifyCommit {
   @Text({ blank: 'refused', about: 'Branch that gets the new commit.' }) branch: string;
   @Flag({ default: false, about: 'Reports whether the action would succeed, and changes nothing.' }) dry_run: boolean;
 }

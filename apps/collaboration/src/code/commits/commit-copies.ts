@@ -40,22 +40,22 @@ export class CommitCopies {
    * Writes the new commit of the caller to the branch; null for a dry run.
    * Errors: Forbidden for a protected branch; NotFound; Refused, with a code for a change that cannot be applied.
    */
-  async write(project: ProjectScope, viewer: SignedInViewer, copy: CommitCopy): Promise<Commit | null> {
+  async copyCommit(project: ProjectScope, viewer: SignedInViewer, copy: CommitCopy): Promise<Commit | null> {
     const access = await this.protections.readAccess({ project, viewer });
-    if (!access.branch(copy.branch).mayPush) throw new Forbidden('You are not allowed to push into this branch');
-    return this.repositories.use(project, async (repository) => {
+    if (!access.branchAccess(copy.branch).mayPush) throw new Forbidden('You are not allowed to push into this branch');
+    return this.repositories.useRepository(project, async (repository) => {
       const commit = await findCommit(repository, copy.sha);
       const { ref, tip } = await findBranch(repository, copy.branch);
-      const author = await this.identities.identityOf(viewer);
+      const author = await this.identities.findIdentity(viewer);
       let newId: ObjectId | null = null;
       const write = async (view: Repository) => {
-        const tree = await treeOf(view, copy, commit, tip);
+        const tree = await copyTree(view, copy, commit, tip);
         if (copy.isDryRun) return [];
-        const message = messageOf(copy, commit, author);
+        const message = copyMessage(copy, commit, author);
         newId = await writeCommit(view, { tree, parents: [tip.id], message, author, committer: author });
         return [{ ref, oldId: tip.id, newId }];
       };
-      const outcome = await this.changes.change(repository, { project, viewer, write });
+      const outcome = await this.changes.changeRefs(repository, { project, viewer, write });
       if (!outcome.moved) throw new Refused(outcome.refusal, { verbatim: true });
       return newId === null ? null : ((await readCommits(repository, [newId]))[0] ?? null);
     });
@@ -74,23 +74,23 @@ async function findBranch(
 }
 
 /** Merges the change into the tree of the branch. Errors: Refused. */
-async function treeOf(view: Repository, copy: CommitCopy, commit: Commit, tip: Commit): Promise<ObjectId> {
+async function copyTree(view: Repository, copy: CommitCopy, commit: Commit, tip: Commit): Promise<ObjectId> {
   // The change of a merge is the one that its first parent did not have.
   const [parent] = await readCommits(view, commit.parents.slice(0, 1));
   const [before, after] = [parent?.tree ?? EMPTY_TREE, commit.tree];
   const [base, theirs] = copy.action === 'revert' ? [after, before] : [before, after];
   const { tree, conflicts } = await mergeOver(view, { base, ours: tip.tree, theirs });
-  if (conflicts.length > 0) throw failed(copy, 'conflict');
-  if (tree === tip.tree) throw failed(copy, 'empty');
+  if (conflicts.length > 0) throw copyRefusal(copy, 'conflict');
+  if (tree === tip.tree) throw copyRefusal(copy, 'empty');
   return tree;
 }
 
-function failed({ action, isDryRun }: CommitCopy, code: 'conflict' | 'empty'): Refused {
+function copyRefusal({ action, isDryRun }: CommitCopy, code: 'conflict' | 'empty'): Refused {
   const dryRun = isDryRun ? { dry_run: 'error' } : {};
   return new Refused(`Commit ${action} failed: ${FAILURE}`, { more: { error_code: code, ...dryRun } });
 }
 
-function messageOf({ action, message }: CommitCopy, commit: Commit, author: Identity): string {
+function copyMessage({ action, message }: CommitCopy, commit: Commit, author: Identity): string {
   if (action === 'revert') return `Revert "${extractTitle(commit)}"\n\nThis reverts commit ${commit.id}`;
   if (message) return message;
   const { name, email } = commit.author;

@@ -34,7 +34,7 @@ export interface CountedCommit {
 }
 
 /** Branch or tag. */
-export interface NamedRef {
+export interface TypedRef {
   readonly type: 'branch' | 'tag';
   readonly name: string;
 }
@@ -52,9 +52,9 @@ export class CommitHistory {
   constructor(private readonly repositories: ProjectRepositories) {}
 
   /** Returns a page of commits, the newest first. An unknown ref or path has none. */
-  list(project: ProjectScope, filters: HistoryFilters, page: PageRequest): Promise<Page<CountedCommit>> {
-    return this.repositories.use(project, async (repository) => {
-      const query = await queryOf(repository, filters);
+  listCommits(project: ProjectScope, filters: HistoryFilters, page: PageRequest): Promise<Page<CountedCommit>> {
+    return this.repositories.useRepository(project, async (repository) => {
+      const query = await toCommitQuery(repository, filters);
       const skip = offsetOf(page);
       if (query === null || skip > MOST_COMMITS) return NO_COMMITS;
       // One more than the page, to know whether another page follows.
@@ -72,7 +72,7 @@ export class CommitHistory {
   }
 
   /** Returns a commit by id or by the name of a branch or tag. Errors: NotFound. */
-  find(project: ProjectScope, ref: string, hasStats: boolean): Promise<CountedCommit> {
+  findCommit(project: ProjectScope, ref: string, hasStats: boolean): Promise<CountedCommit> {
     return this.withCommit(project, ref, async (repository, commit) => {
       const stats = hasStats ? ((await readLineCounts(repository, [commit.id])).get(commit.id) ?? null) : null;
       return { commit, stats };
@@ -85,21 +85,23 @@ export class CommitHistory {
     ref: string,
     step: (repository: Repository, commit: Commit) => Promise<T>,
   ): Promise<T> {
-    return this.repositories.use(project, async (repository) => step(repository, await findCommit(repository, ref)));
+    return this.repositories.useRepository(project, async (repository) =>
+      step(repository, await findCommit(repository, ref)),
+    );
   }
 
   /** Lists the branches, then the tags, that contain a commit, each sorted by name. Errors: NotFound. */
-  listRefsContaining(project: ProjectScope, ref: string, type: NamedRef['type'] | 'all'): Promise<NamedRef[]> {
+  listRefsContaining(project: ProjectScope, ref: string, type: TypedRef['type'] | 'all'): Promise<TypedRef[]> {
     return this.withCommit(project, ref, async (repository, { id }) => [
-      ...(type === 'tag' ? [] : await namesOf(repository, 'branch', id)),
-      ...(type === 'branch' ? [] : await namesOf(repository, 'tag', id)),
+      ...(type === 'tag' ? [] : await listRefsContaining(repository, 'branch', id)),
+      ...(type === 'branch' ? [] : await listRefsContaining(repository, 'tag', id)),
     ]);
   }
 
   /** Counts the commits from the first one to this one. Errors: NotFound. */
   countHistory(project: ProjectScope, ref: string, firstParent: boolean): Promise<number> {
     return this.withCommit(project, ref, (repository, { id }) =>
-      countCommits(repository, { from: [id], firstParent, max: MOST_COMMITS }),
+      countCommits(repository, { from: [id], followsFirstParent: firstParent, max: MOST_COMMITS }),
     );
   }
 }
@@ -112,27 +114,31 @@ export async function findCommit(repository: Repository, ref: string): Promise<C
   return commit;
 }
 
-async function namesOf(repository: Repository, type: NamedRef['type'], contains: ObjectId): Promise<NamedRef[]> {
+async function listRefsContaining(
+  repository: Repository,
+  type: TypedRef['type'],
+  contains: ObjectId,
+): Promise<TypedRef[]> {
   const under = type === 'branch' ? BRANCHES : TAGS;
   const refs = await listRefs(repository, { under: [under], contains, order: 'name' });
   return refs.map(({ name }) => ({ type, name: name.slice(under.length + 1) }));
 }
 
 /** Returns null if no commit can match. */
-async function queryOf(
+async function toCommitQuery(
   repository: Repository,
   filters: HistoryFilters,
 ): Promise<Omit<CommitQuery, 'skip' | 'max'> | null> {
   const path = filters.path?.replace(/^\/|\/$/g, '') ?? '';
   if (path !== '' && !hasPathForm(path)) return null;
-  const range = filters.all ? ({ from: 'all refs' } as const) : await rangeOf(repository, filters.ref_name ?? '');
+  const range = filters.all ? ({ from: 'all refs' } as const) : await parseRange(repository, filters.ref_name ?? '');
   const until = filters.until && Math.floor(filters.until.getTime() / 1000);
   if (range === null || (until !== undefined && until < 0)) return null;
   const since = filters.since && Math.max(0, Math.ceil(filters.since.getTime() / 1000));
   return {
     ...range,
     order: filters.order === 'topo' ? 'topological' : 'date',
-    firstParent: filters.first_parent,
+    followsFirstParent: filters.first_parent,
     ...(path === '' ? {} : { path }),
     ...(filters.author ? { author: filters.author } : {}),
     ...(since === undefined ? {} : { since }),
@@ -141,7 +147,7 @@ async function queryOf(
 }
 
 /** Reads `a..b`, where an omitted side is the default branch, or one ref. */
-async function rangeOf(repository: Repository, text: string): Promise<Pick<CommitQuery, 'from' | 'notFrom'> | null> {
+async function parseRange(repository: Repository, text: string): Promise<Pick<CommitQuery, 'from' | 'notFrom'> | null> {
   const dots = text.indexOf('..');
   const idOf = (ref: string): Promise<ObjectId | null> => resolveCommit(repository, ref === '' ? DEFAULT_REF : ref);
   const from = await idOf(dots < 0 ? text : text.slice(dots + 2));

@@ -32,7 +32,7 @@ export class CommitPipelines {
   constructor(private readonly database: Database) {}
 
   /** Returns the newest pipeline of each commit that has one, by the id of the commit. */
-  async newestOf(project: number, shas: readonly ObjectId[]): Promise<ReadonlyMap<string, CommitPipeline>> {
+  async findNewest(project: number, shas: readonly ObjectId[]): Promise<ReadonlyMap<string, CommitPipeline>> {
     const rows = await this.database.run(NEWEST, { project, shas });
     return new Map(rows.map((row) => [row.sha, row]));
   }

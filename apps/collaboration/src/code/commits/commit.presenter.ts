@@ -26,11 +26,11 @@ export interface DetailedCommitRow extends MeasuredCommitRow {
 }
 
 const SHORT_ID = 8;
-const counted = (description: string): FieldType<number> => ({ ...int, schema: { ...int.schema, description } });
+const countField = (description: string): FieldType<number> => ({ ...int, schema: { ...int.schema, description } });
 const stats = object<{ additions: number; deletions: number; total: number }>({
-  additions: counted('Added lines.'),
-  deletions: counted('Removed lines.'),
-  total: counted('Added and removed lines.'),
+  additions: countField('Added lines.'),
+  deletions: countField('Removed lines.'),
+  total: countField('Added and removed lines.'),
 });
 const STATS = { about: 'Numbers of changed lines.', when: (row: MeasuredCommitRow) => row.stats !== null };
 /** A time in the zone of its author, as git stores it: a text, because `instant` is UTC. */
@@ -56,24 +56,24 @@ export const commitPresenter = presenter<CommitRow>('Commit').fields({
   ],
   trailers: [
     mapOf(text),
-    (row) => Object.fromEntries(trailersOf(row).map(({ key, value }) => [key, value])),
+    (row) => Object.fromEntries(commitTrailers(row).map(({ key, value }) => [key, value])),
     { about: 'Trailers of the message. Of several values of a key the last one.' },
   ],
   extended_trailers: [
     mapOf(list(text)),
-    (row) => valuesByKey(trailersOf(row)),
+    (row) => valuesByKey(commitTrailers(row)),
     { about: 'The same with all values of a key.' },
   ],
-  web_url: [text, ({ commit, projectPath }, _, { links }) => links.web(`${projectPath}/-/commit/${commit.id}`)],
+  web_url: [text, ({ commit, projectPath }, _, { links }) => links.webUrl(`${projectPath}/-/commit/${commit.id}`)],
 });
 
 /** A pipeline with the full path of its project, which its URL contains. */
-interface ShownPipeline extends CommitPipeline {
+interface PipelineWithProject extends CommitPipeline {
   readonly projectPath: string;
 }
 
 /** A pipeline of a commit, with the fields that lists of pipelines have. Source: reference identity-and-import 7.3. */
-const commitPipelinePresenter = presenter<ShownPipeline>('CommitPipeline').fields({
+const commitPipelinePresenter = presenter<PipelineWithProject>('CommitPipeline').fields({
   id: [int, (pipeline) => pipeline.id],
   iid: [int, (pipeline) => pipeline.iid],
   project_id: [int, (pipeline) => pipeline.project_id],
@@ -83,19 +83,19 @@ const commitPipelinePresenter = presenter<ShownPipeline>('CommitPipeline').field
   source: [text, (pipeline) => pipeline.source, { about: 'Cause of the pipeline.' }],
   created_at: [instant, (pipeline) => pipeline.created_at],
   updated_at: [instant, (pipeline) => pipeline.updated_at],
-  web_url: [text, ({ projectPath, id }, _, { links }) => links.web(`${projectPath}/-/pipelines/${id}`)],
+  web_url: [text, ({ projectPath, id }, _, { links }) => links.webUrl(`${projectPath}/-/pipelines/${id}`)],
   name: [alwaysNull, () => null, { about: 'Always null: a pipeline of an outside CI has no name.' }],
 });
 
 type Pipelines = ReadonlyMap<string, CommitPipeline>;
 
 /** Loads the newest pipelines of commits of one project. */
-async function pipelinesOf(rows: readonly DetailedCommitRow[], ctx: PresentContext): Promise<Pipelines> {
+async function loadPipelines(rows: readonly DetailedCommitRow[], ctx: PresentContext): Promise<Pipelines> {
   const shas = rows.map(({ commit }) => commit.id);
-  return ctx.get(CommitPipelines).newestOf(rows[0]!.projectId, shas);
+  return ctx.get(CommitPipelines).findNewest(rows[0]!.projectId, shas);
 }
 
-function pipelineOf({ commit, projectPath }: DetailedCommitRow, pipelines: Pipelines): ShownPipeline | null {
+function latestPipeline({ commit, projectPath }: DetailedCommitRow, pipelines: Pipelines): PipelineWithProject | null {
   const found = pipelines.get(commit.id);
   return found ? { ...found, projectPath } : null;
 }
@@ -103,7 +103,7 @@ function pipelineOf({ commit, projectPath }: DetailedCommitRow, pipelines: Pipel
 /** A single commit. Source: reference repositories 4.1. */
 export const detailedCommitPresenter = commitPresenter
   .extend<DetailedCommitRow>('DetailedCommit')
-  .load(pipelinesOf)
+  .load(loadPipelines)
   .fields({
     stats: [stats, (row) => withTotal(row.stats!), STATS],
     status: [
@@ -114,7 +114,7 @@ export const detailedCommitPresenter = commitPresenter
     project_id: [int, (row) => row.projectId],
     last_pipeline: [
       nullable(nested(commitPipelinePresenter)),
-      pipelineOf,
+      latestPipeline,
       { about: 'The newest pipeline of the commit; null without one.' },
     ],
   });
@@ -124,7 +124,7 @@ export const measuredCommitPresenter = commitPresenter
   .extend<MeasuredCommitRow>('MeasuredCommit')
   .fields({ stats: [stats, (row) => withTotal(row.stats!), STATS] });
 
-function trailersOf({ commit, hasTrailers }: CommitRow): readonly Trailer[] {
+function commitTrailers({ commit, hasTrailers }: CommitRow): readonly Trailer[] {
   return hasTrailers ? parseTrailers(commit.message) : [];
 }
 

@@ -5,24 +5,24 @@ import { NotFound, offsetOf } from '@rookery/kernel';
 import type { Page } from '@rookery/kernel';
 import { readsHistoryOf } from '../repositories/code.permission';
 import { CommitHistory } from './commit-history';
-import type { NamedRef } from './commit-history';
+import type { TypedRef } from './commit-history';
 import { describeSignature, signatureSchema } from './commit-signature.presenter';
 import { detailedCommitPresenter, measuredCommitPresenter } from './commit.presenter';
 import type { DetailedCommitRow, MeasuredCommitRow } from './commit.presenter';
 import {
-  OneCommitWithStats,
-  OneCommitSequence,
+  ShowCommitWithStats,
+  ShowCommitSequence,
   ListCommitDiffs,
   ListCommitRefs,
   ListCommits,
-  OneCommit,
+  IdentifyCommit,
 } from './commits.dto';
 import { diffPresenter } from './diffs/diff.presenter';
 import { readDiffPage } from './diffs/read-diffs';
 import type { FileDiff } from './diffs/read-diffs';
 
 const reads = { ...readsHistoryOf, tokenScopes: ['read_repository'] } as const;
-const refPresenter = presenter<NamedRef>('CommitRef').fields({
+const refPresenter = presenter<TypedRef>('CommitRef').fields({
   type: [choice('branch', 'tag'), ({ type }) => type],
   name: [text, ({ name }) => name],
 });
@@ -42,7 +42,7 @@ export class CommitsController {
     answers: page(measuredCommitPresenter, { hasStrictPages: true }),
   })
   async list({ params, within, page: asked }: ReadCall<ListCommits>): Promise<Page<MeasuredCommitRow>> {
-    const { rows, ...rest } = await this.history.list(within, params, asked);
+    const { rows, ...rest } = await this.history.listCommits(within, params, asked);
     const shared = { projectPath: within.fullPath, hasTrailers: params.trailers };
     return { ...rest, rows: rows.map((row) => ({ ...row, ...shared })) };
   }
@@ -51,12 +51,12 @@ export class CommitsController {
     ...reads,
     about: 'Shows a commit.',
     source: 'reference repositories 4.2',
-    params: OneCommitWithStats,
+    params: ShowCommitWithStats,
     answers: one(detailedCommitPresenter),
     fails: [404],
   })
-  async show({ params, within }: ReadCall<OneCommitWithStats>): Promise<DetailedCommitRow> {
-    const found = await this.history.find(within, params.sha, params.stats);
+  async show({ params, within }: ReadCall<ShowCommitWithStats>): Promise<DetailedCommitRow> {
+    const found = await this.history.findCommit(within, params.sha, params.stats);
     return { ...found, projectId: within.id, projectPath: within.fullPath, hasTrailers: true };
   }
 
@@ -82,7 +82,7 @@ export class CommitsController {
     answers: page(refPresenter),
     fails: [404],
   })
-  async refs({ params, within, page: asked }: ReadCall<ListCommitRefs>): Promise<Page<NamedRef>> {
+  async refs({ params, within, page: asked }: ReadCall<ListCommitRefs>): Promise<Page<TypedRef>> {
     const refs = await this.history.listRefsContaining(within, params.sha, params.type);
     const [from, to] = [offsetOf(asked), offsetOf(asked) + asked.perPage];
     return { rows: refs.slice(from, to), total: refs.length, hasNext: refs.length > to };
@@ -92,11 +92,11 @@ export class CommitsController {
     ...reads,
     about: 'Counts the commits from the first one to this one.',
     source: 'reference repositories 4.2',
-    params: OneCommitSequence,
+    params: ShowCommitSequence,
     answers: json<{ count: number }>(sequenceSchema),
     fails: [404],
   })
-  async sequence({ params, within }: ReadCall<OneCommitSequence>): Promise<{ count: number }> {
+  async sequence({ params, within }: ReadCall<ShowCommitSequence>): Promise<{ count: number }> {
     return { count: await this.history.countHistory(within, params.sha, params.first_parent) };
   }
 
@@ -104,12 +104,12 @@ export class CommitsController {
     ...reads,
     about: 'Shows the signature of a commit.',
     source: 'reference repositories 4.2',
-    params: OneCommit,
+    params: IdentifyCommit,
     answers: json(signatureSchema),
     fails: [404],
   })
-  async signature({ params, within }: ReadCall<OneCommit>): Promise<unknown> {
-    const { commit } = await this.history.find(within, params.sha, false);
+  async signature({ params, within }: ReadCall<IdentifyCommit>): Promise<unknown> {
+    const { commit } = await this.history.findCommit(within, params.sha, false);
     const signature = commit.signature === null ? null : describeSignature(commit.signature);
     if (signature === null) throw new NotFound('Signature');
     return signature;

@@ -4,10 +4,10 @@ import { Flag, Instant, OneOf, Text } from '@rookery/api-v4';
 const REF_FORM = /^(?!-)[^\u0000-\u0020\u007f]*$/;
 const ANY_REF = 'Branch, tag or id, whole or abbreviated; `HEAD` is the default branch.';
 
-export class OneCommit {
+export class IdentifyCommit {
   @Text({ in: 'path', about: 'Id of the commit, whole or abbreviated, or the name of a branch or tag.' }) sha: string;
 }
-export class OneCommitWithStats extends OneCommit {
+export class ShowCommitWithStats extends IdentifyCommit {
   @Flag({ default: true, about: 'Adds the numbers of changed lines.' }) stats: boolean;
 }
 export class ListCommits {
@@ -35,12 +35,12 @@ export class ListCommits {
   order: 'default' | 'topo';
   @Flag({ default: false, about: 'Adds the trailers of messages.' }) trailers: boolean;
 }
-export class ListCommitDiffs extends OneCommit {
+export class ListCommitDiffs extends IdentifyCommit {
   @Flag({ default: false, about: 'Begins each patch with the names of the file.' }) unidiff: boolean;
 }
-export class ListCommitRefs extends OneCommit {
+export class ListCommitRefs extends IdentifyCommit {
   @OneOf(['branch', 'tag', 'all'], { default: 'all', about: 'Type of the refs.' }) type: 'branch' | 'tag' | 'all';
 }
-export class OneCommitSequence extends OneCommit {
+export class ShowCommitSequence extends IdentifyCommit {
   @Flag({ default: false, about: 'Follows only the first parent of merges.' }) first_parent: boolean;
 }

@@ -10,7 +10,7 @@ import { areInOneNetwork } from '../repositories/forks/fork-network';
 import { commitPresenter } from './commit.presenter';
 import type { CommitRow } from './commit.presenter';
 import { Comparisons } from './comparison';
-import { OneComparison, OneMergeBase, ListContributors } from './comparison.dto';
+import { ShowComparison, ShowMergeBase, ListContributors } from './comparison.dto';
 import { comparisonPresenter, contributorPresenter } from './comparison.presenter';
 import type { ComparisonRow } from './comparison.presenter';
 import { Contributors } from './contributors';
@@ -29,11 +29,11 @@ export class ComparisonController {
   @Endpoint('GET', 'compare', {
     ...reads,
     about: 'Compares two refs: the commits of the newer one, and the files that they change.',
-    params: OneComparison,
+    params: ShowComparison,
     answers: one(comparisonPresenter),
     fails: [404, 413],
   })
-  async compare({ params, viewer, within }: Call<OneComparison, ProjectScope>): Promise<ComparisonRow> {
+  async compare({ params, viewer, within }: Call<ShowComparison, ProjectScope>): Promise<ComparisonRow> {
     const fromProject = await this.fromProject(viewer, within, params.from_project_id);
     const { from, to, straight: isStraight, unidiff: isUnified } = params;
     const { commits, ...rest } = await this.comparisons.compare(within, {
@@ -50,11 +50,11 @@ export class ComparisonController {
   @Endpoint('GET', 'merge_base', {
     ...reads,
     about: 'Shows the newest common ancestor of several refs.',
-    params: OneMergeBase,
+    params: ShowMergeBase,
     answers: one(commitPresenter),
     fails: [404],
   })
-  async mergeBase({ params, within }: Call<OneMergeBase, ProjectScope>): Promise<CommitRow> {
+  async mergeBase({ params, within }: Call<ShowMergeBase, ProjectScope>): Promise<CommitRow> {
     const commit = await this.comparisons.mergeBase(within, params.refs);
     return { commit, projectPath: within.fullPath, hasTrailers: true };
   }
@@ -77,7 +77,7 @@ export class ComparisonController {
     named: number | string | undefined,
   ): Promise<ProjectScope> {
     if (named === undefined || named === within.id) return within;
-    const project = await this.scopes.project(named, viewer);
+    const project = await this.scopes.findProject(named, viewer);
     if (project?.id === within.id) return within;
     if (project === null || !areInOneNetwork(project, within))
       throw new Refused(`Target project id:${named} is not a fork of project id:${within.id}`, { verbatim: true });

@@ -2,7 +2,7 @@ import { Flag, IdOrPath, ListOf, OneOf, Text } from '@rookery/api-v4';
 
 const REF = 'Branch, tag or id, whole or abbreviated.';
 
-export class OneComparison {
+export class ShowComparison {
   @Text({ about: `Older side. ${REF}` }) from: string;
   @Text({ about: `Newer side. ${REF}` }) to: string;
   @IdOrPath({
@@ -14,7 +14,7 @@ export class OneComparison {
   straight: boolean;
   @Flag({ default: false, about: 'Begins each patch with the names of the file.' }) unidiff: boolean;
 }
-export class OneMergeBase {
+export class ShowMergeBase {
   @ListOf('text', { max: 100, about: `Two or more refs. ${REF}` }) refs: string[];
 }
 export class ListContributors {

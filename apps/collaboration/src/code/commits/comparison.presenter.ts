@@ -25,7 +25,10 @@ export const comparisonPresenter = presenter<ComparisonRow>('Comparison').fields
     { about: 'Files or patches are missing, because the diff is too large.' },
   ],
   compare_same_ref: [bool, ({ from, to }) => from === to, { about: 'Both sides are the same commit.' }],
-  web_url: [text, ({ from, to, projectPath }, _, { links }) => links.web(`${projectPath}/-/compare/${from}...${to}`)],
+  web_url: [
+    text,
+    ({ from, to, projectPath }, _, { links }) => links.webUrl(`${projectPath}/-/compare/${from}...${to}`),
+  ],
 });
 
 /** Source: reference repositories 4.4. */

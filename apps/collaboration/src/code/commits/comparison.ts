@@ -35,12 +35,12 @@ export class Comparisons {
 
   /** Compares two refs, of one project or of two in a fork network. Errors: NotFound; TooLarge. */
   compare(project: ProjectScope, asked: ComparisonRequest): Promise<Comparison> {
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       if (asked.fromProject.id === project.id) {
         const from = await resolveCommit(repository, asked.from);
         return compareWith(repository, from, asked);
       }
-      const other = await this.repositories.open(asked.fromProject);
+      const other = await this.repositories.openRepository(asked.fromProject);
       const from = await resolveCommit(other, asked.from);
       return withObjectsOf(repository, other, (view) => compareWith(view, from, asked));
     });
@@ -49,7 +49,7 @@ export class Comparisons {
   /** Returns the common ancestor of several refs. Errors: Refused for an unknown ref, NotFound without an ancestor. */
   mergeBase(project: ProjectScope, refs: readonly string[]): Promise<Commit> {
     if (refs.length < 2) throw refused('Provide at least 2 refs');
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const base = await mergeBase(repository, await resolveAll(repository, refs));
       const [commit] = base === null ? [] : await readCommits(repository, [base]);
       if (!commit) throw new NotFound('Merge Base');

@@ -37,17 +37,17 @@ export class Contributors {
     ref: string | undefined,
     order: ContributorOrder & { readonly page: PageRequest },
   ): Promise<Page<Contributor>> {
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const id = await resolveCommit(repository, ref ? ref : DEFAULT_REF);
       if (id === null && ref) throw new NotFound('');
-      const found = id === null ? [] : await this.listAt(repository, id);
+      const found = id === null ? [] : await this.listContributors(repository, id);
       const [from, to] = [offsetOf(order.page), offsetOf(order.page) + order.page.perPage];
-      const rows = found.toSorted(comparing(order)).slice(from, to);
+      const rows = found.toSorted(contributorOrder(order)).slice(from, to);
       return { rows, total: found.length, hasNext: found.length > to };
     });
   }
 
-  private async listAt(repository: Repository, id: ObjectId): Promise<readonly Contributor[]> {
+  private async listContributors(repository: Repository, id: ObjectId): Promise<readonly Contributor[]> {
     const found = this.known.get(id) ?? (await listContributors(repository, id));
     this.known.set(id, found);
     return found;
@@ -55,7 +55,7 @@ export class Contributors {
 }
 
 /** Contributors with equal values follow each other by e-mail. */
-function comparing({ order_by: field, sort }: ContributorOrder): (a: Contributor, b: Contributor) => number {
+function contributorOrder({ order_by: field, sort }: ContributorOrder): (a: Contributor, b: Contributor) => number {
   const sign = sort === 'asc' ? 1 : -1;
   const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -sign : a > b ? sign : 0);
   return (a, b) => compare(a[field], b[field]) || compare(a.email, b.email);

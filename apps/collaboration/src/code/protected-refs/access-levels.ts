@@ -65,7 +65,7 @@ export interface LevelChange {
 }
 
 /**
- * Applies changes to the access levels of one action. Shape: `idOf` returns the id of a level; null for a rule that is new.
+ * Applies changes to the access levels of one action. `idOf` returns the id of a level; null for a rule that is new.
  * Errors: Unprocessable for users, groups, deploy keys, and for an unknown id.
  */
 export function changedLevels(

@@ -6,7 +6,7 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { checkEach } from '../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../base/imported-objects/object-importers';
-import type { ObjectImporter, PreparedObjects, SentObjects } from '../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../base/imported-objects/object-importers';
 import { DEFAULT_LEVEL } from './access-levels';
 
 type ImportedProtectedBranch = ImportedObject<'protected_branch'>;
@@ -43,12 +43,12 @@ export class ProtectedBranchImports implements ObjectImporter<'protected_branch'
     importers.declare('protected_branch', this);
   }
 
-  prepare(_: ProjectFacts, { objects }: SentObjects<'protected_branch'>): Promise<PreparedObjects> {
-    return Promise.resolve({ write: (tx, { id }) => protect(tx, id, objects) });
+  prepare(_: ProjectFacts, { objects }: ReceivedObjects<'protected_branch'>): Promise<PreparedObjects> {
+    return Promise.resolve({ write: (tx, { id }) => protectBranches(tx, id, objects) });
   }
 }
 
-async function protect(tx: Tx, project: number, objects: readonly ImportedProtectedBranch[]) {
+async function protectBranches(tx: Tx, project: number, objects: readonly ImportedProtectedBranch[]) {
   const { valid, failed } = checkEach(objects, branchOf);
   const branches = [...new Map(valid.map(({ object }) => [object.name, object])).values()];
   await tx.run(PROTECT, {

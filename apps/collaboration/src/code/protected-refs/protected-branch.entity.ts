@@ -51,7 +51,7 @@ export class ProtectedBranch {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Errors: Unprocessable. */
-  static write(projectId: number, input: NewProtectedBranch, now: Date): ProtectedBranch {
+  static create(projectId: number, input: NewProtectedBranch, now: Date): ProtectedBranch {
     const { name, allow_force_push: force, ...levels } = input;
     const { push_access_level: push, merge_access_level: merge, unprotect_access_level: unprotect, ...lists } = levels;
     const { allowed_to_push: pushList, allowed_to_merge: mergeList, allowed_to_unprotect: list, ...rest } = lists;

@@ -8,7 +8,12 @@ import type { Collection } from '@rookery/persistence';
 import { ProtectedBranch } from './protected-branch.entity';
 import { checkUnprotect, protectedBranches } from './protected-branches';
 import type { RuleFilters } from './protected-branches';
-import { CreateProtectedBranch, ListProtectedRefs, OneProtectedRef, UpdateProtectedBranch } from './protected-refs.dto';
+import {
+  CreateProtectedBranch,
+  ListProtectedRefs,
+  IdentifyProtectedRef,
+  UpdateProtectedBranch,
+} from './protected-refs.dto';
 import { protectedBranchPresenter } from './protected-refs.presenter';
 
 const ALL = '/projects/:id/protected_branches';
@@ -41,12 +46,12 @@ export class ProtectedBranchesController {
   @Endpoint('GET', ONE, {
     ...reads,
     about: 'The rule with exactly this name.',
-    params: OneProtectedRef,
+    params: IdentifyProtectedRef,
     answers: one(protectedBranchPresenter),
     fails: [404],
   })
-  show({ params, within }: Call<OneProtectedRef, ProjectScope>): Promise<ProtectedBranch> {
-    return this.named(within, params.name);
+  show({ params, within }: Call<IdentifyProtectedRef, ProjectScope>): Promise<ProtectedBranch> {
+    return this.findByName(within, params.name);
   }
 
   @Endpoint('POST', ALL, {
@@ -59,9 +64,9 @@ export class ProtectedBranchesController {
   async create(call: Call<CreateProtectedBranch, ProjectScope>): Promise<ProtectedBranch> {
     const { code_owner_approval_required: _, ...input } = call.params;
     const { within } = call;
-    const taken = await this.branches.all({ within: within.id, where: { name: input.name } });
+    const taken = await this.branches.listAll({ within: within.id, where: { name: input.name } });
     if (taken.length > 0) throw new Conflict(`Protected branch '${input.name}' already exists`);
-    return this.branches.create(ProtectedBranch.write(within.id, input, this.clock.now()), actorAndParent(call));
+    return this.branches.create(ProtectedBranch.create(within.id, input, this.clock.now()), actorAndParent(call));
   }
 
   @Endpoint('PATCH', ONE, {
@@ -73,26 +78,26 @@ export class ProtectedBranchesController {
   })
   async update(call: Call<UpdateProtectedBranch, ProjectScope>): Promise<ProtectedBranch> {
     const { name, code_owner_approval_required: _, ...input } = call.params;
-    const { id } = await this.named(call.within, name);
+    const { id } = await this.findByName(call.within, name);
     return this.branches.change(id, (rule) => rule.change(input, this.clock.now()), actorAndParent(call));
   }
 
   @Endpoint('DELETE', ONE, {
     ...manages,
     about: 'Removes a rule. The branches remain.',
-    params: OneProtectedRef,
+    params: IdentifyProtectedRef,
     answers: none(),
     fails: [404, 412],
   })
-  async remove(call: Call<OneProtectedRef, ProjectScope>): Promise<void> {
+  async remove(call: Call<IdentifyProtectedRef, ProjectScope>): Promise<void> {
     const { params, viewer, within } = call;
-    const { id } = await this.named(within, params.name);
+    const { id } = await this.findByName(within, params.name);
     const check = (rule: ProtectedBranch) => Promise.resolve(checkUnprotect(rule, { viewer, project: within }));
     await this.branches.remove(id, ifUnmodified(call), check);
   }
 
-  private async named({ id }: ProjectScope, name: string): Promise<ProtectedBranch> {
-    const [rule] = await this.branches.all({ within: id, where: { name } });
+  private async findByName({ id }: ProjectScope, name: string): Promise<ProtectedBranch> {
+    const [rule] = await this.branches.listAll({ within: id, where: { name } });
     if (!rule) throw new NotFound();
     return rule;
   }

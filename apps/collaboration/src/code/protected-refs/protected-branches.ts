@@ -74,27 +74,27 @@ export class ProtectedBranches {
     name: string,
     rights: DeveloperRights,
   ): Promise<void> {
-    const [rule] = await this.named(caller, name);
+    const [rule] = await this.findByName(caller, name);
     const by = { actorId: caller.userId, within: caller.project.id };
     if (rule) {
       await this.branches.change(rule.id, (row) => row.setDevelopers(rights, this.clock.now()), by);
       return;
     }
-    const made = ProtectedBranch.write(caller.project.id, { name }, this.clock.now());
+    const made = ProtectedBranch.create(caller.project.id, { name }, this.clock.now());
     made.setDevelopers(rights, made.createdAt);
     await this.branches.create(made, by);
   }
 
   /** Removes the rule with exactly this name, if there is one. Errors: Forbidden. */
   async unprotect(caller: RuleCaller & { readonly userId: number }, name: string): Promise<void> {
-    const [rule] = await this.named(caller, name);
+    const [rule] = await this.findByName(caller, name);
     if (!rule) return;
     const by = { actorId: caller.userId, within: caller.project.id };
     await this.branches.remove(rule.id, by, (row) => Promise.resolve(checkUnprotect(row, caller)));
   }
 
-  private named({ project }: RuleCaller, name: string): Promise<ProtectedBranch[]> {
-    return this.branches.all({ within: project.id, where: { name } });
+  private findByName({ project }: RuleCaller, name: string): Promise<ProtectedBranch[]> {
+    return this.branches.listAll({ within: project.id, where: { name } });
   }
 }
 

@@ -22,7 +22,7 @@ export class ListProtectedRefs {
 }
 
 /** Path of the rule for a branch or tag. */
-export class OneProtectedRef {
+export class IdentifyProtectedRef {
   @Text({ in: 'path', about: NAME }) name: string;
 }
 

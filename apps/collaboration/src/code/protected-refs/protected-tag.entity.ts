@@ -29,7 +29,7 @@ export class ProtectedTag {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Errors: Unprocessable. */
-  static write(projectId: number, input: NewProtectedTag, now: Date): ProtectedTag {
+  static create(projectId: number, input: NewProtectedTag, now: Date): ProtectedTag {
     const { name, create_access_level: level, allowed_to_create: list, ...rest } = input;
     assertAllUsed(rest);
     const tag = new ProtectedTag();

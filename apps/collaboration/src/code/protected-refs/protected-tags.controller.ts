@@ -6,7 +6,7 @@ import { CLOCK, Conflict, NotFound } from '@rookery/kernel';
 import { attachedTo, collection, filter, Work } from '@rookery/persistence';
 import type { AllFilters, Collection } from '@rookery/persistence';
 import type { RuleFilters } from './protected-branches';
-import { CreateProtectedTag, ListProtectedRefs, OneProtectedRef } from './protected-refs.dto';
+import { CreateProtectedTag, ListProtectedRefs, IdentifyProtectedRef } from './protected-refs.dto';
 import { protectedTagPresenter } from './protected-refs.presenter';
 import { ProtectedTag } from './protected-tag.entity';
 
@@ -51,12 +51,12 @@ export class ProtectedTagsController {
   @Endpoint('GET', ONE, {
     ...reads,
     about: 'The rule with exactly this name.',
-    params: OneProtectedRef,
+    params: IdentifyProtectedRef,
     answers: one(protectedTagPresenter),
     fails: [404],
   })
-  show({ params, within }: Call<OneProtectedRef, ProjectScope>): Promise<ProtectedTag> {
-    return this.named(within, params.name);
+  show({ params, within }: Call<IdentifyProtectedRef, ProjectScope>): Promise<ProtectedTag> {
+    return this.findByName(within, params.name);
   }
 
   @Endpoint('POST', ALL, {
@@ -68,25 +68,25 @@ export class ProtectedTagsController {
   })
   async create(call: Call<CreateProtectedTag, ProjectScope>): Promise<ProtectedTag> {
     const { params, within } = call;
-    const taken = await this.tags.all({ within: within.id, where: { name: params.name } });
+    const taken = await this.tags.listAll({ within: within.id, where: { name: params.name } });
     if (taken.length > 0) throw new Conflict(`Protected tag '${params.name}' already exists`);
-    return this.tags.create(ProtectedTag.write(within.id, params, this.clock.now()), actorAndParent(call));
+    return this.tags.create(ProtectedTag.create(within.id, params, this.clock.now()), actorAndParent(call));
   }
 
   @Endpoint('DELETE', ONE, {
     ...manages,
     about: 'Removes a rule. The tags remain.',
-    params: OneProtectedRef,
+    params: IdentifyProtectedRef,
     answers: none(),
     fails: [404, 412],
   })
-  async remove(call: Call<OneProtectedRef, ProjectScope>): Promise<void> {
-    const { id } = await this.named(call.within, call.params.name);
+  async remove(call: Call<IdentifyProtectedRef, ProjectScope>): Promise<void> {
+    const { id } = await this.findByName(call.within, call.params.name);
     await this.tags.remove(id, ifUnmodified(call));
   }
 
-  private async named({ id }: ProjectScope, name: string): Promise<ProtectedTag> {
-    const [rule] = await this.tags.all({ within: id, where: { name } });
+  private async findByName({ id }: ProjectScope, name: string): Promise<ProtectedTag> {
+    const [rule] = await this.tags.listAll({ within: id, where: { name } });
     if (!rule) throw new NotFound();
     return rule;
   }

@@ -72,12 +72,12 @@ export class RefAccess {
 
   /** The caller may push to some branch, if it exists. */
   get mayPushSome(): boolean {
-    return this.mayPushAny || [...this.shared].some((name) => this.branch(name).isShared);
+    return this.mayPushAny || [...this.shared].some((name) => this.branchAccess(name).isShared);
   }
 
-  /** Shape: `name` is the short name of the branch, which need not exist. */
-  branch(name: string): BranchAccess {
-    const rules = this.rulesFor('branch', name);
+  /** `name` is the short name of the branch, which need not exist. */
+  branchAccess(name: string): BranchAccess {
+    const rules = this.matchingRules('branch', name);
     const isProtected = rules.length > 0;
     const push = rules.flatMap((rule) => rule.push_levels);
     const merge = rules.flatMap((rule) => rule.merge_levels);
@@ -95,9 +95,9 @@ export class RefAccess {
     };
   }
 
-  /** Shape: `name` is the short name of the tag, which need not exist. */
-  tag(name: string): TagAccess {
-    const rules = this.rulesFor('tag', name);
+  /** `name` is the short name of the tag, which need not exist. */
+  tagAccess(name: string): TagAccess {
+    const rules = this.matchingRules('tag', name);
     const isProtected = rules.length > 0;
     const levels = rules.flatMap((rule) => rule.push_levels);
     return {
@@ -106,7 +106,7 @@ export class RefAccess {
     };
   }
 
-  private rulesFor(kind: RuleRow['kind'], name: string): RuleRow[] {
+  private matchingRules(kind: RuleRow['kind'], name: string): RuleRow[] {
     return this.rules.filter((rule) => rule.kind === kind && matchesWildcard(rule.name, name));
   }
 }
@@ -121,7 +121,7 @@ export class RefProtections {
 
   /**
    * Reads the rules of a project once, and the branches that merge requests share with the caller. The caller's permission to
-   * read the code is not checked here. Errors: those of `Directory.fresh`.
+   * read the code is not checked here. Errors: those of `Directory.requireFresh`.
    */
   async readAccess(caller: RefCaller): Promise<RefAccess> {
     const [rules, shared] = await Promise.all([
@@ -133,11 +133,11 @@ export class RefProtections {
 
   /**
    * Whether developers may push to the repository of a project while it is empty. The settlement of the first push reads the
-   * same setting for the first rule. Shape: without a viewer for an import. Errors: those of `Directory.fresh`.
+   * same setting for the first rule. Shape: without a viewer for an import. Errors: those of `Directory.requireFresh`.
    */
   async canDevelopersPushFirst(projectId: number, viewer: Viewer | null): Promise<boolean> {
     // Settings of groups decide too, and the permission check covered only this project.
-    if (viewer !== null) await this.directory.fresh(viewer);
+    if (viewer !== null) await this.directory.requireFresh(viewer);
     const [group] = await this.database.run(groupProtection, { projectId });
     return canDevelopersPushFirst(group?.setting);
   }
@@ -150,7 +150,7 @@ export class RefProtections {
     const { project, viewer } = caller;
     if (viewer.userId === null || viewer.job || isDeveloper(caller)) return [];
     // Roles in the target projects decide too, and the permission check covered only this project.
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     return this.database.run(sharedBranches, { projectId: project.id, userId: viewer.userId });
   }
 }

@@ -2,7 +2,7 @@ import type { PushedVariable } from '@rookery/contracts';
 
 /** Arguments of the pipelines of a push. */
 interface PipelineOptions {
-  readonly skips: boolean;
+  readonly isSkipped: boolean;
   readonly variables: readonly PushedVariable[];
   readonly inputs: Readonly<Record<string, string>>;
 }
@@ -14,16 +14,16 @@ const MAX_INPUTS = 20;
 /** Reads push options about pipelines. Malformed ones have no effect; the last value of a key counts. */
 export function readPipelineOptions(options: readonly string[]): PipelineOptions {
   const pairs = (name: string): ReadonlyMap<string, string> =>
-    new Map(options.flatMap((option) => pairIn(option, `ci.${name}=`)));
+    new Map(options.flatMap((option) => parsePair(option, `ci.${name}=`)));
   return {
-    skips: options.some((option) => option === 'ci.skip' || option.startsWith('ci.skip=')),
+    isSkipped: options.some((option) => option === 'ci.skip' || option.startsWith('ci.skip=')),
     variables: [...pairs('variable')].map(([key, value]) => ({ key, value })),
     inputs: Object.fromEntries([...pairs('input')].slice(0, MAX_INPUTS)),
   };
 }
 
 /** Shape: no pair, or one. */
-function pairIn(option: string, prefix: string): readonly (readonly [string, string])[] {
+function parsePair(option: string, prefix: string): readonly (readonly [string, string])[] {
   if (!option.startsWith(prefix)) return [];
   const [, key, value] = PAIR.exec(option.slice(prefix.length)) ?? [];
   return key === undefined ? [] : [[key, value!]];

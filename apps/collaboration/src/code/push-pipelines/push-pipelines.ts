@@ -59,14 +59,14 @@ export class PushPipelines {
   /** Returns the refs of a push whose pipelines start. Shape: none for an unknown push. Errors: Unavailable. */
   async listForPush(id: number): Promise<PushedPipelines> {
     const [push] = await this.database.run(PUSH, { id });
-    const { skips, variables, inputs } = readPipelineOptions(push?.options ?? []);
-    const repository = push && (await this.repositories.find(push.project_id));
-    if (!repository || push.user_id === null || !push.is_member || push.builds === 'disabled' || skips) {
+    const { isSkipped, variables, inputs } = readPipelineOptions(push?.options ?? []);
+    const repository = push && (await this.repositories.findRepository(push.project_id));
+    if (!repository || push.user_id === null || !push.is_member || push.builds === 'disabled' || isSkipped) {
       if (variables.length > 0) await this.forgetVariables(id);
       return NONE;
     }
     const updates = await this.database.run(UPDATES, { id });
-    const refs = await convertGitFailures(() => refsOf(repository, updates, push.ci_path));
+    const refs = await convertGitFailures(() => toPushedRefs(repository, updates, push.ci_path));
     if (refs.length === 0 && variables.length > 0) await this.forgetVariables(id);
     return { project_id: push.project_id, user_id: push.user_id, refs, variables, inputs };
   }
@@ -87,7 +87,7 @@ async function readKnown(repository: Repository, sha: ObjectId): Promise<Commit 
   }
 }
 
-async function refsOf(
+async function toPushedRefs(
   repository: Repository,
   updates: readonly UpdateRow[],
   ciPath: string | null,

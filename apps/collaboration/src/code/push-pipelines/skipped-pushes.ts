@@ -19,5 +19,5 @@ export async function isPushedWithoutPipeline(
   { project, branch, head }: { readonly project: number; readonly branch: string; readonly head: string },
 ): Promise<boolean> {
   const [push] = await reads.run(optionsOf, { project, ref: `refs/heads/${branch}`, head });
-  return push !== undefined && readPipelineOptions(push.options).skips;
+  return push !== undefined && readPipelineOptions(push.options).isSkipped;
 }

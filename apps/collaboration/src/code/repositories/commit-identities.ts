@@ -19,21 +19,21 @@ export class CommitIdentities {
    * Returns the caller as the author of a commit of now. Users without a public e-mail address get one that receives no
    * mail, so that commits do not reveal their private address.
    */
-  async identityOf({ userId }: Pick<SignedInViewer, 'userId'>): Promise<Identity> {
-    const user = (await this.directory.users([userId])).get(userId);
+  async findIdentity({ userId }: Pick<SignedInViewer, 'userId'>): Promise<Identity> {
+    const user = (await this.directory.findUsers([userId])).get(userId);
     const username = user?.username ?? String(userId);
     const email = user?.publicEmail || `${userId}-${username}@${this.noReplyHost}`;
     return { name: user?.name ?? username, email, at: this.clock.now() };
   }
 
-  /** Returns the id of the user whose address without mail this is. Shape: null for other addresses. */
-  userIdOf(email: string): number | null {
+  /** Returns the id of the user whose address without mail this is. Returns null for other addresses. */
+  parseUserId(email: string): number | null {
     const [local = '', host] = email.split('@');
     const id = /^([1-9]\d{0,14})-/.exec(local)?.[1];
     return id !== undefined && host === this.noReplyHost ? Number(id) : null;
   }
 
   private get noReplyHost(): string {
-    return `users.noreply.${new URL(this.links.web('')).hostname}`;
+    return `users.noreply.${new URL(this.links.webUrl('')).hostname}`;
   }
 }

@@ -20,7 +20,7 @@ export class FirstCommitsConsumer {
     const begun = events.filter(({ data }) => data.initialize_with_readme === true);
     if (begun.length === 0) return;
     await this.directory.assertCurrentFor(tx, begun);
-    const living = await this.directory.projects(begun.map(({ data }) => data.project_id));
+    const living = await this.directory.findProjects(begun.map(({ data }) => data.project_id));
     for (const project of living.values()) {
       await tx.run(addRepository, newRepository(project));
       // The job opens the repository, which writes the commit.

@@ -38,17 +38,17 @@ export class FirstCommits {
   ) {}
 
   /** Writes the first commit, unless the repository has a branch already. Errors: GitError. */
-  async write(repository: Repository, project: StartedProject): Promise<void> {
+  async writeFirstCommit(repository: Repository, project: StartedProject): Promise<void> {
     const branches = await listRefs(repository, { under: ['refs/heads'], max: 1 });
-    if (branches.length === 0) await this.push(repository, project);
+    if (branches.length === 0) await this.pushCommit(repository, project);
     await this.database.run(written, { projectId: project.id });
   }
 
   /** Writes a commit and creates the branch. One of several concurrent calls creates it; the others find that it exists. */
-  private async push(repository: Repository, project: StartedProject): Promise<void> {
-    const newId = await this.commit(repository, project);
+  private async pushCommit(repository: Repository, project: StartedProject): Promise<void> {
+    const newId = await this.createCommit(repository, project);
     const updates = [{ ref: await readHead(repository), oldId: NO_OBJECT, newId }];
-    const pushId = await this.intents.record(
+    const pushId = await this.intents.recordUpdates(
       { projectId: project.id, userId: project.creatorId, source: 'api' },
       updates,
     );
@@ -57,12 +57,15 @@ export class FirstCommits {
       const outcomes = await updateRefs(repository, updates, { atomic: true });
       moved = new Set(outcomes.filter((one) => one.moved).map(({ ref }) => ref));
     } finally {
-      await this.settlement.settle(repository, pushId, moved);
+      await this.settlement.settlePush(repository, pushId, moved);
     }
   }
 
-  private async commit(repository: Repository, { name, description, creatorId }: StartedProject): Promise<ObjectId> {
-    const author = await this.identities.identityOf({ userId: creatorId ?? 0 });
+  private async createCommit(
+    repository: Repository,
+    { name, description, creatorId }: StartedProject,
+  ): Promise<ObjectId> {
+    const author = await this.identities.findIdentity({ userId: creatorId ?? 0 });
     const content = Buffer.from(description ? `# ${name}\n\n${description}\n` : `# ${name}\n`);
     return inQuarantine(repository, async ({ repository: view, keep }) => {
       const [blob] = await writeBlobs(view, [content], content.length);

@@ -12,7 +12,9 @@ interface ServiceParams {
 
 /** Permits requests of git clients for one service. */
 export function usesGit(service: GitService): Permission<unknown, ProjectScope, Viewer> {
-  return ability(`repository.${service}`, (call, services) => check(call, services, service), { anonymous: 'asked' });
+  return ability(`repository.${service}`, (call, services) => checkGitAccess(call, services, service), {
+    anonymous: 'asked',
+  });
 }
 
 /** Permits requests for the service that the parameter `service` names. */
@@ -20,13 +22,13 @@ export const usesNamedGit: Permission<ServiceParams, ProjectScope, Viewer> = abi
   'repository.info-refs',
   (call, services) => {
     const { service } = call.params;
-    if (service === 'git-upload-pack' || service === 'git-receive-pack') return check(call, services, service);
+    if (service === 'git-upload-pack' || service === 'git-receive-pack') return checkGitAccess(call, services, service);
     // Only a download may be anonymous.
     if (!isSignedIn(call.viewer)) throw new Unauthorized();
     throw gitRefusal("The command you're trying to execute is not allowed.");
   },
 );
 
-function check(call: Call<unknown, ProjectScope>, services: RuleServices, service: GitService): Promise<true> {
+function checkGitAccess(call: Call<unknown, ProjectScope>, services: RuleServices, service: GitService): Promise<true> {
   return checkGit(call.viewer, call.within, service, () => mayPushSome(call, services));
 }

@@ -2,7 +2,7 @@ import { GitError, inQuarantine, NO_OBJECT, readRefs, updateRefs } from '@rooker
 import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
 
 /** Wanted value of a ref. Shape: null deletes it. */
-export interface WantedRef {
+export interface RefTarget {
   readonly ref: string;
   readonly id: ObjectId | null;
 }
@@ -10,7 +10,7 @@ export interface WantedRef {
 const ATTEMPTS = 5;
 
 /** Ref that keeps a commit although no branch reaches it. Clients do not see it. */
-export function keepAround(id: ObjectId): WantedRef {
+export function keepAround(id: ObjectId): RefTarget {
   return { ref: `refs/keep-around/${id}`, id };
 }
 
@@ -18,9 +18,9 @@ export function keepAround(id: ObjectId): WantedRef {
  * Sets refs that clients cannot push to, such as `refs/merge-requests/1/head`. All of them move or none. A concurrent
  * change is repeated. Errors: GitError `conflict` if others keep changing the same refs; other errors of git.
  */
-export async function setHiddenRefs(repository: Repository, wanted: readonly WantedRef[]): Promise<void> {
+export async function setHiddenRefs(repository: Repository, wanted: readonly RefTarget[]): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const updates = await changesTo(repository, wanted);
+    const updates = await planChanges(repository, wanted);
     const outcomes = await updateRefs(repository, updates, { atomic: true });
     const failed = outcomes.find((one) => !one.moved);
     if (!failed || failed.moved) return;
@@ -29,7 +29,7 @@ export async function setHiddenRefs(repository: Repository, wanted: readonly Wan
   throw new GitError('conflict', 'Other processes change the same refs.');
 }
 
-async function changesTo(repository: Repository, wanted: readonly WantedRef[]): Promise<RefUpdate[]> {
+async function planChanges(repository: Repository, wanted: readonly RefTarget[]): Promise<RefUpdate[]> {
   const now = await readRefs(
     repository,
     wanted.map(({ ref }) => ref),

@@ -74,22 +74,24 @@ export class ProjectRepositories {
   ) {}
 
   /** Opens the repository of a project, and creates it first if it does not exist. Errors: GitError. */
-  async open(project: RepositoryOwner): Promise<Repository> {
+  async openRepository(project: RepositoryOwner): Promise<Repository> {
     const [kept] = await this.database.run(rowOfRepository, { projectId: project.id });
     // The row comes first, so that a folder never lacks the row that removes it with its project.
-    const row = kept ?? (await this.add(project));
-    if (row.copiesProjectId !== null) return this.copies.copy(project.id, row, (source) => this.open(source));
+    const row = kept ?? (await this.addRow(project));
+    if (row.copiesProjectId !== null)
+      return this.copies.copyRepository(project.id, row, (source) => this.openRepository(source));
     const named = project.defaultBranch;
     const defaultBranch = named !== null && isShortRefName(named) ? named : FIRST_BRANCH;
     const address = { storage: row.storage, path: hashedPath(project.id) };
     const repository = await this.repositories.create(address, { defaultBranch });
     // The commit has the rights of the creator and transactions of its own, whichever request comes first.
-    if (row.needsReadme && isStarted(project)) await runShared(() => this.firstCommits.write(repository, project));
+    if (row.needsReadme && isStarted(project))
+      await runShared(() => this.firstCommits.writeFirstCommit(repository, project));
     return repository;
   }
 
   /** Commits a row that needs a first commit at once, because the transaction of the request may still be open. */
-  private async add(project: RepositoryOwner): Promise<RepositoryRow> {
+  private async addRow(project: RepositoryOwner): Promise<RepositoryRow> {
     const add = (): Promise<RepositoryRow[]> => this.database.run(addRepository, newRepository(project));
     const [row] = await (project.initializeWithReadme ? runShared(add) : add());
     return row!;
@@ -99,22 +101,24 @@ export class ProjectRepositories {
    * Runs a step with the repository of a project, which is created first if it does not exist.
    * Errors: Unavailable if too many git processes run, TooLarge; those of the step.
    */
-  use<T>(project: RepositoryOwner, step: (repository: Repository) => Promise<T>): Promise<T> {
-    return convertGitFailures(async () => step(await this.open(project)));
+  useRepository<T>(project: RepositoryOwner, step: (repository: Repository) => Promise<T>): Promise<T> {
+    return convertGitFailures(async () => step(await this.openRepository(project)));
   }
 
   /** Opens the repository of a project if it exists already, or has commits to begin with. */
-  async find(projectId: number): Promise<Repository | null> {
+  async findRepository(projectId: number): Promise<Repository | null> {
     const [row] = await this.database.run(rowOfRepository, { projectId });
     if (!row || row.needsReadme) return this.begin(projectId, row);
-    if (row.copiesProjectId !== null) return this.copies.copy(projectId, row, (source) => this.open(source));
+    if (row.copiesProjectId !== null)
+      return this.copies.copyRepository(projectId, row, (source) => this.openRepository(source));
     return this.openExisting(projectId, row);
   }
 
   /** Opens a repository that no request has used yet, if it has commits to begin with: those of a fork, or a README. */
   private async begin(projectId: number, row: RepositoryRow | undefined): Promise<Repository | null> {
     const project = await this.directory.findProjectForService(projectId);
-    if (project !== null && (project.fork !== null || project.initializeWithReadme)) return this.open(project);
+    if (project !== null && (project.fork !== null || project.initializeWithReadme))
+      return this.openRepository(project);
     return row ? this.openExisting(projectId, row) : null;
   }
 

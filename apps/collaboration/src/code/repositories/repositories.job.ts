@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { collaborationStorageMeasured } from '@rookery/contracts';
-import { countCommits, countObjects, countUnmaintained, maintain, readHead, readRef } from '@rookery/git';
+import { countCommits, countObjects, countUnmaintained, packRepository, readHead, readRef } from '@rookery/git';
 import type { Repository } from '@rookery/git';
 import { Job, Jobs } from '@rookery/jobs';
 import type { Interruptible, JobRun } from '@rookery/jobs';
@@ -17,7 +17,7 @@ const BATCH = 100;
 /** Longest count of the commits of a repository. Units: milliseconds. */
 const COUNT_MS = 1_800_000;
 
-interface Measuring {
+interface MeasureRun {
   readonly params: { readonly project_id: number };
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,8 +45,8 @@ export class RepositoriesJob {
   ) {}
 
   @Job(measureRepository)
-  async measure({ params, signal }: Measuring): Promise<void> {
-    const repository = await this.repositories.find(params.project_id);
+  async measure({ params, signal }: MeasureRun): Promise<void> {
+    const repository = await this.repositories.findRepository(params.project_id);
     if (!repository) return;
     // A repository that needs packing may be too slow to measure, so the packing does not wait for that.
     if (needsMaintenance({ ...(await countObjects(repository)), ...(await countUnmaintained(repository)) }))
@@ -60,13 +60,13 @@ export class RepositoriesJob {
    */
   @Job(maintainRepository)
   async maintain({ params, signal }: Pick<JobRun<typeof maintainRepository>, 'params' | 'signal'>): Promise<void> {
-    const repository = await this.repositories.find(params.project_id);
+    const repository = await this.repositories.findRepository(params.project_id);
     if (!repository) return;
-    await maintain(repository, signal);
+    await packRepository(repository, signal);
     await this.record(repository, { params, signal });
   }
 
-  private async record(repository: Repository, { params, signal }: Measuring): Promise<void> {
+  private async record(repository: Repository, { params, signal }: MeasureRun): Promise<void> {
     const measuredAt = new Date().toISOString();
     const head = await readRef(repository, await readHead(repository));
     const counts = await countObjects(repository);
@@ -95,8 +95,8 @@ export class RepositoriesJob {
     for (const { id, project_id: projectId } of pushes) {
       run?.signal.throwIfAborted();
       try {
-        const repository = await this.repositories.find(projectId);
-        if (repository) await this.settlement.settle(repository, id, null);
+        const repository = await this.repositories.findRepository(projectId);
+        if (repository) await this.settlement.settlePush(repository, id, null);
       } catch (error) {
         // One push does not keep those of other projects waiting; it is tried again in a minute.
         run?.signal.throwIfAborted();

@@ -20,10 +20,10 @@ export class RepositoryFactsController {
 
   @Internal('POST', INTERNAL_PATHS.repositoryFacts, INTERNAL_CALLERS.repositoryFacts)
   async facts({ body }: InternalRequest): Promise<RepositoryFactsAnswer> {
-    const known = await this.directory.projects(projectIdsIn(body));
+    const known = await this.directory.findProjects(parseProjectIds(body));
     const projects: RepositoryFactsAnswer['projects'][number][] = [];
     for (const { id, defaultBranch } of known.values()) {
-      const repository = await this.repositories.find(id);
+      const repository = await this.repositories.findRepository(id);
       const facts = repository && (await readRepositoryFacts(repository));
       projects.push({
         project_id: id,
@@ -36,7 +36,7 @@ export class RepositoryFactsController {
   }
 }
 
-function projectIdsIn(body: Readonly<Record<string, unknown>>): number[] {
+function parseProjectIds(body: Readonly<Record<string, unknown>>): number[] {
   const ids = body['project_ids'];
   const isList = Array.isArray(ids) && ids.length <= MAX_PROJECTS && ids.every((id) => Number.isSafeInteger(id));
   if (!isList) throw new InvalidParameters(['project_ids is invalid']);

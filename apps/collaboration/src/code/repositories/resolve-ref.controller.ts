@@ -15,14 +15,14 @@ export class ResolveRefController {
 
   @Internal('POST', INTERNAL_PATHS.resolveRef, INTERNAL_CALLERS.resolveRef)
   async resolve({ body }: InternalRequest): Promise<ResolveRefAnswer> {
-    const { project_id: projectId, name, finds_branch: findsBranch } = requestIn(body);
-    const repository = await this.repositories.find(projectId);
+    const { project_id: projectId, name, finds_branch: findsBranch } = parseRequest(body);
+    const repository = await this.repositories.findRepository(projectId);
     if (repository === null) return { commit: null };
     return { commit: await convertGitFailures(() => resolveRef(repository, name, findsBranch === true)) };
   }
 }
 
-function requestIn(body: Readonly<Record<string, unknown>>): ResolveRefRequest {
+function parseRequest(body: Readonly<Record<string, unknown>>): ResolveRefRequest {
   const { project_id: projectId, name } = body;
   if (!Number.isSafeInteger(projectId)) throw new InvalidParameters(['project_id is invalid']);
   if (name !== null && typeof name !== 'string') throw new InvalidParameters(['name is invalid']);

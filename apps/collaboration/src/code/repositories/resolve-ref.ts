@@ -8,39 +8,39 @@ const TAGS = 'refs/tags/';
 
 /**
  * Finds the commit that a name means, with the ref behind the name. A full ref name comes before a branch, and a branch
- * before a tag. Shape: a null name is the default branch; null = the repository has no such commit.
+ * before a tag. A null name is the default branch; null = the repository has no such commit.
  */
 export async function resolveRef(
   repository: Repository,
   name: string | null,
   findsBranch: boolean,
 ): Promise<ResolvedRef | null> {
-  const ref = await refOf(repository, name ?? (await readHead(repository)));
+  const ref = await findRef(repository, name ?? (await readHead(repository)));
   const sha = await resolveCommit(repository, ref ?? name ?? '');
   const [commit] = sha === null ? [] : await readCommits(repository, [sha]);
   if (!commit) return null;
   return {
     sha: commit.id,
-    ref: ref && shortNameOf(ref),
+    ref: ref && shortName(ref),
     is_tag: ref?.startsWith(TAGS) ?? false,
     committed_at: utcTime(commit.committer),
-    branch: findsBranch ? await branchWith(repository, commit.id) : null,
+    branch: findsBranch ? await findBranchAtCommit(repository, commit.id) : null,
   };
 }
 
 /** Returns the full name of the existing ref that a name means. */
-async function refOf(repository: Repository, name: string): Promise<string | null> {
+async function findRef(repository: Repository, name: string): Promise<string | null> {
   const candidates = [name, `${BRANCHES}${name}`, `${TAGS}${name}`].filter((one) => one !== 'HEAD' && isRefName(one));
   const existing = await readRefs(repository, candidates);
   return candidates.find((one) => existing.has(one)) ?? null;
 }
 
-async function branchWith(repository: Repository, id: ObjectId): Promise<string | null> {
+async function findBranchAtCommit(repository: Repository, id: ObjectId): Promise<string | null> {
   const [branch] = await listRefs(repository, { under: ['refs/heads'], contains: id, order: 'name', max: 1 });
-  return branch ? shortNameOf(branch.name) : null;
+  return branch ? shortName(branch.name) : null;
 }
 
-function shortNameOf(ref: string): string {
+function shortName(ref: string): string {
   const prefix = [BRANCHES, TAGS].find((one) => ref.startsWith(one)) ?? '';
   return ref.slice(prefix.length);
 }

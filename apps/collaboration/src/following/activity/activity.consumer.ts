@@ -43,27 +43,27 @@ export class ActivityConsumer {
   ) {}
 
   @Consume(noteables.created, RECORDING)
-  created({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
+  recordCreation({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
     return this.recordNoteables(tx, events, 'created', (event) => event.data.created_at);
   }
 
   @Consume(noteables.closed, RECORDING)
-  closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
+  recordClosing({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
     return this.recordNoteables(tx, events, 'closed', (event) => event.data.closed_at);
   }
 
   @Consume(noteables.reopened, RECORDING)
-  reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
+  recordReopening({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
     return this.recordNoteables(tx, events, 'reopened', (event) => event.data.reopened_at);
   }
 
   @Consume(noteables.merged, RECORDING)
-  merged({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
+  recordMerge({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
     return this.recordNoteables(tx, events, 'merged', (event) => event.data.merged_at);
   }
 
   @Consume(noteables.approved, RECORDING)
-  approved({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
+  recordApproval({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
     return this.recordNoteables(tx, events, 'approved', (event) => event.data.approved_at);
   }
 
@@ -182,7 +182,7 @@ export class ActivityConsumer {
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
     await this.directory.assertDeleted(tx, 'project', events, ids);
-    await attachedActivity.drop(tx, 'project', ids);
+    await attachedActivity.deleteRows(tx, 'project', ids);
   }
 
   /** Records entries of milestones of projects that still exist. Groups have no feeds. */

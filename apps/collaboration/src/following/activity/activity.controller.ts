@@ -23,7 +23,7 @@ export class ActivityController {
   own({ params, viewer, page }: Call<ListOwnActivity, undefined, SignedInViewer>): Promise<JsonPage> {
     const { activity } = this;
     if (params.scope === 'all') return activity.ofMemberships(viewer, toActivityFilter(params), page);
-    return activity.own(viewer, toActivityFilter(params), page);
+    return activity.listOwn(viewer, toActivityFilter(params), page);
   }
 
   @Endpoint('GET', 'users/:id/events', {

@@ -7,7 +7,7 @@ import { Database } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { readerOf, reads } from '../../base/noteables/reader';
+import { createReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { ActivityFeeds, FEED_COUNT_LIMIT } from './feeds';
 import type { ActivityFilter, Feed, FeedParams, FeedViewerParams } from './feeds';
@@ -29,16 +29,16 @@ export class ActivityQueries {
   }
 
   /** Lists entries of the caller. */
-  async own(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
-    return this.read('author', { ...viewerValues(viewer), author: viewer.userId }, filter, page);
+  async listOwn(viewer: SignedInViewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
+    await this.directory.requireFresh(viewer);
+    return this.readPage('author', { ...viewerValues(viewer), author: viewer.userId }, filter, page);
   }
 
   /** Lists entries of all users in the projects of which the caller is a member. */
   async ofMemberships(viewer: Viewer, filter: ActivityFilter, page: PageRequest): Promise<JsonPage> {
     if (viewer.userId === null) return NOTHING;
-    await this.directory.fresh(viewer);
-    return this.read('memberships', viewerValues(viewer), filter, page);
+    await this.directory.requireFresh(viewer);
+    return this.readPage('memberships', viewerValues(viewer), filter, page);
   }
 
   /**
@@ -51,12 +51,12 @@ export class ActivityQueries {
     filter: ActivityFilter,
     page: PageRequest,
   ): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
-    const [user] = await this.directory.filterVisible(viewer, await this.find(ref));
+    await this.directory.requireFresh(viewer);
+    const [user] = await this.directory.filterVisible(viewer, await this.findUsers(ref));
     if (!user) throw new NotFound('User');
     if (all) return this.ofMemberships(viewer, filter, page);
     if (user.privateProfile && !viewer.isAdmin && user.id !== viewer.userId) return NOTHING;
-    return this.read('author', { ...viewerValues(viewer), author: user.id }, filter, page);
+    return this.readPage('author', { ...viewerValues(viewer), author: user.id }, filter, page);
   }
 
   /** Lists entries of a project, by the access that was decided for the request. */
@@ -66,7 +66,7 @@ export class ActivityQueries {
     filter: ActivityFilter,
     page: PageRequest,
   ): Promise<JsonPage> {
-    const reader = readerOf(viewer, project);
+    const reader = createReader(viewer, project);
     const values = {
       ...viewerValues(viewer),
       project: project.id,
@@ -74,26 +74,26 @@ export class ActivityQueries {
       is_member: reader.isMember,
       reads_confidential: reader.readsConfidential,
       reads_internal: reader.readsInternal,
-      reads_issues: reads('issues', project, reader),
-      reads_merge_requests: reads('merge_requests', project, reader),
-      reads_snippets: reads('snippets', project, reader),
+      reads_issues: canReadFeature('issues', project, reader),
+      reads_merge_requests: canReadFeature('merge_requests', project, reader),
+      reads_snippets: canReadFeature('snippets', project, reader),
     };
-    return this.read('project', values, filter, page);
+    return this.readPage('project', values, filter, page);
   }
 
-  private async find(ref: number | string): Promise<DirectoryUserRow[]> {
+  private async findUsers(ref: number | string): Promise<DirectoryUserRow[]> {
     const isId = typeof ref === 'number';
-    return [...(isId ? await this.directory.users([ref]) : await this.directory.usersByUsername([ref])).values()];
+    return [...(isId ? await this.directory.findUsers([ref]) : await this.directory.usersByUsername([ref])).values()];
   }
 
-  private async read<F extends Feed>(
+  private async readPage<F extends Feed>(
     feed: F,
     values: FeedParams[F],
     filter: ActivityFilter,
     page: PageRequest,
   ): Promise<JsonPage> {
-    const [row] = await this.database.run(this.feeds.page(feed, filter, page, values));
-    if (row!.is_whole === false) return this.read('each_of_memberships', values, filter, page);
+    const [row] = await this.database.run(this.feeds.pageStatement(feed, filter, page, values));
+    if (row!.is_whole === false) return this.readPage('each_of_memberships', values, filter, page);
     return jsonPageOf(page, row!, FEED_COUNT_LIMIT);
   }
 }

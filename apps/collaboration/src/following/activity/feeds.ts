@@ -1,9 +1,9 @@
 import type { JsonPageRow, PageRequest } from '@rookery/kernel';
-import { filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { filter, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Filters, JsonRows, Statement } from '@rookery/persistence';
 import { projectAccessSql, readsCodeSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { readableSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 import { iidSql } from '../../base/noteables/references.shape';
@@ -117,8 +117,8 @@ const ACCESS = [
 export class ActivityFeeds {
   private readonly kinds: readonly NoteableKind[];
   private readonly targetJoins: string;
-  private readonly kept = new KeptStatements();
-  private readonly shape: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shape: ShapeSql;
   private readonly joined: string;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
@@ -126,7 +126,7 @@ export class ActivityFeeds {
     this.targetJoins = `${aboutSql(this.kinds)} ${NOTE}`;
     this.joined = `${NOTE} left join directory_users a on a.id = n.author_id
       left join directory_users author on author.id = e.author_id`;
-    this.shape = activityEventShape.over({
+    this.shape = activityEventShape.toSql({
       externalUrl,
       viewer: VIEWER,
       isAdmin: IS_ADMIN,
@@ -144,35 +144,40 @@ export class ActivityFeeds {
   }
 
   /** Returns the statement of a page. Statements without filters are kept prepared. */
-  page<F extends Feed>(feed: F, wanted: ActivityFilter, page: PageRequest, values: FeedParams[F]): Statement<FeedRow> {
+  pageStatement<F extends Feed>(
+    feed: F,
+    wanted: ActivityFilter,
+    page: PageRequest,
+    values: FeedParams[F],
+  ): Statement<FeedRow> {
     const { sort, ...narrowing } = wanted;
     const isPlain = isUsualPage(page) && Object.values(narrowing).every((value) => value === undefined);
     const name = isPlain ? `feeds_${feed}_${sort}_${page.perPage}` : null;
-    return this.kept.statement(name, values, () => this.listed(feed, wanted, page, values));
+    return this.kept.findOrCompose(name, values, () => this.listSql(feed, wanted, page, values));
   }
 
-  private listed(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): SqlDraft {
+  private listSql(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): SqlDraft {
     const { joined: joins } = this;
     const from = 'activity_events e';
     const parts = { name: 'feeds', from, carries: 'e.*', joins, bytes: 'e.bytes', values };
     const list = new ListQuery<never>(parts).orderBy([['e.created_at', wanted.sort]]);
-    const narrowed = ['true', ...list.asked(FILTERS, wanted)].join(' and ');
+    const narrowed = ['true', ...list.listConditions(FILTERS, wanted)].join(' and ');
     const by = `order by e.created_at ${wanted.sort}, e.id ${wanted.sort}`;
     const rows: JsonRows = (...of) => arraySql(this.shape, ...of);
     // `found` is read once: for the page, for the flag of a next page and for the count.
     const count = Math.max(FEED_COUNT_LIMIT + 1, page.page * page.perPage + 1);
     const isOfAll = feed === 'memberships' || feed === 'each_of_memberships';
-    return list.fromSource({ from, first: () => 'found e' }).json(page, {
+    return list.fromSource({ from, first: () => 'found e' }).jsonSql(page, {
       rows,
       counted: '(select count(*)::integer from found)',
       countedTo: FEED_COUNT_LIMIT,
-      with: isOfAll ? this.ofMemberships(feed, narrowed, by, count) : this.entries(feed, narrowed, by, count),
+      with: isOfAll ? this.ofMemberships(feed, narrowed, by, count) : this.entriesSql(feed, narrowed, by, count),
       ...(feed === 'memberships' ? { extraColumns: `${IS_WHOLE} as is_whole` } : {}),
     });
   }
 
   /** Common table expression `found`: visible entries of an author or of a project. */
-  private entries(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
+  private entriesSql(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
     return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.targetJoins}
       where e.${feed}_id = (select :${feed}::bigint) and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;

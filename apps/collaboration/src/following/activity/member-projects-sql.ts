@@ -5,8 +5,8 @@ const isEffectiveSql = (alias: string): string =>
     and ${alias}.access_level >= 10`;
 
 /**
- * Common table expressions up to `mine (project_id)`: the projects of which a user is a member, found from memberships and
- * not by checking every project. Shape: `user` is an SQL expression. A few projects without access may be among them (a
+ * Common table expressions up to `mine (project_id)`: the projects of which a user is a member, found from memberships
+ * and not by checking every project. `user` is an SQL expression. A few projects without access may be among them (a
  * share of a share), so readers of the list must check access. Source: ADR 0080.
  */
 export function memberProjectsSql(user: string): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { ActivityEntry } from './record-activity';
 
@@ -31,7 +31,7 @@ export interface CompletedPush {
 type PushRow = PushData & { readonly push_id: number };
 
 /** Single refs first, then one row for all bulk refs of a type and action. Refs that feeds do not show are left out. */
-const pushRows = prepared(
+const pushRows = prepareStatement(
   'activity_pushes',
   `with moved as (
      select u.push_id, u.is_bulk, coalesce(u.commit_count, 0) as commit_count, u.commit_title,

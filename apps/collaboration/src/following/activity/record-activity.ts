@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { attachedTo, prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
+import { attachedTo, prepareStatement, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { oldestExpiredSql } from '../../base/noteables/expired-rows';
 import { ACTIVITY_TARGET_TYPES, NOTE_TARGETS } from './activity-types';
@@ -30,7 +30,7 @@ export interface ActivityEntry {
   readonly importedFrom?: string;
 }
 
-const record = prepared(
+const record = prepareStatement(
   'activity_record',
   `insert into activity_events (source_event_id, project_id, author_id, action, target_type, target_id, noteable_type,
      noteable_id, created_at, push_data, imported_from)
@@ -42,24 +42,24 @@ const record = prepared(
    order by e.place
    on conflict do nothing`,
 );
-const dropOfNotes = prepared(
+const dropOfNotes = prepareStatement(
   'activity_drop_of_notes',
   `delete from activity_events e
    using unnest($1::text[], $2::bigint[], $3::bigint[]) as gone (noteable_type, noteable_id, note_id)
    where e.noteable_id = gone.noteable_id and e.noteable_type = gone.noteable_type and e.target_id = gone.note_id
      and e.target_type in (${NOTE_TARGETS})`,
 );
-/** SQL array of the ids of a chunk of entries. Shape: `$1` are ids of milestones. */
+/** SQL array of the ids of a chunk of entries. `$1` are ids of milestones. */
 const OF_MILESTONES = `array(select e.id from activity_events e where e.noteable_id = any($1::bigint[])
      and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}' limit ${REMOVAL_CHUNK})`;
 /** Deletes a chunk of entries. Shape: `$1` are ids of milestones. */
-const dropOfMilestones = prepared(
+const dropOfMilestones = prepareStatement(
   'activity_drop_of_milestones',
   `delete from activity_events where id = any(${OF_MILESTONES}) returning 1`,
 );
 
 /** Hands over a chunk of entries. Shape: `$1` are ids of merged milestones, `$2` is the milestone that remains. */
-const moveToMilestone = prepared(
+const moveToMilestone = prepareStatement(
   'activity_hand_over_milestones',
   `update activity_events set noteable_id = $2::bigint, target_id = $2::bigint where id = any(${OF_MILESTONES}) returning 1`,
 );
@@ -115,7 +115,7 @@ export const attachedActivity = attachedTo({
 });
 
 /** Deletes entries older than the retention time. */
-export const oldActivity = prepared(
+export const oldActivity = prepareStatement(
   'activity_drop_oldest',
   `delete from activity_events where ${oldestExpiredSql('activity_events', 'true')} returning 1`,
 );

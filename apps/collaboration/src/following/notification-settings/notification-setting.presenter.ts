@@ -1,40 +1,47 @@
 import { bool, choice, nested, presenter, text } from '@rookery/api-v4';
 import { NOTIFICATION_LEVELS } from './notification-levels';
-import type { GlobalNotificationSetting, ShownSetting } from './notification-settings.service';
+import type { GlobalNotificationSetting, NotificationSettingView } from './notification-settings.service';
 import { describeSwitch, isOn, SWITCH_NAMES } from './notification-switches';
 import type { NotificationSwitch } from './notification-switches';
 
 type SwitchFields = Record<
   NotificationSwitch,
-  [typeof bool, (setting: ShownSetting) => boolean, { about: string; when?: (setting: ShownSetting) => boolean }]
+  [
+    typeof bool,
+    (setting: NotificationSettingView) => boolean,
+    { about: string; when?: (setting: NotificationSettingView) => boolean },
+  ]
 >;
 
 /** Effective values, so that each one is a boolean. Source: reference work-tracking 8.1. */
-const events = presenter<ShownSetting>('NotificationSwitches').fields(
+const events = presenter<NotificationSettingView>('NotificationSwitches').fields(
   Object.fromEntries(
     SWITCH_NAMES.map((name) => [
       name,
       [
         bool,
-        (setting: ShownSetting) => isOn(setting.switches, name),
+        (setting: NotificationSettingView) => isOn(setting.switches, name),
         {
           about: describeSwitch(name),
-          ...(name === 'new_epic' ? { when: (setting: ShownSetting) => setting.hasEpics } : {}),
+          ...(name === 'new_epic' ? { when: (setting: NotificationSettingView) => setting.hasEpics } : {}),
         },
       ],
     ]),
   ) as SwitchFields,
 );
 
-const level = [choice(...NOTIFICATION_LEVELS), (setting: ShownSetting) => setting.level] as const;
+const level = [choice(...NOTIFICATION_LEVELS), (setting: NotificationSettingView) => setting.level] as const;
 const shownEvents = [
   nested(events),
-  (setting: ShownSetting) => setting,
-  { about: 'Only while the level is `custom`.', when: (setting: ShownSetting) => setting.level === 'custom' },
+  (setting: NotificationSettingView) => setting,
+  {
+    about: 'Only while the level is `custom`.',
+    when: (setting: NotificationSettingView) => setting.level === 'custom',
+  },
 ] as const;
 
 /** Setting of a group or project. */
-export const notificationSetting = presenter<ShownSetting>('NotificationSetting').fields({
+export const notificationSetting = presenter<NotificationSettingView>('NotificationSetting').fields({
   level,
   events: shownEvents,
 });

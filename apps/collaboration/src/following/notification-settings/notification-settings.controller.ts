@@ -5,7 +5,11 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { globalNotificationSetting, notificationSetting } from './notification-setting.presenter';
 import { toSwitches, UpdateGlobalNotificationSettings, UpdateNotificationSettings } from './notification-settings.dto';
 import { NotificationSettingsService } from './notification-settings.service';
-import type { GlobalNotificationSetting, ShownPlace, ShownSetting } from './notification-settings.service';
+import type {
+  GlobalNotificationSetting,
+  SettingParent,
+  NotificationSettingView,
+} from './notification-settings.service';
 
 const SOURCE = 'requirements 1 §4 Notification settings; reference work-tracking 8.1';
 
@@ -40,7 +44,7 @@ export class GlobalNotificationSettingsController {
   }
 }
 
-type PlaceCall<P> = Call<P, ProjectScope | GroupScope, SignedInViewer>;
+type ParentCall<P> = Call<P, ProjectScope | GroupScope, SignedInViewer>;
 
 /** Creates the controller with the routes of projects or of groups. */
 function settingsBelow(kind: 'project' | 'group') {
@@ -51,8 +55,8 @@ function settingsBelow(kind: 'project' | 'group') {
     constructor(readonly settings: NotificationSettingsService) {}
 
     @Endpoint('GET', '', { ...route, about: `Returns the caller's notification setting for a ${kind}.` })
-    show({ viewer, within }: PlaceCall<NoParams>): Promise<ShownSetting> {
-      return this.settings.show(viewer.userId, placeOf(within));
+    show({ viewer, within }: ParentCall<NoParams>): Promise<NotificationSettingView> {
+      return this.settings.show(viewer.userId, toSettingParent(within));
     }
 
     @Endpoint('PUT', '', {
@@ -61,9 +65,9 @@ function settingsBelow(kind: 'project' | 'group') {
       params: UpdateNotificationSettings,
       fails: [400],
     })
-    update({ params, viewer, within }: PlaceCall<UpdateNotificationSettings>): Promise<ShownSetting> {
+    update({ params, viewer, within }: ParentCall<UpdateNotificationSettings>): Promise<NotificationSettingView> {
       const change = { level: params.level, switches: toSwitches(params) };
-      return this.settings.update(viewer.userId, placeOf(within), change);
+      return this.settings.update(viewer.userId, toSettingParent(within), change);
     }
   }
   Object.defineProperty(PlacedNotificationSettingsController, 'name', {
@@ -76,7 +80,7 @@ export const ProjectNotificationSettingsController = settingsBelow('project');
 export const GroupNotificationSettingsController = settingsBelow('group');
 
 /** Epics are part of the highest plan and of groups only. Source: requirements 1 §4 Notification settings. */
-function placeOf(scope: ProjectScope | GroupScope): ShownPlace {
+function toSettingParent(scope: ProjectScope | GroupScope): SettingParent {
   return scope.kind === 'project'
     ? { type: 'project', id: scope.id, hasEpics: false }
     : { type: 'namespace', id: scope.id, hasEpics: scope.plan === 'ultimate' };

@@ -14,17 +14,17 @@ interface StoredSetting {
 }
 
 /** A setting as the API shows it. Shape: `hasEpics` if the switch for epics has an effect in the place. */
-export interface ShownSetting extends StoredSetting {
+export interface NotificationSettingView extends StoredSetting {
   readonly hasEpics: boolean;
 }
 
 /** The general setting of a user. Shape: `email` is the address to which notifications are sent. */
-export interface GlobalNotificationSetting extends ShownSetting {
+export interface GlobalNotificationSetting extends NotificationSettingView {
   readonly email: string;
 }
 
 /** Place of a setting and what it has. */
-export type ShownPlace = SettingPlace & { readonly hasEpics: boolean };
+export type SettingParent = SettingPlace & { readonly hasEpics: boolean };
 
 /** Changes to a setting. Shape: an omitted level, and switches that are left out, keep their values. */
 export interface SettingChange {
@@ -32,20 +32,20 @@ export interface SettingChange {
   readonly switches: Switches;
 }
 
-interface PlaceParams {
+interface SettingParams {
   readonly user: number;
   readonly type: SettingPlace['type'];
   readonly id: number;
 }
 
-const read = statement<PlaceParams, StoredSetting>(
+const read = statement<SettingParams, StoredSetting>(
   'notification_settings_read',
   `select level, switches from notification_settings
    where user_id = :user::bigint and source_type = :type::text and source_id = :id::bigint`,
 );
 /** Merges switches in one statement, so that concurrent requests lose none. */
 const write = statement<
-  PlaceParams & { readonly level: string | null; readonly initial: string; readonly switches: string },
+  SettingParams & { readonly level: string | null; readonly initial: string; readonly switches: string },
   StoredSetting
 >(
   'notification_settings_write',
@@ -67,17 +67,17 @@ export class NotificationSettingsService {
     private readonly suspects: SuspectAddresses,
   ) {}
 
-  async show(userId: number, place: ShownPlace): Promise<ShownSetting> {
-    const [row] = await this.database.run(read, paramsOf(userId, place));
+  async show(userId: number, place: SettingParent): Promise<NotificationSettingView> {
+    const [row] = await this.database.run(read, settingParams(userId, place));
     return { ...(row ?? { level: defaultLevel(place), switches: {} }), hasEpics: place.hasEpics };
   }
 
   /** Errors: Refused for an unknown level. */
-  async update(userId: number, place: ShownPlace, change: SettingChange): Promise<ShownSetting> {
+  async update(userId: number, place: SettingParent, change: SettingChange): Promise<NotificationSettingView> {
     checkLevel(change.level);
     if (change.level === undefined && Object.keys(change.switches).length === 0) return this.show(userId, place);
     const [row] = await this.database.run(write, {
-      ...paramsOf(userId, place),
+      ...settingParams(userId, place),
       level: change.level ?? null,
       initial: defaultLevel(place),
       switches: JSON.stringify(change.switches),
@@ -105,12 +105,12 @@ export class NotificationSettingsService {
     checkLevel(change.level);
     const { outcome, email } = await this.identity.notificationEmail({ user_id: userId, email: change.email });
     if (outcome === 'not_verified') throw new Invalid({ notification_email: ['must be an email you have verified'] });
-    if (change.email !== null) await this.suspects.clear(change.email);
+    if (change.email !== null) await this.suspects.clearAddress(change.email);
     return { ...(await this.update(userId, GLOBAL, change)), email };
   }
 }
 
-function paramsOf(user: number, place: SettingPlace): PlaceParams {
+function settingParams(user: number, place: SettingPlace): SettingParams {
   return { user, type: place.type, id: place.type === 'global' ? 0 : place.id };
 }
 

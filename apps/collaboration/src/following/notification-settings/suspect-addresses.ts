@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, prepared, statement } from '@rookery/persistence';
+import { Database, prepareStatement, statement } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
 import { EXPIRED_CHUNK } from '../../base/noteables/expired-rows';
 import type { SuspectAddress } from './suspect-address.entity';
@@ -29,8 +29,8 @@ const forget = statement<{ digest: string }, never>(
   'suspect_addresses_forget',
   'delete from suspect_addresses where digest = :digest',
 );
-/** Deletes a chunk of forgotten rows. Shape: `$1` is their age in days. */
-export const oldSuspects = prepared(
+/** Deletes a chunk of forgotten rows. `$1` is their age in days. */
+export const oldSuspects = prepareStatement(
   'suspect_addresses_drop_oldest',
   `delete from suspect_addresses where digest in (
      select s.digest from suspect_addresses s where s.refused_at < now() - $1::integer * interval '1 day'
@@ -54,28 +54,28 @@ export interface RefusedAddresses {
 export class SuspectAddresses {
   constructor(private readonly database: Database) {}
 
-  async among(addresses: readonly string[]): Promise<RefusedAddresses> {
-    const digests = [...new Set(addresses.map(digestOf))];
+  async findRefused(addresses: readonly string[]): Promise<RefusedAddresses> {
+    const digests = [...new Set(addresses.map(computeDigest))];
     const rows = digests.length === 0 ? [] : await this.database.run(find, { digests });
     const refusals = new Map(rows.map((row) => [row.digest, row.refusals]));
     return {
-      isSuspect: (address) => (refusals.get(digestOf(address)) ?? 0) >= REFUSALS_LIMIT,
-      isKnown: (address) => refusals.has(digestOf(address)),
+      isSuspect: (address) => (refusals.get(computeDigest(address)) ?? 0) >= REFUSALS_LIMIT,
+      isKnown: (address) => refusals.has(computeDigest(address)),
     };
   }
 
   /** Counts a refusal, at most one an hour. Returns true if this refusal made the address suspect. */
   async countRefusal(address: string): Promise<boolean> {
-    const [row] = await this.database.run(count, { digest: digestOf(address) });
+    const [row] = await this.database.run(count, { digest: computeDigest(address) });
     return row?.refusals === REFUSALS_LIMIT;
   }
 
   /** Forgets the refusals of an address. */
-  async clear(address: string): Promise<void> {
-    await this.database.run(forget, { digest: digestOf(address) });
+  async clearAddress(address: string): Promise<void> {
+    await this.database.run(forget, { digest: computeDigest(address) });
   }
 }
 
-function digestOf(address: string): string {
+function computeDigest(address: string): string {
   return createHash('sha256').update(address.toLowerCase()).digest('hex');
 }

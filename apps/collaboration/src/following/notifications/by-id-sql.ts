@@ -1,7 +1,7 @@
 /**
  * Returns a join by primary key whose order the planner cannot change. A plan that was cached while tables were small
- * would else read all users or all e-mails to find a few. Shape: `id` is an SQL expression over the preceding tables.
- * Source: docs/performance.md 5.15.
+ * would else read all users or all e-mails to find a few. `id` is an SQL expression over the preceding tables. Source:
+ * docs/performance.md 5.15.
  */
 export function byIdSql(
   table: string,

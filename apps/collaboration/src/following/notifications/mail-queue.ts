@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
-import { Database, prepared, Work } from '@rookery/persistence';
-import type { Prepared, Tx } from '@rookery/persistence';
+import { Database, prepareStatement, Work } from '@rookery/persistence';
+import type { PreparedStatement, Tx } from '@rookery/persistence';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
-import { MAIL_IDENTITY, messageIdFor } from './mailer/mail-identity';
+import { MAIL_IDENTITY, deriveMessageId } from './mailer/mail-identity';
 import type { MailIdentity } from './mailer/mail-identity';
 import { CHECK_VALID_MS, DueCheck } from './mailer/due-check';
-import type { Due } from './mailer/due-check';
+import type { DueRecipient } from './mailer/due-check';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mailer/mail-source';
 import { MailTable, withSpans } from './mailer/mail-table';
 import type { ClaimedMail } from './mailer/mail-table';
@@ -29,9 +29,9 @@ type DueRow = Omit<MailJob, 'kind'> & { readonly noteable_type: string };
 @Injectable()
 export class MailQueue implements MailSource {
   /** Loads e-mails with all facts. $1 ids, $2 for each the note to select if the row covers several, or null. */
-  private readonly load: Prepared;
+  private readonly load: PreparedStatement;
   /** Selects the e-mails that are still due. $1 ids. */
-  private readonly due: Prepared;
+  private readonly due: PreparedStatement;
   private readonly combined: CombinedMails;
   private readonly table = new MailTable('mails', 'update mails m set');
 
@@ -43,9 +43,9 @@ export class MailQueue implements MailSource {
     @Inject(mailerSettings.token) private readonly settings: MailerSettings,
     @Inject(MAIL_IDENTITY) private readonly identity: MailIdentity,
   ) {
-    this.load = prepared('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by place`);
+    this.load = prepareStatement('mails_load', `${kinds.all.map(dueSql).join(' union all ')} order by place`);
     const due = kinds.all.map((kind) => `select m.id, u.notification_email as address ${stillDueSql(kind)}`);
-    this.due = prepared('mails_due', due.join(' union all '));
+    this.due = prepareStatement('mails_due', due.join(' union all '));
     this.combined = new CombinedMails(kinds, (through, messages) => this.loadJobs(through, messages));
   }
 
@@ -53,14 +53,14 @@ export class MailQueue implements MailSource {
    * Takes due e-mails under a lease. Drops e-mails that their recipients may no longer get, and postpones those above the
    * allowance of a recipient. Errors: Unavailable while the copy of the directory is too old to decide.
    */
-  async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
-    const swept = await this.table.sweep(this.work, this.settings);
+  async takeMails(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
+    const swept = await this.table.postponeBlocked(this.work, this.settings);
     const taken = await this.table.takeBatch(this.work, async (tx, batch) => {
-      const claimed = await this.table.claim(tx, batch, this.settings);
+      const claimed = await this.table.claimMails(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, mails: [] };
       await this.directory.assertCurrent(tx);
       const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
-      const toSend = await this.combined.gather(tx, batch, allowed, this.settings);
+      const toSend = await this.combined.gatherMails(tx, batch, allowed, this.settings);
       return { count: claimed.length, mails: withSpans(await this.dueMails(tx, toSend), toSend) };
     });
     return { ...taken, count: taken.count + swept };
@@ -70,9 +70,9 @@ export class MailQueue implements MailSource {
     return this.table.isDue(this.database);
   }
 
-  async settle(outcomes: readonly MailOutcome[]): Promise<void> {
+  async settleMails(outcomes: readonly MailOutcome[]): Promise<void> {
     await this.combined.dropUncovered(this.database, outcomes);
-    await this.table.settle(this.database, outcomes);
+    await this.table.settleMails(this.database, outcomes);
   }
 
   measureQueue(): Promise<QueueLength> {
@@ -96,7 +96,7 @@ export class MailQueue implements MailSource {
       tx,
       dropped.map((id) => ({ id, state: 'dropped', reply: null, messageId: null, delayMs: 0, coveredIds: [] })),
     );
-    await this.table.drop(tx, gone);
+    await this.table.dropMails(tx, gone);
     const combinedMails = [...combinedJobs.values()].map((job) => this.combinedMail(job, checkedAt));
     return [...this.singleMails(jobs, checkedAt), ...combinedMails];
   }
@@ -110,9 +110,9 @@ export class MailQueue implements MailSource {
   }
 
   /** Selects the e-mails that are still due. Errors: Unavailable while the copy of the directory is too old to decide. */
-  private async stillDue(ids: readonly number[]): Promise<Due[]> {
+  private async stillDue(ids: readonly number[]): Promise<DueRecipient[]> {
     await this.directory.assertCurrent();
-    return this.database.prepared<Due>(this.due, [ids]);
+    return this.database.prepared<DueRecipient>(this.due, [ids]);
   }
 
   /** Makes e-mails of one message each. The text of an event is rendered once for each template, not for each recipient. */
@@ -140,7 +140,7 @@ export class MailQueue implements MailSource {
   /** Makes a combined e-mail. Messages that its recipient may no longer read are left out and not counted. */
   private combinedMail(taken: CombinedMailJob, takenAt: number): DueMail {
     const { id, attempts, created_at, address } = taken;
-    const messageId = messageIdFor(taken, this.identity);
+    const messageId = deriveMessageId(taken, this.identity);
     let job: CombinedMailJob | undefined = taken;
     let checkedAt = takenAt;
     return {

@@ -15,7 +15,7 @@ import { Participants } from './participants';
 import { QueueMails } from './queue-mails';
 import type { Notice } from './queue-mails';
 
-type To = Notice['to'];
+type NoticeRecipients = Notice['to'];
 
 /** E-mails may take half a second (docs/performance.md 2), so events of 100 ms are queued together (ADR 0025). */
 const QUEUEING = { effect: 'queue-mails', gatherMs: 100 };
@@ -39,10 +39,10 @@ export class NotificationsConsumer {
     for (const [kind, ofKind] of groupedByKind(this.kinds, present, (event) => event.data.noteable_type)) {
       const notices = ofKind.map((event): Notice => {
         const { note_id: noteId, noteable_id: noteableId } = event.data;
-        const ofNote = notice(event, 'note_created', noteableId!, mentioned(mentionedUsers.get(event.id)!));
-        return { ...ofNote, noteId, toParticipants: true };
+        const ofNote = createNotice(event, 'note_created', noteableId!, toMentioned(mentionedUsers.get(event.id)!));
+        return { ...ofNote, noteId, isForParticipants: true };
       });
-      await this.mails.queue(tx, kind, notices);
+      await this.mails.queueMails(tx, kind, notices);
     }
   }
 
@@ -54,7 +54,7 @@ export class NotificationsConsumer {
   }
 
   @Consume(noteables.created, QUEUEING)
-  async created({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
+  async notifyOfCreation({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
     const mentionedUsers = await this.recorder.recordFromNoteables(tx, events);
     const followers = await findLabelSubscribers(
@@ -63,16 +63,20 @@ export class NotificationsConsumer {
     );
     const notices = events.map((event, index) => {
       const { assignee_ids: assignees, reviewer_ids: reviewers = [] } = event.data;
-      const people = [...assigned(assignees), ...asked(reviewers), ...mentioned(mentionedUsers.get(event.id) ?? [])];
-      const to = [...people, ...subscribed(followers[index]!)];
-      return notice(event, 'created', event.aggregateId, to);
+      const people = [
+        ...toAssigned(assignees),
+        ...toReviewers(reviewers),
+        ...toMentioned(mentionedUsers.get(event.id) ?? []),
+      ];
+      const to = [...people, ...toSubscribed(followers[index]!)];
+      return createNotice(event, 'created', event.aggregateId, to);
     });
-    await this.mails.queue(tx, this.kinds.ofEvents(events), notices);
+    await this.mails.queueMails(tx, this.kinds.ofEvents(events), notices);
   }
 
   /** A new assignment goes to all participants, a new text only to the newly mentioned users; no user gets both. */
   @Consume(noteables.updated, QUEUEING)
-  async updated({ tx, events }: EffectBatch<NoteableEvent<'updated'>>): Promise<void> {
+  async notifyOfUpdate({ tx, events }: EffectBatch<NoteableEvent<'updated'>>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
     const mentionedUsers = await this.recorder.recordFromNoteables(
       tx,
@@ -82,43 +86,43 @@ export class NotificationsConsumer {
       const { added_assignee_ids: added, removed_assignee_ids: removed, mentioned_before: before } = event.data;
       const fresh = (mentionedUsers.get(event.id) ?? []).filter((id) => !before.includes(id));
       if (added.length + removed.length === 0) {
-        return notice(event, 'mentioned', event.aggregateId, mentioned(fresh));
+        return createNotice(event, 'mentioned', event.aggregateId, toMentioned(fresh));
       }
-      const to = [...assigned(added), ...mentioned(fresh), ...removed.map((userId) => ({ userId, reason: null }))];
-      const reassigned = notice(event, 'reassigned', event.aggregateId, to);
-      return { ...reassigned, toParticipants: true, details: { added, removed } };
+      const to = [...toAssigned(added), ...toMentioned(fresh), ...removed.map((userId) => ({ userId, reason: null }))];
+      const reassigned = createNotice(event, 'reassigned', event.aggregateId, to);
+      return { ...reassigned, isForParticipants: true, details: { added, removed } };
     });
     const kind = this.kinds.ofEvents(events);
-    await this.mails.queue(tx, kind, notices);
-    await this.mails.queue(tx, kind, events.flatMap(reviewerChangeNotices));
-    await this.mails.queue(tx, kind, events.flatMap(milestoned));
-    await this.mails.queue(tx, kind, await this.relabelled(tx, events));
+    await this.mails.queueMails(tx, kind, notices);
+    await this.mails.queueMails(tx, kind, events.flatMap(reviewerChangeNotices));
+    await this.mails.queueMails(tx, kind, events.flatMap(milestoneNotices));
+    await this.mails.queueMails(tx, kind, await this.labelNotices(tx, events));
   }
 
   @Consume(noteables.closed, QUEUEING)
-  closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
+  notifyOfClosing({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
     // A moved noteable is closed too, but participants get the e-mail about the move.
     const closed = events.filter((event) => event.data.moved !== true);
     return this.stateChanged(tx, closed, 'closed');
   }
 
   @Consume(noteables.reopened, QUEUEING)
-  reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
+  notifyOfReopening({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
     return this.stateChanged(tx, events, 'reopened');
   }
 
   @Consume(noteables.merged, QUEUEING)
-  merged({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
+  notifyOfMerge({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
     return this.stateChanged(tx, events, 'merged', (event) => event.data.automatic === true);
   }
 
   @Consume(noteables.approved, QUEUEING)
-  approved({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
+  notifyOfApproval({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
     return this.stateChanged(tx, events, 'approved');
   }
 
   @Consume(noteables.progressed, QUEUEING)
-  async progressed({ tx, events }: EffectBatch<NoteableEvent<'progressed'>>): Promise<void> {
+  async notifyOfProgress({ tx, events }: EffectBatch<NoteableEvent<'progressed'>>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
     const notices = events.map((event): Notice => {
       const { step, user_ids: users, commit_count: commits } = event.data;
@@ -126,19 +130,24 @@ export class NotificationsConsumer {
       const details = commits === undefined ? {} : { commits };
       // The platform finds conflicts, but the event names the author as actor, so the author must be notified explicitly.
       const toActor = step === 'conflicting';
-      return { ...notice(event, step, event.aggregateId, to), toParticipants: users === undefined, toActor, details };
+      return {
+        ...createNotice(event, step, event.aggregateId, to),
+        isForParticipants: users === undefined,
+        isForActor: toActor,
+        details,
+      };
     });
-    await this.mails.queue(tx, this.kinds.ofEvents(events), notices);
+    await this.mails.queueMails(tx, this.kinds.ofEvents(events), notices);
   }
 
   @Consume(noteables.unapproved, QUEUEING)
-  unapproved({ tx, events }: EffectBatch<NoteableEvent<'unapproved'>>): Promise<void> {
+  notifyOfUnapproval({ tx, events }: EffectBatch<NoteableEvent<'unapproved'>>): Promise<void> {
     return this.stateChanged(tx, events, 'unapproved');
   }
 
   /** Participants of a moved noteable become participants of its successor. Source: reference work-tracking 8.4. */
   @Consume(noteables.moved, QUEUEING)
-  async moved({ tx, events }: EffectBatch<NoteableEvent<'moved'>>): Promise<void> {
+  async notifyOfMove({ tx, events }: EffectBatch<NoteableEvent<'moved'>>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
     const kind = this.kinds.ofEvents(events);
     const moves = events.filter((event) => !event.data.is_clone);
@@ -148,10 +157,10 @@ export class NotificationsConsumer {
       moves.map((event) => ({ from: event.aggregateId, to: event.data.became_id })),
     );
     const notices = events.map((event) => ({
-      ...notice(event, event.data.is_clone ? 'cloned' : 'moved', event.aggregateId, []),
-      toParticipants: true,
+      ...createNotice(event, event.data.is_clone ? 'cloned' : 'moved', event.aggregateId, []),
+      isForParticipants: true,
     }));
-    await this.mails.queue(tx, kind, notices);
+    await this.mails.queueMails(tx, kind, notices);
   }
 
   /** Removes participants. Waiting e-mails about the note are dropped when they become due. */
@@ -166,13 +175,13 @@ export class NotificationsConsumer {
   }
 
   /** E-mails for subscribers of an added label. The queue skips users who already get an e-mail of the event. */
-  private async relabelled(tx: Tx, events: readonly Delivered<NoteableEvent<'updated'>>[]): Promise<Notice[]> {
+  private async labelNotices(tx: Tx, events: readonly Delivered<NoteableEvent<'updated'>>[]): Promise<Notice[]> {
     const added = events.map((event) => event.data.added_label_ids ?? []);
     const followers = await findLabelSubscribers(tx, added);
     return events.flatMap((event, index) => {
-      const to = subscribed(followers[index]!);
+      const to = toSubscribed(followers[index]!);
       if (to.length === 0) return [];
-      return [{ ...notice(event, 'relabelled', event.aggregateId, to), details: { labels: added[index] } }];
+      return [{ ...createNotice(event, 'relabelled', event.aggregateId, to), details: { labels: added[index] } }];
     });
   }
 
@@ -185,16 +194,16 @@ export class NotificationsConsumer {
     if (events.length === 0) return;
     await this.directory.assertCurrentFor(tx, events);
     const notices = events.map((event) => ({
-      ...notice(
+      ...createNotice(
         event,
         template,
         event.aggregateId,
         toActor(event) ? [{ userId: findActorId(event), reason: null }] : [],
       ),
-      toParticipants: true,
-      toActor: toActor(event),
+      isForParticipants: true,
+      isForActor: toActor(event),
     }));
-    await this.mails.queue(tx, this.kinds.ofEvents(events), notices);
+    await this.mails.queueMails(tx, this.kinds.ofEvents(events), notices);
   }
 }
 
@@ -205,11 +214,11 @@ type StateEvent = EventCause &
     readonly aggregateId: number;
   };
 
-function notice(
+function createNotice(
   event: { readonly id: string } & Parameters<typeof findActorId>[0],
   template: MailTemplate,
   noteableId: number,
-  to: To,
+  to: NoticeRecipients,
 ): Notice {
   return {
     eventId: event.id,
@@ -217,28 +226,34 @@ function notice(
     actorId: findActorId(event),
     noteableId,
     noteId: null,
-    toParticipants: false,
+    isForParticipants: false,
     to,
   };
 }
 
 /** Notice of a new or removed milestone. */
-function milestoned(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
+function milestoneNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
   const { milestone_id: milestone } = event.data;
   if (milestone === undefined) return [];
-  return [{ ...notice(event, 'milestoned', event.aggregateId, []), toParticipants: true, details: { milestone } }];
+  return [
+    { ...createNotice(event, 'milestoned', event.aggregateId, []), isForParticipants: true, details: { milestone } },
+  ];
 }
 
 /** Notice for users who became reviewers or stopped to be. */
 function reviewerChangeNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
   const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = event.data;
   if (added.length + removed.length === 0) return [];
-  const to = [...asked(added), ...removed.map((userId) => ({ userId, reason: null }))];
-  const changed = notice(event, 'rereviewed', event.aggregateId, to);
-  return [{ ...changed, toParticipants: true, details: { added, removed } }];
+  const to = [...toReviewers(added), ...removed.map((userId) => ({ userId, reason: null }))];
+  const changed = createNotice(event, 'rereviewed', event.aggregateId, to);
+  return [{ ...changed, isForParticipants: true, details: { added, removed } }];
 }
 
-const mentioned = (userIds: readonly number[]): To => userIds.map((userId) => ({ userId, reason: 'mentioned' }));
-const assigned = (userIds: readonly number[]): To => userIds.map((userId) => ({ userId, reason: 'assigned' }));
-const asked = (userIds: readonly number[]): To => userIds.map((userId) => ({ userId, reason: 'review_requested' }));
-const subscribed = (userIds: readonly number[]): To => userIds.map((userId) => ({ userId, reason: 'subscribed' }));
+const toMentioned = (userIds: readonly number[]): NoticeRecipients =>
+  userIds.map((userId) => ({ userId, reason: 'mentioned' }));
+const toAssigned = (userIds: readonly number[]): NoticeRecipients =>
+  userIds.map((userId) => ({ userId, reason: 'assigned' }));
+const toReviewers = (userIds: readonly number[]): NoticeRecipients =>
+  userIds.map((userId) => ({ userId, reason: 'review_requested' }));
+const toSubscribed = (userIds: readonly number[]): NoticeRecipients =>
+  userIds.map((userId) => ({ userId, reason: 'subscribed' }));

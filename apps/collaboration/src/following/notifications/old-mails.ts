@@ -1,5 +1,5 @@
-import { prepared } from '@rookery/persistence';
-import type { Prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { PreparedStatement } from '@rookery/persistence';
 import { oldestExpiredSql } from '../../base/noteables/expired-rows';
 
 const DONE = `p.state <> 'queued'
@@ -9,17 +9,17 @@ const DONE = `p.state <> 'queued'
  * Statements that delete old e-mails. Queued ones stay: old ones are few, since they are given up after two days. Rows of a
  * combined e-mail stay as long as it is queued.
  */
-export const oldMails: readonly Prepared[] = [
-  prepared('mails_drop_oldest', `delete from mails where ${oldestExpiredSql('mails', DONE)} returning 1`),
-  prepared(
+export const oldMails: readonly PreparedStatement[] = [
+  prepareStatement('mails_drop_oldest', `delete from mails where ${oldestExpiredSql('mails', DONE)} returning 1`),
+  prepareStatement(
     'account_mails_drop_oldest',
     `delete from account_mails where ${oldestExpiredSql('account_mails', `p.state <> 'queued'`)} returning 1`,
   ),
-  prepared(
+  prepareStatement(
     'pipeline_mails_drop_oldest',
     `delete from pipeline_mails where ${oldestExpiredSql('pipeline_mails', `p.state <> 'queued'`)} returning 1`,
   ),
-  prepared(
+  prepareStatement(
     'place_mails_drop_oldest',
     `delete from place_mails where ${oldestExpiredSql('place_mails', `p.state <> 'queued'`)} returning 1`,
   ),

@@ -23,15 +23,15 @@ export class ParticipantRecorder {
 
   /** Records authors of notes, and the users whom their notes mention. */
   async recordFromNotes(tx: Tx, events: readonly NoteEvent[]): Promise<MentionedUsers> {
-    const { present, texts } = await this.notes.textsOf(tx, events);
-    const mentioned = await this.mentionedIn(tx, texts);
+    const { present, texts } = await this.notes.readTexts(tx, events);
+    const mentioned = await this.findMentioned(tx, texts);
     const byEvent = new Map(present.map(({ event }, index) => [event.id, mentioned[index]!]));
     for (const [kind, ofKind] of groupedByKind(this.kinds, present, ({ note }) => note.noteable_type)) {
       const participations = ofKind.flatMap(
         ({ event, note: { note_id: noteId, noteable_id: noteableId, author_id } }) =>
           [author_id, ...byEvent.get(event.id)!].map((userId) => ({ noteableId, userId, noteId })),
       );
-      await this.participants.add(tx, kind, participations);
+      await this.participants.addParticipants(tx, kind, participations);
     }
     return byEvent;
   }
@@ -40,15 +40,15 @@ export class ParticipantRecorder {
   async recordFromNoteables(tx: Tx, events: readonly AnyNoteableEvent[]): Promise<MentionedUsers> {
     if (events.length === 0) return new Map();
     const { present, texts } = await readAuthoredTexts(tx, this.kinds, events);
-    const mentioned = await this.mentionedIn(tx, texts);
+    const mentioned = await this.findMentioned(tx, texts);
     const participations = present.flatMap(({ aggregateId: noteableId }, index) =>
       mentioned[index]!.map((userId) => ({ noteableId, userId, noteId: null })),
     );
-    await this.participants.add(tx, this.kinds.ofEvents(events), participations);
+    await this.participants.addParticipants(tx, this.kinds.ofEvents(events), participations);
     return new Map(present.map((event, index) => [event.id, mentioned[index]!]));
   }
 
-  private async mentionedIn(tx: Tx, texts: Parameters<UserMentions['listMentioned']>[1]): Promise<number[][]> {
+  private async findMentioned(tx: Tx, texts: Parameters<UserMentions['listMentioned']>[1]): Promise<number[][]> {
     return (await this.people.listMentioned(tx, texts)).map((people) => people.map((one) => one.userId));
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { accessSql, perKind, projectIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
@@ -20,7 +20,7 @@ const person = { user: 'u.id', isAdmin: '(u.admin and u.id = n.author_id)', isEx
 
 /** Only readers of an internal note become participants by it: later e-mails would reveal the note to others. */
 const add = perKind((kind) =>
-  prepared(
+  prepareStatement(
     `${kind.table}_participants_add`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
      select distinct on (i.id, p.user_id) '${kind.type}', i.id, p.user_id, ${projectIdSql(kind)}, p.note_id
@@ -34,7 +34,7 @@ const add = perKind((kind) =>
 );
 /** $1 moved noteables, $2 their successors. Shape: a commenter participates by the oldest of their notes there. */
 const copyToMoved = perKind(({ table, type }) =>
-  prepared(
+  prepareStatement(
     `${table}_participants_go_with`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
      select '${type}', i.id, p.user_id, i.project_id, case when p.note_id is not null then (
@@ -48,7 +48,7 @@ const copyToMoved = perKind(({ table, type }) =>
   ),
 );
 /** Authors of another note stay participants. */
-const dropOfNotes = prepared(
+const dropOfNotes = prepareStatement(
   'participants_drop_of_notes',
   `delete from participants p
    using unnest($1::text[], $2::bigint[], $3::bigint[]) as gone (noteable_type, noteable_id, note_id)
@@ -63,7 +63,7 @@ const dropOfNotes = prepared(
  */
 @Injectable()
 export class Participants {
-  async add(tx: Tx, kind: NoteableKind, participations: readonly Participation[]): Promise<void> {
+  async addParticipants(tx: Tx, kind: NoteableKind, participations: readonly Participation[]): Promise<void> {
     if (participations.length === 0) return;
     await tx.prepared(add(kind), [
       participations.map((one) => one.noteableId),

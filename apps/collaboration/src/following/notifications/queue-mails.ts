@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Jobs } from '@rookery/jobs';
-import { activeTraceparent, prepared, statement } from '@rookery/persistence';
+import { activeTraceparent, prepareStatement, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind, projectIdSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
@@ -24,10 +24,10 @@ export interface Notice {
   readonly noteableId: number;
   readonly noteId: number | null;
   /** Whether all participants of the noteable get it, or only the users in `to`. */
-  readonly toParticipants: boolean;
+  readonly isForParticipants: boolean;
   readonly to: readonly { readonly userId: number; readonly reason: MailReason | null }[];
   /** Whether the actor gets it too. */
-  readonly toActor?: boolean;
+  readonly isForActor?: boolean;
   /** Ids and counts only. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -35,7 +35,7 @@ export interface Notice {
 /** Ranks of reasons: the strongest one is the least. */
 const RANKED = MAIL_REASONS.map((reason) => `'${reason}'`).join(', ');
 const NO_REASON = MAIL_REASONS.length + 1;
-const rankOf = (reason: MailReason): number => MAIL_REASONS.indexOf(reason) + 1;
+const reasonRank = (reason: MailReason): number => MAIL_REASONS.indexOf(reason) + 1;
 
 /** A number in SQL: e-mails that the user `u` may still get now, minus waiting ones that were not charged yet. */
 const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledSql('$12')}) from mail_allowances a
@@ -67,10 +67,10 @@ const queue = perKind((kind) => {
   const sets = [['assigned', kind.assignees] as const, ['review_requested', kind.reviewers] as const];
   const assigned = sets
     .flatMap(([reason, people]) =>
-      people ? [`union all select s.user_id, ${rankOf(reason)} from ${people.ofSql('t.noteable_id')} s`] : [],
+      people ? [`union all select s.user_id, ${reasonRank(reason)} from ${people.ofSql('t.noteable_id')} s`] : [],
     )
     .join(' ');
-  return prepared(
+  return prepareStatement(
     `${kind.table}_mails_queue`,
     `with e as materialized (
      select e.*, n.id is not null as has_note, coalesce(n.internal, false) as is_internal
@@ -91,7 +91,7 @@ const queue = perKind((kind) => {
        ${assigned}
        union all select p.user_id, ${NO_REASON} from participants p
          where p.noteable_id = t.noteable_id and p.noteable_type = '${kind.type}'
-       union all select s.user_id, ${rankOf('subscribed')} from subscriptions s
+       union all select s.user_id, ${reasonRank('subscribed')} from subscriptions s
          where s.noteable_id = t.noteable_id and s.noteable_type = '${kind.type}' and s.subscribed
        offset 0) of_it
      where t.to_participants and not $15::boolean
@@ -112,7 +112,7 @@ const queue = perKind((kind) => {
        where sent.noteable_id = i.id))
    ), notified as materialized (
      select e.number, e.note_id, recipient.noteable_id, recipient.user_id, recipient.project_id, recipient.room,
-       case when recipient.subscribed is false then ${rankOf('mentioned')} else coalesce(${rank}, ${NO_REASON}) end as rank,
+       case when recipient.subscribed is false then ${reasonRank('mentioned')} else coalesce(${rank}, ${NO_REASON}) end as rank,
        ${rank} is null as is_watching,
        row_number() over (partition by recipient.user_id order by e.number) as place
      from recipient join e on e.noteable_id = recipient.noteable_id and (e.to_actor or e.actor_id <> recipient.user_id)
@@ -156,10 +156,10 @@ export class QueueMails {
   ) {}
 
   /** Wakes the mailer of this process once the rows are committed. A job notifies users who watch a popular place. */
-  async queue(tx: Tx, kind: NoteableKind, notices: readonly Notice[]): Promise<void> {
+  async queueMails(tx: Tx, kind: NoteableKind, notices: readonly Notice[]): Promise<void> {
     if (notices.length === 0 || !this.settings.isEnabled) return;
     const watching = await findWatchers(tx, kind, notices);
-    await this.insert(tx, kind, notices, watching, false);
+    await this.insertMails(tx, kind, notices, watching, false);
     for (const place of watching) {
       if (place.user_ids.length < WATCHERS_LIMIT) continue;
       const ofPlace = notices.filter(({ noteableId }) => place.noteable_ids.includes(noteableId));
@@ -181,12 +181,12 @@ export class QueueMails {
   ): Promise<number | null> {
     if (!this.settings.isEnabled) return null;
     const watching = await findWatchers(tx, kind, notices, after);
-    if (watching.length > 0) await this.insert(tx, kind, notices, watching, true);
+    if (watching.length > 0) await this.insertMails(tx, kind, notices, watching, true);
     const last = watching.find((place) => place.user_ids.length === WATCHERS_LIMIT);
     return last?.user_ids.at(-1) ?? null;
   }
 
-  private async insert(
+  private async insertMails(
     tx: Tx,
     kind: NoteableKind,
     notices: readonly Notice[],
@@ -204,7 +204,7 @@ export class QueueMails {
       column('actorId'),
       column('noteableId'),
       column('noteId'),
-      column('toParticipants'),
+      column('isForParticipants'),
       notices.map((notice) => JSON.stringify(notice.details ?? {})),
       people.map((one) => one.number),
       people.map((one) => one.userId),
@@ -214,7 +214,7 @@ export class QueueMails {
       watchers.map((one) => one.noteableId),
       watchers.map((one) => one.userId),
       forWatchersOnly,
-      notices.map((notice) => notice.toActor ?? false),
+      notices.map((notice) => notice.isForActor ?? false),
       activeTraceparent(),
     ]);
     if (queued.length > 0) tx.afterCommit(() => this.mailer.nudge());

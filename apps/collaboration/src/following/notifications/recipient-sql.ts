@@ -6,9 +6,9 @@ import { byIdSql } from './by-id-sql';
 import { isSwitchedOnSql, isWatchedSql } from './composing/mail-templates';
 
 /**
- * Joins and conditions under which a user may get e-mails about a noteable: the user is active, has a confirmed address and
- * can read the noteable now, and e-mails are enabled in the project and all groups above it. Checked when an e-mail is
- * queued and again when it is sent. Shape: the alias `i` (the noteable) is given; defines `u` (the user) and `a` (their
+ * Joins and conditions under which a user may get e-mails about a noteable: the user is active, has a confirmed address
+ * and can read the noteable now, and e-mails are enabled in the project and all groups above it. Checked when an e-mail
+ * is queued and again when it is sent. The alias `i` (the noteable) is given; defines `u` (the user) and `a` (their
  * access). Source: reference work-tracking 8.2, 8.3.
  */
 export function recipientSql(kind: ReadableKind, o: { readonly userId: string }) {
@@ -31,8 +31,8 @@ export function addresseeSql({ userId, access }: { readonly userId: string; read
 }
 
 /**
- * Boolean SQL: whether the recipient can read the note of an e-mail; true for an e-mail without a note. Shape: `note` is
- * the id by which the alias `n` was joined; `a` is the access.
+ * Boolean SQL: whether the recipient can read the note of an e-mail; true for an e-mail without a note. `note` is the
+ * id by which the alias `n` was joined; `a` is the access.
  */
 export function recipientReadsNoteSql(note: string): string {
   return `(${note} is null or (n.id is not null and (not n.internal or a.reads_internal)))`;

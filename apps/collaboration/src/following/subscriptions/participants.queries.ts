@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
@@ -29,34 +29,34 @@ const person = {
 /** Lists the participants of a noteable that the reader may see. Source: reference work-tracking 9.1. */
 @Injectable()
 export class ParticipantsQueries {
-  private readonly kept = new KeptStatements();
+  private readonly kept = new CachedStatements();
   private readonly person;
 
   constructor(
     private readonly database: Database,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.person = personShape.over({ user: 'u', externalUrl });
+    this.person = personShape.toSql({ user: 'u', externalUrl });
   }
 
-  async page(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
-    const [row] = await this.database.run(this.statement(on, page, readerValues(viewer, on)));
+  async list(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
+    const [row] = await this.database.run(this.listStatement(on, page, readerValues(viewer, on)));
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, row);
   }
 
-  statement(
+  listStatement(
     { kind, by }: Pick<NoteableReference, 'kind' | 'by'>,
     page: PageRequest,
     values: ReaderParams,
   ): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `${statementsName(kind, by, 'participants')}_${page.perPage}` : null;
-    return this.kept.statement(name, values, () =>
+    return this.kept.findOrCompose(name, values, () =>
       new ListQuery<never>({ name: 'participants', from: 'directory_users u', carries: 'u.*', values })
         .fromSource({ from: `directory_users u join lateral ${accessSql(kind, person)} a on true` })
         .where(`u.id = any(array(${participantIdsSql(kind)})) and ${readableSql(kind, 'a', 'u.id')}`)
         .orderBy([['u.id', 'asc']])
-        .json(page, {
+        .jsonSql(page, {
           rows: (from, order) => arraySql(this.person, from, order),
           from: `from ${kind.table} i where ${namedVisibleSql(kind, by)}`,
         }),

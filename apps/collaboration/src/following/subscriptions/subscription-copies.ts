@@ -1,8 +1,8 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-const copy = prepared(
+const copy = prepareStatement(
   'subscriptions_copy',
   `insert into subscriptions (noteable_type, noteable_id, user_id, project_id, subscribed, created_at)
    select noteable_type, $3::bigint, user_id, $4::bigint, subscribed, created_at

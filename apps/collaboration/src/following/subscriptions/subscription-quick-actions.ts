@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { executeEach } from '../../talk/mentions/quick-actions/action-set';
-import type { Outcome } from '../../talk/mentions/quick-actions/action-set';
+import type { ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { SubscriptionsService } from './subscriptions.service';
@@ -19,9 +19,9 @@ export class SubscriptionQuickActions {
     actions: QuickActionsService,
     private readonly subscriptions: SubscriptionsService,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: Object.keys(MESSAGES),
-      fits: ({ abilities }) => abilities.includes('subscriptions'),
+      supportsKind: ({ abilities }) => abilities.includes('subscriptions'),
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
@@ -34,8 +34,8 @@ export class SubscriptionQuickActions {
     viewer: SignedInViewer,
     on: NoteableReference,
     name: keyof typeof MESSAGES,
-  ): Promise<Outcome> {
-    await this.subscriptions.setIn(tx, viewer, on, name === 'subscribe');
+  ): Promise<ActionResult> {
+    await this.subscriptions.setInTransaction(tx, viewer, on, name === 'subscribe');
     return { said: MESSAGES[name], changes: { subscription_event: name } };
   }
 }

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText, page } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { routesBelow, OneNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { personShape } from '../../base/noteables/person.shape';
 import { ParticipantsQueries } from './participants.queries';
@@ -10,7 +10,7 @@ import { SubscriptionsService } from './subscriptions.service';
 
 const SOURCE = 'reference work-tracking 9.7';
 
-type SubscriptionCall = BelowCall<OneNoteable, SignedInViewer>;
+type SubscriptionCall = BelowCall<IdentifyNoteable, SignedInViewer>;
 
 /** Controller of subscriptions and participants of noteables of one kind. */
 export function subscriptionsController(routes: NoteableRoutes) {
@@ -18,7 +18,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
   const noteable = routesBelow(routes);
   const at = (tail: string) => ({
     within: noteable.within,
-    params: noteable.params(OneNoteable),
+    params: noteable.params(IdentifyNoteable),
     ...noteable.aliases(tail),
   });
   const path = (tail: string): string => `/${routes.path}/${tail}`;
@@ -40,7 +40,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       fails: [304],
     })
     async subscribe(call: SubscriptionCall): Promise<JsonText> {
-      return new JsonText(await this.subscriptions.set(call.viewer, noteable.referenceOf(call), true));
+      return new JsonText(await this.subscriptions.setSubscription(call.viewer, noteable.referenceOf(call), true));
     }
 
     @Endpoint('POST', path('unsubscribe'), {
@@ -52,7 +52,7 @@ export function subscriptionsController(routes: NoteableRoutes) {
       fails: [304],
     })
     async unsubscribe(call: SubscriptionCall): Promise<JsonText> {
-      return new JsonText(await this.subscriptions.set(call.viewer, noteable.referenceOf(call), false));
+      return new JsonText(await this.subscriptions.setSubscription(call.viewer, noteable.referenceOf(call), false));
     }
 
     @Endpoint('GET', path('participants'), {
@@ -62,8 +62,8 @@ export function subscriptionsController(routes: NoteableRoutes) {
       may: noteable.may.read,
       answers: page(personShape.presenter),
     })
-    listParticipants(call: BelowCall<OneNoteable, Viewer>): Promise<JsonPage> {
-      return this.participants.page(call.viewer, noteable.referenceOf(call), call.page);
+    listParticipants(call: BelowCall<IdentifyNoteable, Viewer>): Promise<JsonPage> {
+      return this.participants.list(call.viewer, noteable.referenceOf(call), call.page);
     }
   }
   return nameClass(`${kind.type}SubscriptionsController`, SubscriptionsController);

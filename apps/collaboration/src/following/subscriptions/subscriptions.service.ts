@@ -29,12 +29,17 @@ export class SubscriptionsService {
   }
 
   /** Subscribes or unsubscribes the viewer. Errors: NotModified if nothing changes. */
-  set(viewer: SignedInViewer, on: NoteableReference, isSubscribed: boolean): Promise<string> {
-    return this.work.run((tx) => this.setIn(tx, viewer, on, isSubscribed));
+  setSubscription(viewer: SignedInViewer, on: NoteableReference, isSubscribed: boolean): Promise<string> {
+    return this.work.run((tx) => this.setInTransaction(tx, viewer, on, isSubscribed));
   }
 
   /** Does the same inside a given transaction. */
-  async setIn(tx: Tx, viewer: SignedInViewer, on: NoteableReference, isSubscribed: boolean): Promise<string> {
+  async setInTransaction(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    isSubscribed: boolean,
+  ): Promise<string> {
     const { lock, write, shown } = this.statementsOf(on);
     const reader = readerValues(viewer, on);
     const locked = await tx.run(lock, reader);
@@ -70,7 +75,7 @@ function subscriptionStatements(kind: NoteableKind, by: 'id' | 'iid', externalUr
     above: ':above::bigint[]',
     person: { user: viewer, isAdmin: IS_ADMIN, isExternal: ':is_external::boolean' },
   };
-  const shown = kind.detailed.over({ externalUrl, ...parent, readsInternal: READS_INTERNAL, viewer });
+  const shown = kind.detailed.toSql({ externalUrl, ...parent, readsInternal: READS_INTERNAL, viewer });
   const projectId = kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
   const name = statementsName(kind, by, 'follow');
   return {

@@ -47,16 +47,16 @@ const settle = statement<ChangeParams, never>(
 /** To-dos about access requests. Source: reference work-tracking 6.3, 6.4. */
 @Injectable()
 export class AccessRequestTodos {
-  async raise(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
-    if (requests.length > 0) await tx.run(raise, paramsOf(requests));
+  async raiseTodos(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
+    if (requests.length > 0) await tx.run(raise, changeParams(requests));
   }
 
-  async settle(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
-    if (requests.length > 0) await tx.run(settle, paramsOf(requests));
+  async settleTodos(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
+    if (requests.length > 0) await tx.run(settle, changeParams(requests));
   }
 }
 
-function paramsOf(changes: readonly AccessRequestChange[]): ChangeParams {
+function changeParams(changes: readonly AccessRequestChange[]): ChangeParams {
   return {
     events: changes.map((one) => one.eventId),
     users: changes.map((one) => one.userId),

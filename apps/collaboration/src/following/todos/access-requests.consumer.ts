@@ -26,11 +26,11 @@ export class AccessRequestsConsumer {
       isRequest: data.state === 'requested',
     }));
     // A request of the same user after the settlement is newer and stays.
-    await this.todos.raise(
+    await this.todos.raiseTodos(
       tx,
       changes.filter(({ isRequest }) => isRequest),
     );
-    await this.todos.settle(
+    await this.todos.settleTodos(
       tx,
       changes.filter(({ isRequest }) => !isRequest),
     );
@@ -40,6 +40,6 @@ export class AccessRequestsConsumer {
   async groupDeleted({ tx, events }: EffectBatch<typeof groupDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.group_id);
     await this.directory.assertDeleted(tx, 'group', events, ids);
-    await attachedTodos.drop(tx, 'group', ids);
+    await attachedTodos.deleteRows(tx, 'group', ids);
   }
 }

@@ -1,12 +1,12 @@
 import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { routesBelow, OneNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { MarkingService } from './marking.service';
 import { todoDetailShape } from './todo.shape';
 
-/** Controller that adds a noteable of one kind to the caller's to-dos. Shape: `others` are further paths of the route. */
+/** Controller that adds a noteable of one kind to the caller's to-dos. `others` are further paths of the route. */
 export function markingController(routes: NoteableRoutes, others: readonly string[] = []) {
   const noteable = routesBelow(routes);
   const { aliases = [] } = noteable.aliases('todo');
@@ -21,12 +21,12 @@ export function markingController(routes: NoteableRoutes, others: readonly strin
       about: `Adds ${routes.a} to the caller's to-dos.`,
       source: 'reference work-tracking 6.1, 6.3',
       may: noteable.may.write,
-      params: noteable.params(OneNoteable),
+      params: noteable.params(IdentifyNoteable),
       answers: created(todoDetailShape.presenter),
       fails: [304],
     })
-    async create(call: BelowCall<OneNoteable, SignedInViewer>): Promise<JsonText> {
-      return new JsonText(await this.marking.mark(call.viewer, noteable.referenceOf(call)));
+    async create(call: BelowCall<IdentifyNoteable, SignedInViewer>): Promise<JsonText> {
+      return new JsonText(await this.marking.markNoteable(call.viewer, noteable.referenceOf(call)));
     }
   }
   return nameClass(`${routes.kind.type}MarkingController`, MarkingController);

@@ -20,15 +20,17 @@ export class MarkingService {
   ) {}
 
   /** Adds a to-do and returns it as JSON. Errors: NotModified if the caller has a pending to-do on the noteable. */
-  mark(viewer: SignedInViewer, on: NoteableReference): Promise<string> {
-    return this.work.run(async (tx) => this.todos.one(tx, viewer, await this.markIn(tx, viewer, on, NOW)));
+  markNoteable(viewer: SignedInViewer, on: NoteableReference): Promise<string> {
+    return this.work.run(async (tx) =>
+      this.todos.findTodo(tx, viewer, await this.markInTransaction(tx, viewer, on, NOW)),
+    );
   }
 
   /**
    * Adds a to-do inside a given transaction and returns its id. The to-do is newer than the transaction, because the effects
    * of that transaction settle older ones.
    */
-  async markIn(tx: Tx, viewer: SignedInViewer, on: NoteableReference, later = JUST_AFTER): Promise<number> {
+  async markInTransaction(tx: Tx, viewer: SignedInViewer, on: NoteableReference, later = JUST_AFTER): Promise<number> {
     const [row] = await tx.run(statementsOf(on).mark, { ...readerValues(viewer, on), later });
     if (!row) throw new NotFound(on.kind.resource);
     if (row.todo_id === null) throw new NotModified();
@@ -36,7 +38,7 @@ export class MarkingService {
   }
 
   /** Marks all pending to-dos of the viewer on the noteable as done. Errors: NotModified if there are none. */
-  async settleIn(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
+  async settleInTransaction(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
     const [row] = await tx.run(statementsOf(on).settle, readerValues(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.settled === 0) throw new NotModified();

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import {
   accessSql,
@@ -52,7 +52,7 @@ const person = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 /**
  * Boolean SQL: whether a later note settles a to-do, which is then inserted as done: events may come out of order.
  * Comments settle it. System notes settle it if the event of the same change does (`settles` in the consumer). A reply
- * settles only to-dos of its thread. Shape: `later` is the later note, `n` the note that raised the to-do.
+ * settles only to-dos of its thread. `later` is the later note, `n` the note that raised the to-do.
  */
 const settlesSql = `case when not later.system then not later.is_reply or later.thread_id = coalesce(n.thread_id, n.id)
   else (later.body in ('closed', 'reopened', 'merged', 'approved this merge request', 'changed the description')
@@ -83,7 +83,7 @@ const awardedSql = ({ type }: NoteableKind): string =>
  * read an edited text.
  */
 const raise = perKind((kind) =>
-  prepared(
+  prepareStatement(
     `${kind.table}_todos_raise`,
     `insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, note_id, source_event_id,
        state, created_at, updated_at)
@@ -104,15 +104,15 @@ const raise = perKind((kind) =>
 );
 
 /**
- * Prepares a statement twice, for to-dos of projects and for to-dos of groups, so that each uses its index. Shape: `sql`
- * gets a function that returns the condition on the project, with the alias of the values.
+ * Prepares a statement twice, for to-dos of projects and for to-dos of groups, so that each uses its index. `sql` gets
+ * a function that returns the condition on the project, with the alias of the values.
  */
 export const preparedByParent = (name: string, sql: (inParent: (values: string) => string) => string) => ({
-  project: prepared(
+  project: prepareStatement(
     name,
     sql((values) => `t.project_id = ${values}.project_id`),
   ),
-  group: prepared(
+  group: prepareStatement(
     `${name}_in_groups`,
     sql(() => 't.project_id is null'),
   ),
@@ -129,7 +129,7 @@ const settle = preparedByParent(
      and (s.thread_id is null
        or exists (select 1 from notes n where n.id = t.note_id and coalesce(n.thread_id, n.id) = s.thread_id))`,
 );
-const settleForAll = prepared(
+const settleForAll = prepareStatement(
   'todos_settle_for_all',
   `update todos t set state = 'done', updated_at = now()
    from unnest($1::bigint[], $2::text[], $3::bigint[], $4::timestamptz[]) as s (project_id, target_type, target_id, at)
@@ -149,9 +149,9 @@ const dropOfNotes = preparedByParent(
 export class RaiseTodos {
   constructor(private readonly kinds: NoteableKinds) {}
 
-  async raise(tx: Tx, all: readonly TodoCandidate[]): Promise<void> {
+  async raiseTodos(tx: Tx, all: readonly TodoCandidate[]): Promise<void> {
     for (const [kind, candidates] of groupedByKind(this.kinds, all, (one) => one.targetType)) {
-      const column = columnsOf(candidates);
+      const column = columnReader(candidates);
       await tx.prepared(raise(kind), [
         column('eventId'),
         column('userId'),
@@ -164,9 +164,9 @@ export class RaiseTodos {
     }
   }
 
-  async settle(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+  async settleTodos(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
     for (const [parent, ones] of splitByParent(settlements)) {
-      const column = columnsOf(ones);
+      const column = columnReader(ones);
       const where = [column('projectId'), column('targetType'), column('targetId'), column('threadId')];
       await tx.prepared(settle[parent], [column('userId'), ...where, column('action'), column('at')]);
     }
@@ -178,14 +178,14 @@ export class RaiseTodos {
     action: TodoAction,
     targets: readonly (DeletedTarget & { readonly at: string })[],
   ): Promise<void> {
-    const column = columnsOf(targets);
+    const column = columnReader(targets);
     const values = [column('projectId'), column('targetType'), column('targetId'), column('at')];
     if (targets.length > 0) await tx.prepared(settleForAll, [...values, action]);
   }
 
   async dropOfNotes(tx: Tx, gone: readonly (DeletedTarget & { readonly noteId: number })[]): Promise<void> {
     for (const [parent, ones] of splitByParent(gone)) {
-      const column = columnsOf(ones);
+      const column = columnReader(ones);
       const targets = [column('projectId'), column('targetType'), column('targetId')];
       await tx.prepared(dropOfNotes[parent], [...targets, column('noteId')]);
     }
@@ -203,6 +203,6 @@ export function splitByParent<R extends { readonly projectId: number | null }>(
 }
 
 /** Returns a function that reads one property of all rows, for `unnest`. */
-export function columnsOf<R>(rows: readonly R[]): <K extends keyof R>(key: K) => R[K][] {
+export function columnReader<R>(rows: readonly R[]): <K extends keyof R>(key: K) => R[K][] {
   return (key) => rows.map((row) => row[key]);
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { executeEach } from '../../talk/mentions/quick-actions/action-set';
-import type { Outcome } from '../../talk/mentions/quick-actions/action-set';
+import type { ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { MarkingService } from './marking.service';
@@ -14,9 +14,9 @@ export class TodoQuickActions {
     actions: QuickActionsService,
     private readonly marking: MarkingService,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: ['todo', 'done'],
-      fits: ({ abilities }) => abilities.includes('marking'),
+      supportsKind: ({ abilities }) => abilities.includes('marking'),
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
@@ -24,12 +24,12 @@ export class TodoQuickActions {
     });
   }
 
-  private async carryOut(tx: Tx, viewer: SignedInViewer, on: NoteableReference, name: string): Promise<Outcome> {
+  private async carryOut(tx: Tx, viewer: SignedInViewer, on: NoteableReference, name: string): Promise<ActionResult> {
     if (name === 'todo') {
-      await this.marking.markIn(tx, viewer, on);
+      await this.marking.markInTransaction(tx, viewer, on);
       return { said: 'Added a to-do item.', changes: { todo_event: 'mark' } };
     }
-    await this.marking.settleIn(tx, viewer, on);
+    await this.marking.settleInTransaction(tx, viewer, on);
     return { said: 'Marked your to-do items as done.', changes: { todo_event: 'done' } };
   }
 }

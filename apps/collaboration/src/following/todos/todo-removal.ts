@@ -1,6 +1,6 @@
 import { attachedTo } from '@rookery/persistence';
 import type { DeletedNoteables, Tx } from '@rookery/persistence';
-import { preparedByParent, columnsOf, splitByParent } from './raise-todos';
+import { preparedByParent, columnReader, splitByParent } from './raise-todos';
 
 const dropOfTargets = preparedByParent(
   'todos_drop_of_targets',
@@ -33,7 +33,7 @@ export const attachedTodos = attachedTo({
 async function dropOfNoteables(tx: Tx, { type, rows }: DeletedNoteables): Promise<void> {
   const gone = rows.map(({ id, projectId }) => ({ targetType: type, targetId: id, projectId }));
   for (const [parent, ones] of splitByParent(gone)) {
-    const column = columnsOf(ones);
+    const column = columnReader(ones);
     await tx.prepared(dropOfTargets[parent], [column('projectId'), column('targetType'), column('targetId')]);
   }
 }

@@ -1,5 +1,5 @@
 import { pagePathSql, readableSql } from '../../base/noteables/noteable-kinds';
-import type { DetailSql, NoteableKind } from '../../base/noteables/noteable-kinds';
+import type { PersonalDetailSql, NoteableKind } from '../../base/noteables/noteable-kinds';
 import { placeTargetShapes } from './todo.shape';
 
 /**
@@ -16,7 +16,7 @@ export interface TodoTarget {
   readonly bytes: string;
   titleSql(fullPath: string): string;
   pathSql(fullPath: string): string;
-  jsonSql(sql: DetailSql, shape: 'listed' | 'detailed'): string;
+  jsonSql(sql: PersonalDetailSql, shape: 'listed' | 'detailed'): string;
 }
 
 function targetOfKind(kind: NoteableKind): TodoTarget {
@@ -28,7 +28,7 @@ function targetOfKind(kind: NoteableKind): TodoTarget {
     bytes: kind.listedBytes,
     titleSql: () => 'i.title',
     pathSql: (fullPath) => pagePathSql(kind, fullPath),
-    jsonSql: (sql, shape) => kind[shape].over(sql).sql,
+    jsonSql: (sql, shape) => kind[shape].toSql(sql).sql,
   };
 }
 
@@ -42,7 +42,7 @@ const PLACES: readonly TodoTarget[] = [
     bytes: '0',
     titleSql: (fullPath) => fullPath,
     pathSql: (fullPath) => `${fullPath} || '/-/project_members?tab=access_requests'`,
-    jsonSql: (sql) => placeTargetShapes.Project.over(sql).sql,
+    jsonSql: (sql) => placeTargetShapes.Project.toSql(sql).sql,
   },
   {
     type: 'Namespace',
@@ -52,7 +52,7 @@ const PLACES: readonly TodoTarget[] = [
     bytes: '0',
     titleSql: (fullPath) => fullPath,
     pathSql: (fullPath) => `'groups/' || ${fullPath} || '/-/group_members?tab=access_requests'`,
-    jsonSql: (sql) => placeTargetShapes.Namespace.over(sql).sql,
+    jsonSql: (sql) => placeTargetShapes.Namespace.toSql(sql).sql,
   },
 ];
 

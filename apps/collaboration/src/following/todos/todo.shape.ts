@@ -69,12 +69,12 @@ const commonFields = (name: string, target: ReturnType<typeof json.written>) =>
  * missing), `author` (directory_users, may be missing).
  * Source: requirements 1 §2 To-do item; reference work-tracking 6.2.
  */
-const todo = (name: string, target: ReturnType<typeof json.written>) =>
+const createTodoShape = (name: string, target: ReturnType<typeof json.written>) =>
   commonFields(name, target)
     .extend<{ readonly externalUrl: string }>(name)
     .fields({ project: [json.object(projectShape), (sql) => sql] }, () => 't.group_id is null')
     .extend<{ readonly externalUrl: string }>(name)
     .fields({ group: [json.object(groupShape), (sql) => sql] }, () => 't.group_id is not null');
 
-export const todoShape = todo('Todo', json.written(targets.listed));
-export const todoDetailShape = todo('TodoDetail', json.written(targets.detailed));
+export const todoShape = createTodoShape('Todo', json.written(targets.listed));
+export const todoDetailShape = createTodoShape('TodoDetail', json.written(targets.detailed));

@@ -41,9 +41,11 @@ export class TodosConsumer {
   @Consume(noteCreated, { effect: 'raise-todos' })
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
     const relevant = this.onTargets(events);
-    await this.todos.settle(
+    await this.todos.settleTodos(
       tx,
-      relevant.map((event) => settlement(event, toTodoTarget(event), event.data.created_at, event.data.thread_id)),
+      relevant.map((event) =>
+        createSettlement(event, toTodoTarget(event), event.data.created_at, event.data.thread_id),
+      ),
     );
     await this.raiseFromNotes(tx, relevant, (event) => causedAt(event, event.data.created_at));
   }
@@ -61,105 +63,105 @@ export class TodosConsumer {
 
   /** An emoji on the noteable or a note settles to-dos too. */
   @Consume(awardEmojiCreated, { effect: 'settle-todos' })
-  async awarded({ tx, events }: EffectBatch<typeof awardEmojiCreated>): Promise<void> {
-    await this.todos.settle(
+  async settleOnAward({ tx, events }: EffectBatch<typeof awardEmojiCreated>): Promise<void> {
+    await this.todos.settleTodos(
       tx,
-      this.onTargets(events).map((event) => settlement(event, toTodoTarget(event), event.data.created_at)),
+      this.onTargets(events).map((event) => createSettlement(event, toTodoTarget(event), event.data.created_at)),
     );
   }
 
   @Consume(noteables.created, { effect: 'raise-todos' })
-  async created({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
-    const target = this.targetsOf(events);
+  async raiseOnCreation({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
+    const target = this.mapToTargets(events);
     if (!target) return;
     const at = (event: (typeof events)[number]): string => causedAt(event, event.data.created_at);
     const assigned = events.flatMap((event) => [
-      ...requests('assigned', event, target(event), event.data.assignee_ids, at(event)),
-      ...requests('review_requested', event, target(event), event.data.reviewer_ids, at(event)),
+      ...requestTodos('assigned', event, target(event), event.data.assignee_ids, at(event)),
+      ...requestTodos('review_requested', event, target(event), event.data.reviewer_ids, at(event)),
     ]);
     if (assigned.length > 0) await this.directory.assertCurrentFor(tx, events);
-    await this.todos.raise(tx, [...assigned, ...(await this.mentionedInNoteables(tx, events, at))]);
+    await this.todos.raiseTodos(tx, [...assigned, ...(await this.mentionedInNoteables(tx, events, at))]);
   }
 
   @Consume(noteables.updated, { effect: 'raise-todos' })
-  async updated({ tx, events }: EffectBatch<NoteableEvent<'updated'>>): Promise<void> {
-    const target = this.targetsOf(events);
+  async raiseOnUpdate({ tx, events }: EffectBatch<NoteableEvent<'updated'>>): Promise<void> {
+    const target = this.mapToTargets(events);
     if (!target) return;
     const at = (event: (typeof events)[number]): string => event.data.changed_at;
-    await this.todos.settle(tx, [
-      ...events.filter(settles).map((event) => settlement(event, target(event), at(event))),
+    await this.todos.settleTodos(tx, [
+      ...events.filter(settlesTodos).map((event) => createSettlement(event, target(event), at(event))),
       ...events.flatMap((event) => withdrawnReviews(event, target(event))),
     ]);
     const assigned = events.flatMap((event) => [
-      ...requests('assigned', event, target(event), event.data.added_assignee_ids, at(event)),
-      ...requests('review_requested', event, target(event), event.data.added_reviewer_ids, at(event)),
+      ...requestTodos('assigned', event, target(event), event.data.added_assignee_ids, at(event)),
+      ...requestTodos('review_requested', event, target(event), event.data.added_reviewer_ids, at(event)),
     ]);
     if (assigned.length > 0) await this.directory.assertCurrentFor(tx, events);
     const changed = events.filter((event) => event.data.text_changed);
-    await this.todos.raise(tx, [...assigned, ...(await this.mentionedInNoteables(tx, changed, at))]);
+    await this.todos.raiseTodos(tx, [...assigned, ...(await this.mentionedInNoteables(tx, changed, at))]);
   }
 
   @Consume(noteables.closed, { effect: 'settle-todos' })
-  async closed({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
-    const target = this.targetsOf(events);
-    const settled = target && events.map((event) => settlement(event, target(event), event.data.closed_at));
-    await this.todos.settle(tx, settled ?? []);
-    await this.todos.settleForAll(tx, 'unmergeable', mergeRequestsIn(settled ?? []));
+  async settleOnClosing({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
+    const target = this.mapToTargets(events);
+    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.closed_at));
+    await this.todos.settleTodos(tx, settled ?? []);
+    await this.todos.settleForAll(tx, 'unmergeable', onlyMergeRequests(settled ?? []));
   }
 
   @Consume(noteables.reopened, { effect: 'settle-todos' })
-  async reopened({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
-    const target = this.targetsOf(events);
-    const settled = target && events.map((event) => settlement(event, target(event), event.data.reopened_at));
-    await this.todos.settle(tx, settled ?? []);
+  async settleOnReopening({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
+    const target = this.mapToTargets(events);
+    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.reopened_at));
+    await this.todos.settleTodos(tx, settled ?? []);
   }
 
   @Consume(noteables.merged, { effect: 'settle-todos' })
-  async merged({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
-    const target = this.targetsOf(events);
-    const settled = target && events.map((event) => settlement(event, target(event), event.data.merged_at));
-    await this.todos.settle(tx, settled ?? []);
-    await this.todos.settleForAll(tx, 'unmergeable', mergeRequestsIn(settled ?? []));
+  async settleOnMerge({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
+    const target = this.mapToTargets(events);
+    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.merged_at));
+    await this.todos.settleTodos(tx, settled ?? []);
+    await this.todos.settleForAll(tx, 'unmergeable', onlyMergeRequests(settled ?? []));
   }
 
   @Consume(noteables.approved, { effect: 'settle-todos' })
-  async approved({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
-    const target = this.targetsOf(events);
-    const settled = target && events.map((event) => settlement(event, target(event), event.data.approved_at));
-    await this.todos.settle(tx, settled ?? []);
+  async settleOnApproval({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
+    const target = this.mapToTargets(events);
+    const settled = target && events.map((event) => createSettlement(event, target(event), event.data.approved_at));
+    await this.todos.settleTodos(tx, settled ?? []);
   }
 
   /** A push of the source branch settles the to-dos of the user who pushed. */
   @Consume(noteables.progressed, { effect: 'settle-todos' })
-  async progressed({ tx, events }: EffectBatch<NoteableEvent<'progressed'>>): Promise<void> {
-    const target = this.targetsOf(events);
+  async settleOnPush({ tx, events }: EffectBatch<NoteableEvent<'progressed'>>): Promise<void> {
+    const target = this.mapToTargets(events);
     const pushed = target ? events.filter(({ data }) => data.step === 'pushed') : [];
-    await this.todos.settle(
+    await this.todos.settleTodos(
       tx,
-      pushed.map((event) => settlement(event, target!(event), event.data.progressed_at)),
+      pushed.map((event) => createSettlement(event, target!(event), event.data.progressed_at)),
     );
   }
 
   @Consume(mergeRequestApprovalRequested, { effect: 'raise-todos' })
   async approvalRequested({ tx, events }: EffectBatch<typeof mergeRequestApprovalRequested>): Promise<void> {
-    const target = this.targetsOf(events);
+    const target = this.mapToTargets(events);
     if (!target) return;
     await this.directory.assertCurrentFor(tx, events);
     const candidates = events.flatMap((event) =>
-      requests('approval_required', event, target(event), event.data.approver_ids, event.data.requested_at),
+      requestTodos('approval_required', event, target(event), event.data.approver_ids, event.data.requested_at),
     );
-    await this.todos.raise(tx, candidates);
+    await this.todos.raiseTodos(tx, candidates);
   }
 
   @Consume(projectDeleted, { effect: 'drop-todos' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
     await this.directory.assertDeleted(tx, 'project', events, ids);
-    await attachedTodos.drop(tx, 'project', ids);
+    await attachedTodos.deleteRows(tx, 'project', ids);
   }
 
   /** Returns a function from an event to its target; null if the kind has no to-dos. */
-  private targetsOf(
+  private mapToTargets(
     events: readonly { readonly aggregateType: string }[],
   ): ((event: NoteableChange) => DeletedTarget) | null {
     const kind = this.kinds.ofEvents(events);
@@ -182,16 +184,16 @@ export class TodosConsumer {
     events: readonly E[],
     at: (event: E) => string,
   ): Promise<void> {
-    const { present, texts } = await this.notes.textsOf(tx, events);
+    const { present, texts } = await this.notes.readTexts(tx, events);
     if (!texts.some(mayMention)) return;
     await this.directory.assertCurrentFor(tx, events);
     const mentionedUsers = await this.people.listMentioned(tx, texts);
-    await this.todos.raise(
+    await this.todos.raiseTodos(
       tx,
       present.flatMap(({ event, note }, index) => {
         const target = { targetType: note.noteable_type, targetId: note.noteable_id, noteId: note.note_id };
         const cause = { eventId: event.id, authorId: findActorId(event), ...target, at: at(event) };
-        return mentions(cause, mentionedUsers[index]!, mentionedBefore(event));
+        return mentionTodos(cause, mentionedUsers[index]!, mentionedBefore(event));
       }),
     );
   }
@@ -209,7 +211,7 @@ export class TodosConsumer {
     return present.flatMap((event, index) => {
       const target = { targetType, targetId: event.aggregateId, noteId: null };
       const cause = { eventId: event.id, authorId: findActorId(event), ...target, at: at(event) };
-      return mentions(cause, mentionedUsers[index]!, mentionedBefore(event));
+      return mentionTodos(cause, mentionedUsers[index]!, mentionedBefore(event));
     });
   }
 }
@@ -219,7 +221,7 @@ function toTodoTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeo
   return { projectId: data.project_id, targetType: data.noteable_type, targetId: data.noteable_id! };
 }
 
-function settlement(
+function createSettlement(
   event: Parameters<typeof findActorId>[0] & { readonly time: string },
   target: DeletedTarget,
   stated: string,
@@ -229,7 +231,7 @@ function settlement(
 }
 
 /** Closed merge requests have no conflicts that matter. */
-function mergeRequestsIn(settled: readonly Settlement[]): Settlement[] {
+function onlyMergeRequests(settled: readonly Settlement[]): Settlement[] {
   return settled.filter(({ targetType }) => targetType === 'MergeRequest');
 }
 
@@ -242,7 +244,7 @@ function withdrawnReviews({ data }: Delivered<NoteableEvent<'updated'>>, target:
 }
 
 /** Whether an update settles the actor's to-dos. Assigning oneself does not, and neither does reviewing. */
-function settles({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolean {
+function settlesTodos({ actorId, data }: Delivered<NoteableEvent<'updated'>>): boolean {
   const { text_changed, added_assignee_ids, removed_assignee_ids, added_label_ids, removed_label_ids, milestone_id } =
     data;
   const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = data;
@@ -261,7 +263,7 @@ function mentionedBefore(event: NoteEvent | TextEvent): readonly number[] {
   return 'mentioned_before' in event.data ? event.data.mentioned_before : [];
 }
 
-function requests(
+function requestTodos(
   action: 'assigned' | 'review_requested' | 'approval_required',
   event: TextEvent | Delivered<typeof mergeRequestApprovalRequested>,
   { targetType, targetId }: DeletedTarget,
@@ -272,7 +274,11 @@ function requests(
   return (userIds ?? []).map((userId) => ({ ...cause, userId, action }));
 }
 
-function mentions(cause: Cause, mentionedUsers: readonly MentionedUser[], before: readonly number[]): TodoCandidate[] {
+function mentionTodos(
+  cause: Cause,
+  mentionedUsers: readonly MentionedUser[],
+  before: readonly number[],
+): TodoCandidate[] {
   return mentionedUsers
     .filter((one) => !before.includes(one.userId))
     .map(({ userId, isDirect }) => ({ ...cause, userId, action: isDirect ? 'directly_addressed' : 'mentioned' }));

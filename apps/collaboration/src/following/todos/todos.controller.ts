@@ -3,7 +3,7 @@ import { created, Endpoint, JsonText, none, page, signedIn } from '@rookery/api-
 import type { Call, JsonPage, NoParams } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { todoDetailShape, todoShape } from './todo.shape';
-import { ListTodos, OneTodo } from './todos.dto';
+import { ListTodos, IdentifyTodo } from './todos.dto';
 import { TodosService } from './todos.service';
 
 type TodoCall<P> = Call<P, undefined, SignedInViewer>;
@@ -20,17 +20,17 @@ export class TodosController {
     answers: page(todoShape.presenter),
   })
   list({ params, viewer, page }: TodoCall<ListTodos>): Promise<JsonPage> {
-    return this.todos.page(viewer, params, page);
+    return this.todos.list(viewer, params, page);
   }
 
   @Endpoint('POST', ':id/mark_as_done', {
     about: "Marks one of the caller's to-dos as done.",
     source: 'requirements 1 §3, §4 To-do items; reference work-tracking 6.1',
     may: signedIn(),
-    params: OneTodo,
+    params: IdentifyTodo,
     answers: created(todoDetailShape.presenter),
   })
-  async markDone({ params, viewer }: TodoCall<OneTodo>): Promise<JsonText> {
+  async markDone({ params, viewer }: TodoCall<IdentifyTodo>): Promise<JsonText> {
     return new JsonText(await this.todos.markDone(viewer, params.id));
   }
 

@@ -13,6 +13,6 @@ export class ListTodos implements ExactInput<TodoFilter, ListTodos> {
   @OneOf(TODO_TARGET_TYPES, { optional: true }) type?: TodoTargetType;
 }
 
-export class OneTodo {
+export class IdentifyTodo {
   @Int() id: number;
 }

@@ -43,11 +43,11 @@ export class TodosService {
    * statement returns its position. Otherwise the directory waits or refuses, and the list is read again. Users with to-dos
    * of groups cost a second read.
    */
-  async page(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<JsonPage> {
-    let row = await this.read(viewer, filter, page);
+  async list(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<JsonPage> {
+    let row = await this.readPage(viewer, filter, page);
     if (!isCurrent(row, viewer)) {
-      await this.directory.fresh(viewer);
-      row = await this.read(viewer, filter, page);
+      await this.directory.requireFresh(viewer);
+      row = await this.readPage(viewer, filter, page);
     }
     return jsonPageOf(page, row);
   }
@@ -57,15 +57,15 @@ export class TodosService {
    * user, or on a target that the viewer may no longer see.
    */
   async markDone(viewer: SignedInViewer, id: number): Promise<string> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     return this.work.run(async (tx) => {
       await tx.run(markOne, { todo: id, viewer: viewer.userId });
-      return this.one(tx, viewer, id);
+      return this.findTodo(tx, viewer, id);
     });
   }
 
   /** Returns one to-do as JSON. Errors: NotFound as above. */
-  async one(reads: SqlReader, viewer: SignedInViewer, id: number): Promise<string> {
+  async findTodo(reads: SqlReader, viewer: SignedInViewer, id: number): Promise<string> {
     const [row] = await reads.run(this.statements.one, { ...viewerValues(viewer), todo: id });
     if (!row) throw new NotFound();
     return row.json;
@@ -79,11 +79,11 @@ export class TodosService {
     } while (marked === CHUNK);
   }
 
-  private async read(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<TodoPageRow> {
+  private async readPage(viewer: SignedInViewer, filter: TodoFilter, page: PageRequest): Promise<TodoPageRow> {
     const values = viewerValues(viewer);
-    const [row] = await this.database.run(this.statements.page('ofProjects', filter, page, values));
+    const [row] = await this.database.run(this.statements.pageStatement('ofProjects', filter, page, values));
     if (!row!.is_partial) return row!;
-    const [all] = await this.database.run(this.statements.page('all', filter, page, values));
+    const [all] = await this.database.run(this.statements.pageStatement('all', filter, page, values));
     return all!;
   }
 }

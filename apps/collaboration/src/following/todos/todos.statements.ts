@@ -1,12 +1,12 @@
 import type { JsonPageRow, PageRequest } from '@rookery/kernel';
 import { COUNT_LIMIT } from '@rookery/kernel';
-import { filter, isUsualPage, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import { filter, isUsualPage, CachedStatements, ListQuery, statement } from '@rookery/persistence';
 import type { AllFilters, DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
 import { groupAccessSql, projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { readsAllSql, subjectSql } from '../../base/noteables/noteable-kinds';
-import type { DetailSql, NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
+import type { PersonalDetailSql, NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { TodoAction, TodoState, TodoTargetType } from './todo-actions';
 import { todoDetailShape, todoShape } from './todo.shape';
 import { todoTargets } from './todo-targets';
@@ -91,14 +91,14 @@ interface ScopeSql {
  * is decided at each read, once for each project. Source: docs/performance.md 2, 5.1-5.3, 5.7, 5.18; ADR 0080.
  */
 export class TodoStatements {
-  private readonly kept = new KeptStatements();
-  private readonly shape: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shape: ShapeSql;
   private readonly scopes: Readonly<Record<Scope, ScopeSql>>;
   readonly one: DeclaredStatement<ViewerParams & { readonly todo: number }, { readonly json: string }>;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
     const all = kinds.withAbility('todos');
-    this.shape = todoShape.over({ externalUrl });
+    this.shape = todoShape.toSql({ externalUrl });
     const project = { fullPath: 't.full_path', above: 't.traversal_ids' };
     const sql = { externalUrl, ...project, readsInternal: 't.reads_internal', person, viewer: VIEWER };
     const ofProjects = all.filter(isOf('project'));
@@ -107,7 +107,7 @@ export class TodoStatements {
       all: scopeSql(all, todoTargets(all), ACCESS, sql),
     };
     const detailed = jsonJoins(todoTargets(all), sql, 'detailed');
-    const oneSql = `select ${todoDetailShape.over({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.scopes.all.from}
+    const oneSql = `select ${todoDetailShape.toSql({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.scopes.all.from}
          where t.id = :todo::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
        ${detailed}`;
     this.one = statement('todos_one', () => oneSql);
@@ -117,11 +117,11 @@ export class TodoStatements {
    * Returns the statement of a page. Lists without filters are kept prepared. Shape: an empty page with `is_partial` if the
    * scope `ofProjects` does not suffice.
    */
-  page(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Statement<TodoPageRow> {
+  pageStatement(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Statement<TodoPageRow> {
     const { state, ...others } = wanted;
     const isPlain = isUsualPage(page) && Object.values(others).every((value) => value === undefined);
     const name = isPlain ? `todos_page_${scope}_${state}_${page.perPage}` : null;
-    return this.kept.statement(name, values, () => this.listed(scope, wanted, page, values));
+    return this.kept.findOrCompose(name, values, () => this.listSql(scope, wanted, page, values));
   }
 
   /**
@@ -129,7 +129,7 @@ export class TodoStatements {
    * count and the page. The count stops past COUNT_LIMIT. In projects in which the caller reads everything the count uses
    * an index only; in others it checks single to-dos.
    */
-  private listed(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): SqlDraft {
+  private listSql(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): SqlDraft {
     const { kinds, from, jsonJoins: joins } = this.scopes[scope];
     const list = new ListQuery<never>({
       name: 'todos',
@@ -150,7 +150,7 @@ export class TodoStatements {
     return list
       .where(VISIBLE)
       .orderBy([['t.created_at', 'desc']])
-      .json(page, {
+      .jsonSql(page, {
         rows: (...rows) => arraySql(this.shape, ...rows),
         counted,
         extraColumns: `state.version, state.epoch, ${scope === 'ofProjects' ? hasOfGroups : 'false'} as is_partial,
@@ -164,7 +164,7 @@ function scopeSql(
   kinds: readonly NoteableKind[],
   targets: readonly TodoTarget[],
   access: string,
-  sql: DetailSql,
+  sql: PersonalDetailSql,
 ): ScopeSql {
   const from = `todos t
       join lateral (${access}) a on true
@@ -186,7 +186,7 @@ const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
 };
 
 /** Joins for the JSON of a to-do. */
-function jsonJoins(targets: readonly TodoTarget[], sql: DetailSql, shape: 'listed' | 'detailed'): string {
+function jsonJoins(targets: readonly TodoTarget[], sql: PersonalDetailSql, shape: 'listed' | 'detailed'): string {
   const columns = (target: TodoTarget): string =>
     `${target.jsonSql(sql, shape)} as json, ${target.pathSql('t.full_path')} as path, ${target.titleSql('t.full_path')} as title`;
   return `join lateral ${subjectSql(targets, TARGET, columns)} target on true left join notes n on n.id = t.note_id

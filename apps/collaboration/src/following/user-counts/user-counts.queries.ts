@@ -49,7 +49,7 @@ export class UserCountsQueries {
 
   /** Counts the viewer's open work. Errors: Unavailable while the copy of the directory is too old to decide. */
   async countOpenWork(viewer: SignedInViewer): Promise<UserCounts> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     const values = { viewer: userId, is_admin: isAdmin, is_external: isExternal };
     const [row] = await this.database.run(this.counts, values);

@@ -64,7 +64,7 @@ export async function importLabels(
   objects: readonly ImportedObject<'label'>[],
 ): Promise<readonly UnimportedObject[]> {
   const now = new Date();
-  const { valid, failed } = checkEach(objects, (label) => Label.write(label, now));
+  const { valid, failed } = checkEach(objects, (label) => Label.create(label, now));
   const labels = valid.map(({ object }) => object);
   const reachable = await findReachableLabels(
     tx,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { COUNT_LIMIT } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, prepareStatement } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { NoteableKinds, perKind, readableSql } from '../../base/noteables/noteable-kinds';
@@ -27,7 +27,7 @@ export interface LabelView {
 }
 
 /** $1 labels, $2 project or null, $3 viewer or null. */
-const facts = prepared(
+const facts = prepareStatement(
   'labels_facts',
   `select wanted.id, p.priority, s.user_id is not null as subscribed from unnest($1::bigint[]) wanted (id)
    left join label_priorities p on p.label_id = wanted.id and p.project_id = $2::bigint
@@ -37,7 +37,7 @@ const facts = prepared(
 const viewerSql = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
 
 /** Selects the viewer's access to a project: checked once per project, and not for every noteable with a label. */
-const accessOf = (kind: NoteableKind, project: string): string =>
+const accessSubquery = (kind: NoteableKind, project: string): string =>
   `select a.* from ${projectAccessSql(project, viewerSql)} a where a.reads_${kind.feature}`;
 /** Counts the noteables with the label `wanted`. Shape: `links` is a FROM item with its links `ll` and the access `a`. */
 const countsSql = (kind: NoteableKind, links: string): string => `(
@@ -53,9 +53,9 @@ const countsSql = (kind: NoteableKind, links: string): string => `(
 const countedInProject = perKind((kind) => {
   const links = `a join label_links ll on ll.project_id = $5::bigint and ll.label_id = wanted.id
        and ll.noteable_type = '${kind.type}'`;
-  return prepared(
+  return prepareStatement(
     `labels_counted_${kind.table}_in_project`,
-    `with a as materialized (${accessOf(kind, '$5::bigint')})
+    `with a as materialized (${accessSubquery(kind, '$5::bigint')})
      select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
   );
 });
@@ -68,7 +68,7 @@ const countedInGroup = perKind((kind) => {
          where ll.label_id = ${label} and ll.noteable_type = '${kind.type}'${after} order by ll.project_id limit 1)`;
   const links = `used join a on a.project_id = used.project_id join label_links ll on ll.label_id = used.label_id
        and ll.noteable_type = '${kind.type}' and ll.project_id = used.project_id and used.label_id = wanted.id`;
-  return prepared(
+  return prepareStatement(
     `labels_counted_${kind.table}_in_group`,
     `with recursive used (label_id, project_id) as (
        select wanted.id, ${next('wanted.id')} from unnest($1::bigint[]) wanted (id)
@@ -77,7 +77,7 @@ const countedInGroup = perKind((kind) => {
        where used.project_id is not null
      ), a as materialized (
        select there.* from (select distinct used.project_id from used) met
-       cross join lateral (${accessOf(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
+       cross join lateral (${accessSubquery(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
      )
      select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
   );
@@ -109,7 +109,7 @@ export class LabelFactsQueries {
     const values = [ids, projectId, viewer.userId];
     const rows = await this.database.prepared<FactsRow>(facts, values);
     const known = new Map(rows.map((row) => [row.id, row]));
-    const counts = isCounted ? await this.counts(viewer, source, ids) : null;
+    const counts = isCounted ? await this.countNoteables(viewer, source, ids) : null;
     return labels.map((label) => {
       const { priority, subscribed } = known.get(label.id)!;
       return { label, priority, isSubscribed: subscribed, counts: counts && counts(label.id) };
@@ -120,7 +120,7 @@ export class LabelFactsQueries {
     return { ...counted[within](kind), values };
   }
 
-  private async counts(
+  private async countNoteables(
     viewer: Viewer,
     source: PlanningSource,
     ids: readonly number[],

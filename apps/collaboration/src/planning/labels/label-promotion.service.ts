@@ -3,7 +3,7 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { Directory, withinGroupSql } from '@rookery/directory';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared, violates, Work } from '@rookery/persistence';
+import { prepareStatement, violatesConstraint, Work } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { delayMoveEffects } from '../../base/noteables/planning-place';
 import { Label } from './label.entity';
@@ -14,7 +14,7 @@ import { alreadyExists, LabelsService } from './labels.service';
  * $1 name, $2 ids from the root namespace down to a group. Selects the projects in the group that have a label of this
  * name.
  */
-const projectsWithTitle = prepared(
+const projectsWithTitle = prepareStatement(
   'labels_homes_of_namesakes',
   `select distinct l.project_id as id from labels l
    join directory_projects p on p.id = l.project_id join directory_namespaces n on n.id = p.namespace_id
@@ -24,7 +24,7 @@ const projectsWithTitle = prepared(
  * $1 name, $2 group, $3 ids from the root namespace down to it, $4 projects, which are locked against moves. Locks the
  * labels in one order, so that concurrent promotions do not deadlock.
  */
-const sameTitle = prepared(
+const sameTitle = prepareStatement(
   'labels_namesakes',
   `select l.id, l.project_id from labels l
    where l.title = $1 and (l.group_id = $2::bigint or l.project_id = any($4::bigint[]) and l.project_id in (
@@ -32,36 +32,39 @@ const sameTitle = prepared(
      where ${withinGroupSql({ namespace: 'n', traversalIds: '$3' })}))
    order by l.id for update of l`,
 );
-const moveToGroup = prepared(
+const moveToGroup = prepareStatement(
   'labels_raise',
   'update labels set project_id = null, group_id = $2::bigint, updated_at = now() where id = $1::bigint',
 );
 
 /** $1 labels to merge, $2 the label that remains. Noteables that have several of them keep one. */
 const merges = [
-  prepared(
+  prepareStatement(
     'labels_merge_links',
     `insert into label_links (noteable_type, noteable_id, label_id, project_id)
      select noteable_type, noteable_id, $2::bigint, project_id from label_links where label_id = any($1::bigint[])
      on conflict do nothing`,
   ),
-  prepared(
+  prepareStatement(
     'labels_merge_priorities',
     `insert into label_priorities (project_id, label_id, priority)
      select project_id, $2::bigint, priority from label_priorities where label_id = any($1::bigint[])
      on conflict do nothing`,
   ),
-  prepared(
+  prepareStatement(
     'labels_merge_subscriptions',
     `insert into label_subscriptions (label_id, user_id)
      select $2::bigint, user_id from label_subscriptions where label_id = any($1::bigint[]) on conflict do nothing`,
   ),
-  prepared(
+  prepareStatement(
     'labels_merge_events',
     'update resource_label_events set label_id = $2::bigint where label_id = any($1::bigint[])',
   ),
 ];
-const drop = prepared('labels_drop_merged', 'delete from labels where id = any($1::bigint[]) and id <> $2::bigint');
+const drop = prepareStatement(
+  'labels_drop_merged',
+  'delete from labels where id = any($1::bigint[]) and id <> $2::bigint',
+);
 
 /** Promotes a label of a project to a label of its group. Source: reference work-tracking 9.4. */
 @Injectable()
@@ -83,12 +86,12 @@ export class LabelPromotionService {
     if (namespace.kind !== 'group') {
       throw new Refused('Failed to promote project label to group label', { verbatim: true });
     }
-    await this.directory.fresh(viewer);
-    const promoted = await this.runOrConflict((tx) => this.promoteWithin(tx, label, namespace));
-    return this.labels.view(viewer, project, promoted);
+    await this.directory.requireFresh(viewer);
+    const promoted = await this.runOrConflict((tx) => this.promoteInTransaction(tx, label, namespace));
+    return this.labels.toView(viewer, project, promoted);
   }
 
-  private async promoteWithin(
+  private async promoteInTransaction(
     tx: Tx,
     { id, title }: Label,
     group: { readonly id: number; readonly traversalIds: readonly number[] },
@@ -110,7 +113,7 @@ export class LabelPromotionService {
     try {
       return await this.work.run(use);
     } catch (error) {
-      if (violates(error, 'uq_labels_group_id_title')) throw alreadyExists();
+      if (violatesConstraint(error, 'uq_labels_group_id_title')) throw alreadyExists();
       throw error;
     }
   }

@@ -43,7 +43,7 @@ export class Label {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Creates a label. Errors: Invalid by field. */
-  static write(input: LabelInput & Required<Pick<LabelInput, 'name'>>, now: Date): Label {
+  static create(input: LabelInput & Required<Pick<LabelInput, 'name'>>, now: Date): Label {
     const label = new Label();
     Object.assign(label, { projectId: null, groupId: null, description: null, archived: false, createdAt: now });
     label.change({ color: DEFAULT_COLOUR, ...input }, now);

@@ -11,8 +11,8 @@ import {
   CreateLabel,
   CreateProjectLabel,
   ListLabels,
-  OneLabel,
-  OneNamedLabel,
+  IdentifyLabel,
+  IdentifyNamedLabel,
   UpdateLabel,
   UpdateNamedLabel,
   UpdateNamedProjectLabel,
@@ -29,15 +29,15 @@ const mayFollow = ability(
 );
 
 /** Parameters of labels of projects only. */
-type Prioritized = { readonly priority?: number | null };
+type PriorityParam = { readonly priority?: number | null };
 
 /** Creates the controller with the label routes of projects or of groups. */
 function labelsController(
   kind: 'project' | 'group',
   params: {
-    readonly create: new () => CreateLabel & Prioritized;
-    readonly update: new () => UpdateLabel & Prioritized;
-    readonly updateNamed: new () => UpdateNamedLabel & Prioritized;
+    readonly create: new () => CreateLabel & PriorityParam;
+    readonly update: new () => UpdateLabel & PriorityParam;
+    readonly updateNamed: new () => UpdateNamedLabel & PriorityParam;
   },
 ) {
   const base = `/${kind}s/:id/labels`;
@@ -62,11 +62,11 @@ function labelsController(
       ...below,
       about: `Shows one label of a ${kind} or of a group above it.`,
       may: mayRead,
-      params: OneLabel,
+      params: IdentifyLabel,
       fails: [404],
       answers: one(labelPresenter),
     })
-    show({ params, viewer, within }: PlanningCall<OneLabel, Viewer>): Promise<LabelView> {
+    show({ params, viewer, within }: PlanningCall<IdentifyLabel, Viewer>): Promise<LabelView> {
       return this.labels.show(viewer, within, params);
     }
 
@@ -78,7 +78,7 @@ function labelsController(
       fails: [409],
       answers: created(labelPresenter),
     })
-    create({ params, viewer, within }: PlanningCall<CreateLabel & Prioritized>): Promise<LabelView> {
+    create({ params, viewer, within }: PlanningCall<CreateLabel & PriorityParam>): Promise<LabelView> {
       return this.labels.create(viewer, within, params);
     }
 
@@ -94,7 +94,7 @@ function labelsController(
       params: { label_id, ...change },
       viewer,
       within,
-    }: PlanningCall<UpdateLabel & Prioritized>): Promise<LabelView> {
+    }: PlanningCall<UpdateLabel & PriorityParam>): Promise<LabelView> {
       return this.labels.update(viewer, within, { label_id }, change);
     }
 
@@ -110,7 +110,7 @@ function labelsController(
       params: { label_id, name, ...change },
       viewer,
       within,
-    }: PlanningCall<UpdateNamedLabel & Prioritized>): Promise<LabelView> {
+    }: PlanningCall<UpdateNamedLabel & PriorityParam>): Promise<LabelView> {
       return this.labels.update(viewer, within, { label_id, name }, change);
     }
 
@@ -118,11 +118,11 @@ function labelsController(
       ...below,
       about: `Removes a label of a ${kind}, also from everything that has it.`,
       may: mayManage,
-      params: OneLabel,
+      params: IdentifyLabel,
       fails: [404, 412],
       answers: none(),
     })
-    remove(call: PlanningCall<OneLabel>): Promise<void> {
+    remove(call: PlanningCall<IdentifyLabel>): Promise<void> {
       return this.labels.remove(call.params, ifUnmodified(call));
     }
 
@@ -130,11 +130,11 @@ function labelsController(
       ...below,
       about: `Removes a label of a ${kind} that is given by parameters.`,
       may: mayManage,
-      params: OneNamedLabel,
+      params: IdentifyNamedLabel,
       fails: [404, 412],
       answers: none(),
     })
-    removeNamed(call: PlanningCall<OneNamedLabel>): Promise<void> {
+    removeNamed(call: PlanningCall<IdentifyNamedLabel>): Promise<void> {
       return this.labels.remove(call.params, ifUnmodified(call));
     }
 
@@ -142,11 +142,11 @@ function labelsController(
       ...below,
       about: 'Subscribes the caller, who is notified when the label is added.',
       may: mayFollow,
-      params: OneLabel,
+      params: IdentifyLabel,
       fails: [304, 404],
       answers: created(labelPresenter),
     })
-    subscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<LabelView> {
+    subscribe({ params, viewer, within }: PlanningCall<IdentifyLabel>): Promise<LabelView> {
       return this.labels.subscribe(viewer, within, params);
     }
 
@@ -154,11 +154,11 @@ function labelsController(
       ...below,
       about: 'Unsubscribes the caller from the label.',
       may: mayFollow,
-      params: OneLabel,
+      params: IdentifyLabel,
       fails: [304, 404],
       answers: created(labelPresenter),
     })
-    unsubscribe({ params, viewer, within }: PlanningCall<OneLabel>): Promise<LabelView> {
+    unsubscribe({ params, viewer, within }: PlanningCall<IdentifyLabel>): Promise<LabelView> {
       return this.labels.unsubscribe(viewer, within, params);
     }
   }
@@ -185,11 +185,11 @@ export class LabelPromotionController {
     source: SOURCE,
     within: project('id'),
     may: mayPromote,
-    params: OneLabel,
+    params: IdentifyLabel,
     fails: [404, 409],
     answers: one(labelPresenter),
   })
-  promote({ params, viewer, within }: PromotionCall<OneLabel>): Promise<LabelView> {
+  promote({ params, viewer, within }: PromotionCall<IdentifyLabel>): Promise<LabelView> {
     return this.promotion.promote(viewer, within, params.label_id);
   }
 }

@@ -14,13 +14,13 @@ export class ListLabels implements ExactInput<LabelFilters, ListLabels, 'with_co
   @Flag({ optional: true }) archived?: boolean;
 }
 
-export class OneLabel {
+export class IdentifyLabel {
   @IdOrPath({ about: 'Id or name.' }) label_id: number | string;
 }
 
 /** Label given by parameters instead of the path. */
 @ExactlyOneOf('label_id', 'name')
-export class OneNamedLabel {
+export class IdentifyNamedLabel {
   @IdOrPath({ optional: true, about: 'Id or name.' }) label_id?: number | string;
   @Text({ optional: true, about: 'The current name.' }) name?: string;
 }

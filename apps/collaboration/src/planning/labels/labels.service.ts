@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { CLOCK, Conflict, NotModified } from '@rookery/kernel';
 import type { Clock, Page, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
-import { collection, Database, filter, prepared, Work } from '@rookery/persistence';
+import { collection, Database, filter, prepareStatement, Work } from '@rookery/persistence';
 import type { AllFilters, WriteContext, Collection, Tx } from '@rookery/persistence';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { Label } from './label.entity';
@@ -51,23 +51,23 @@ export const labels = collection(Label, {
   taken: { uq_labels_project_id_title: alreadyExists, uq_labels_group_id_title: alreadyExists },
 });
 
-const subscribe = prepared(
+const subscribe = prepareStatement(
   'labels_subscribe',
   `insert into label_subscriptions (label_id, user_id)
    select l.id, $2::bigint from (select id from labels where id = $1::bigint for key share) l
    on conflict do nothing returning 1`,
 );
-const unsubscribe = prepared(
+const unsubscribe = prepareStatement(
   'labels_unsubscribe',
   'delete from label_subscriptions where label_id = $1::bigint and user_id = $2::bigint returning 1',
 );
 /** $1 project, $2 label, $3 priority. */
-const prioritize = prepared(
+const prioritize = prepareStatement(
   'labels_prioritize',
   `insert into label_priorities (project_id, label_id, priority) values ($1::bigint, $2::bigint, $3::integer)
    on conflict (project_id, label_id) do update set priority = excluded.priority`,
 );
-const unprioritize = prepared(
+const unprioritize = prepareStatement(
   'labels_unprioritize',
   'delete from label_priorities where project_id = $1::bigint and label_id = $2::bigint',
 );
@@ -104,13 +104,13 @@ export class LabelsService {
         list.where((bind) => `(row.group_id is null or row.group_id = ${bind(nearest)})`);
       },
     });
-    if (o.with_counts) await this.directory.fresh(viewer);
+    if (o.with_counts) await this.directory.requireFresh(viewer);
     return { ...found, rows: await this.facts.listViews(viewer, source, found.rows, { isCounted: o.with_counts }) };
   }
 
   /** Shows one label. Errors: NotFound. */
   async show(viewer: Viewer, source: PlanningSource, key: LabelKey): Promise<LabelView> {
-    return this.view(viewer, source, await this.find(source, key));
+    return this.toView(viewer, source, await this.findLabel(source, key));
   }
 
   /**
@@ -119,12 +119,12 @@ export class LabelsService {
    */
   async create(viewer: SignedInViewer, source: PlanningSource, params: NewLabel): Promise<LabelView> {
     const { priority, ...input } = params;
-    const label = Label.write(input, this.clock.now());
-    const made = await this.labels.create(label, by(viewer, source), async ({ id, title }, tx) => {
+    const label = Label.create(input, this.clock.now());
+    const made = await this.labels.create(label, writeContext(viewer, source), async ({ id, title }, tx) => {
       await this.refuseTaken(tx, source, { id, title });
       await this.setPriority(tx, source, id, priority);
     });
-    return this.view(viewer, source, made);
+    return this.toView(viewer, source, made);
   }
 
   /** Changes a label. Errors: NotFound, also for labels of groups above; Invalid by field; Conflict as on creation. */
@@ -140,7 +140,7 @@ export class LabelsService {
       if (label.title !== title) await this.refuseTaken(tx, source, label);
       await this.setPriority(tx, source, label.id, priority);
     };
-    return this.view(viewer, source, await this.labels.change(keyOf(key), edit, by(viewer, source)));
+    return this.toView(viewer, source, await this.labels.change(idOrName(key), edit, writeContext(viewer, source)));
   }
 
   /**
@@ -148,7 +148,7 @@ export class LabelsService {
    * `by.unchanged`.
    */
   async remove(key: LabelKey, by: WriteContext): Promise<void> {
-    await this.labels.remove(keyOf(key), by);
+    await this.labels.remove(idOrName(key), by);
   }
 
   /** Subscribes the viewer to a label. Errors: NotFound; NotModified when already subscribed. */
@@ -162,7 +162,7 @@ export class LabelsService {
   }
 
   /** Adds the facts for the viewer to a label. */
-  async view(viewer: Viewer, source: PlanningSource, label: Label): Promise<LabelView> {
+  async toView(viewer: Viewer, source: PlanningSource, label: Label): Promise<LabelView> {
     return (await this.facts.listViews(viewer, source, [label]))[0]!;
   }
 
@@ -172,19 +172,19 @@ export class LabelsService {
     key: LabelKey,
     change: typeof subscribe,
   ): Promise<LabelView> {
-    const label = await this.find(source, key);
+    const label = await this.findLabel(source, key);
     const changed = await this.database.prepared(change, [label.id, viewer.userId]);
     if (changed.length === 0) throw new NotModified();
-    return this.view(viewer, source, label);
+    return this.toView(viewer, source, label);
   }
 
-  private find(source: PlanningSource, key: LabelKey): Promise<Label> {
-    return this.labels.find(keyOf(key), source);
+  private findLabel(source: PlanningSource, key: LabelKey): Promise<Label> {
+    return this.labels.find(idOrName(key), source);
   }
 
   /** Checks the groups above for the name; the unique indexes cover only one project or group. */
   private async refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Pick<Label, 'id' | 'title'>): Promise<void> {
-    const sameTitle = await labels.on(this.work, tx).all({ within: source, where: { title } });
+    const sameTitle = await labels.on(this.work, tx).listAll({ within: source, where: { title } });
     if (sameTitle.some((one) => one.id !== id)) throw alreadyExists();
   }
 
@@ -195,10 +195,10 @@ export class LabelsService {
   }
 }
 
-function keyOf({ label_id: id, name }: LabelKey): number | string {
+function idOrName({ label_id: id, name }: LabelKey): number | string {
   return id ?? name ?? '';
 }
 
-function by(viewer: SignedInViewer, source: PlanningSource): WriteContext {
+function writeContext(viewer: SignedInViewer, source: PlanningSource): WriteContext {
   return { actorId: viewer.userId, within: source };
 }

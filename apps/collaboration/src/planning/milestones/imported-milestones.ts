@@ -61,7 +61,7 @@ export async function importMilestones(
   objects: readonly ImportedObject<'milestone'>[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'milestone' } as const;
-  const { valid, failed } = checkEach(objects, milestoneOf);
+  const { valid, failed } = checkEach(objects, toMilestone);
   const found = await newObjects(tx, of, valid, ({ iid }) => iid);
   const rows = found.map(({ object }) => object);
   const [root] = project.namespace.traversalIds;
@@ -72,7 +72,7 @@ export async function importMilestones(
   const added = await tx.run(ADD, {
     project: project.id,
     above: project.namespace.traversalIds,
-    rows: JSON.stringify(rows.map(columnsOf)),
+    rows: JSON.stringify(rows.map(toColumns)),
   });
   await addImported(
     tx,
@@ -86,14 +86,14 @@ export async function importMilestones(
   return [...failed, ...refused];
 }
 
-function milestoneOf(given: ImportedObject<'milestone'>): Milestone {
+function toMilestone(given: ImportedObject<'milestone'>): Milestone {
   const { number: iid, title, description, due_on: due_date, state } = given;
   const state_event = state === 'closed' ? 'close' : 'activate';
-  const milestone = Milestone.write({ title, description, due_date, state_event }, new Date(given.created_at));
+  const milestone = Milestone.create({ title, description, due_date, state_event }, new Date(given.created_at));
   return Object.assign(milestone, { iid, updatedAt: new Date(given.updated_at) });
 }
 
-function columnsOf({ iid, title, description, state, dueOn, createdAt, updatedAt }: Milestone) {
+function toColumns({ iid, title, description, state, dueOn, createdAt, updatedAt }: Milestone) {
   return { iid, title, description, state, due_on: dueOn, created_at: createdAt, updated_at: updatedAt };
 }
 

@@ -7,7 +7,7 @@ import { nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { PlanningCall } from '../../base/noteables/planning-routes.dto';
 import { MilestoneNoteablesQueries } from './milestone-noteables.queries';
 import { milestoneAbilities } from './milestones.controller';
-import { OneMilestone } from './milestones.dto';
+import { IdentifyMilestone } from './milestones.dto';
 
 /** Builds the controller that lists the noteables of one kind of the milestones of projects or of groups. */
 export function milestoneNoteablesController(kind: NoteableKind, within: 'project' | 'group') {
@@ -20,12 +20,12 @@ export function milestoneNoteablesController(kind: NoteableKind, within: 'projec
       source: 'reference work-tracking 9.5',
       within: source(within),
       may: milestoneAbilities.mayRead,
-      params: OneMilestone,
+      params: IdentifyMilestone,
       fails: [404],
       answers: page(kind.listed.presenter),
     })
-    list({ params, viewer, within: parent, page }: PlanningCall<OneMilestone, Viewer>): Promise<JsonPage> {
-      return this.queries.page(kind, viewer, parent, { milestoneId: params.milestone_id, page });
+    list({ params, viewer, within: parent, page }: PlanningCall<IdentifyMilestone, Viewer>): Promise<JsonPage> {
+      return this.queries.list(kind, viewer, parent, { milestoneId: params.milestone_id, page });
     }
   }
   const place = within === 'project' ? 'Project' : 'Group';

@@ -2,18 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { perKind, readableSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 
-/** Parameters of the statement. Shape: `place` is the project or group that the path names. */
+/** Parameters of the statement. `place` is the project or group that the path names. */
 export interface MilestoneNoteablesParams {
   readonly milestone: number;
   readonly place: number;
@@ -35,8 +35,8 @@ const seenSql = ({ table }: NoteableKind, within: PlanningSource['kind']): strin
 /** Lists noteables of a milestone in all projects that the viewer sees. Source: reference work-tracking 9.5. */
 @Injectable()
 export class MilestoneNoteablesQueries {
-  private readonly kept = new KeptStatements();
-  private readonly shapeOf: (kind: NoteableKind) => WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shapeOf: (kind: NoteableKind) => ShapeSql;
 
   constructor(
     private readonly database: Database,
@@ -44,20 +44,20 @@ export class MilestoneNoteablesQueries {
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
-    this.shapeOf = perKind((kind) => kind.listed.over({ externalUrl, ...rows, person: PERSON }));
+    this.shapeOf = perKind((kind) => kind.listed.toSql({ externalUrl, ...rows, person: PERSON }));
   }
 
   /**
    * Returns a page of noteables of a kind, newest first. Errors: NotFound of the milestone, also if it belongs to another project or
    * group.
    */
-  async page(
+  async list(
     kind: NoteableKind,
     viewer: Viewer,
     source: PlanningSource,
     { milestoneId, page }: { readonly milestoneId: number; readonly page: PageRequest },
   ): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     const place = { milestone: milestoneId, place: source.id };
     const values = { ...place, viewer: userId, is_admin: isAdmin, is_external: isExternal };
@@ -73,14 +73,14 @@ export class MilestoneNoteablesQueries {
     values: MilestoneNoteablesParams,
   ): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `${kind.table}_of_milestone_in_${within}_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft => {
+    return this.kept.findOrCompose(name, values, (): SqlDraft => {
       const from = `(${seenSql(kind, within)}) a cross join ${kind.table} i`;
       const carries = 'i.*, a.full_path, a.traversal_ids, a.reads_internal';
       return new ListQuery<never>({ name: kind.table, from, carries, bytes: kind.listedBytes, values })
         .where('i.milestone_id = :milestone::bigint and i.project_id = a.project_id')
         .where(readableSql(kind, 'a', PERSON.user))
         .orderBy([['i.created_at', 'desc']])
-        .json(page, {
+        .jsonSql(page, {
           rows: (...rows) => arraySql(this.shapeOf(kind), ...rows),
           from: `from milestones m where m.id = :milestone::bigint and m.${within}_id = :place::bigint`,
         });

@@ -4,7 +4,7 @@ import { milestoneMerged } from '@rookery/contracts';
 import { Directory, withinGroupSql } from '@rookery/directory';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared, Work } from '@rookery/persistence';
+import { prepareStatement, Work } from '@rookery/persistence';
 import type { Collection, RowOf, Tx } from '@rookery/persistence';
 import { delayMoveEffects } from '../../base/noteables/planning-place';
 import { NoteableKinds, perKind } from '../../base/noteables/noteable-kinds';
@@ -14,7 +14,7 @@ import { milestones, reserveTitles } from './milestones.service';
 
 type PromotedTo = ProjectScope['namespace'] & { readonly kind: 'group' };
 
-const titled = prepared(
+const titled = prepareStatement(
   'milestones_title_in_project',
   'select m.title from milestones m where m.id = $1::bigint and m.project_id = $2::bigint',
 );
@@ -22,7 +22,7 @@ const titled = prepared(
  * $1 title, $2 ids from the root namespace down to a group. Selects the projects in the group that have a milestone of
  * this title.
  */
-const projectsWithTitle = prepared(
+const projectsWithTitle = prepareStatement(
   'milestones_homes_of_namesakes',
   `select distinct m.project_id as id from milestones m
    join directory_projects p on p.id = m.project_id join directory_namespaces n on n.id = p.namespace_id
@@ -32,7 +32,7 @@ const projectsWithTitle = prepared(
  * $1 title, $2 ids from the root namespace down to the group, $3 projects, which are locked against moves. Locks the
  * milestones in one order, so that concurrent promotions do not deadlock.
  */
-const sameTitle = prepared(
+const sameTitle = prepareStatement(
   'milestones_namesakes_within',
   `select m.id, m.group_id from milestones m
    where m.title = $1 and m.id in (
@@ -42,24 +42,24 @@ const sameTitle = prepared(
        and ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })})
    order by m.id for update of m`,
 );
-const moveToGroup = prepared(
+const moveToGroup = prepareStatement(
   'milestones_raise',
   `update milestones set project_id = null, group_id = $2::bigint, iid = $3::bigint, updated_at = now()
    where id = $1::bigint`,
 );
 /** $1 milestones to merge, $2 the milestone that remains. */
 const reassign = perKind(({ table, writes }) =>
-  prepared(
+  prepareStatement(
     `milestones_hand_over_${table}`,
     `${writes.update} milestone_id = $2::bigint where i.milestone_id = any($1::bigint[])`,
   ),
 );
-const reassignEvents = prepared(
+const reassignEvents = prepareStatement(
   'milestones_hand_over_events',
   'update resource_milestone_events set milestone_id = $2::bigint where milestone_id = any($1::bigint[])',
 );
 type MergedRow = RowOf<Milestone, 'id' | 'iid' | 'projectId' | 'groupId'>;
-const drop = prepared(
+const drop = prepareStatement(
   'milestones_drop_merged',
   'delete from milestones where id = any($1::bigint[]) returning id, iid, project_id, group_id',
 );
@@ -85,15 +85,15 @@ export class MilestonePromotionService {
   async promote(viewer: SignedInViewer, project: ProjectScope, id: number): Promise<string> {
     const { namespace } = project;
     const { userId: actorId } = viewer;
-    await this.queries.one(project, id);
+    await this.queries.findMilestone(project, id);
     if (!isGroup(namespace)) throw new Refused('Project does not belong to a group.', { verbatim: true });
-    await this.directory.fresh(viewer);
-    const promoted = await this.work.run((tx) => this.promoteWithin(tx, project, namespace, { id, actorId }));
-    return this.queries.one(namespace, promoted);
+    await this.directory.requireFresh(viewer);
+    const promoted = await this.work.run((tx) => this.promoteInTransaction(tx, project, namespace, { id, actorId }));
+    return this.queries.findMilestone(namespace, promoted);
   }
 
   /** Returns the id of the group's milestone. */
-  private async promoteWithin(
+  private async promoteInTransaction(
     tx: Tx,
     project: ProjectScope,
     group: PromotedTo,
@@ -111,12 +111,12 @@ export class MilestonePromotionService {
     if (!all.some((one) => one.id === id && one.group_id === null)) throw new NotFound();
     const target = all.find((one) => one.group_id === group.id)?.id ?? id;
     const others = all.map((one) => one.id).filter((one) => one !== target);
-    await this.merge(tx, others, target, actorId);
+    await this.mergeMilestones(tx, others, target, actorId);
     if (target === id) await tx.prepared(moveToGroup, [id, group.id, await this.milestones.nextNumber(tx, group)]);
     return target;
   }
 
-  private async merge(tx: Tx, others: readonly number[], target: number, actorId: number): Promise<void> {
+  private async mergeMilestones(tx: Tx, others: readonly number[], target: number, actorId: number): Promise<void> {
     if (others.length === 0) return;
     for (const kind of this.kinds.withAbility('milestones')) await tx.prepared(reassign(kind), [others, target]);
     await tx.prepared(reassignEvents, [others, target]);

@@ -50,7 +50,7 @@ export class Milestone {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Creates a milestone. Errors: Invalid by field. */
-  static write(input: MilestoneInput & Required<Pick<MilestoneInput, 'title'>>, now: Date): Milestone {
+  static create(input: MilestoneInput & Required<Pick<MilestoneInput, 'title'>>, now: Date): Milestone {
     const milestone = new Milestone();
     const empty = { projectId: null, groupId: null, description: null, startOn: null, dueOn: null };
     Object.assign(milestone, { ...empty, state: 'active', createdAt: now });
@@ -71,7 +71,7 @@ export class Milestone {
     const title = newTitle.trim();
     const state = state_event === undefined ? this.state : STATES[state_event];
     const next = { title, description, state, startOn: start_date, dueOn: due_date };
-    const problems = problemsOf(next);
+    const problems = findProblems(next);
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     if (Object.entries(next).every(([name, value]) => this[name as keyof typeof next] === value)) return;
     Object.assign(this, { ...next, updatedAt: now });
@@ -82,7 +82,7 @@ const STATES = { close: 'closed', activate: 'active' } as const;
 type ValidatedFields = Pick<Milestone, 'title' | 'description' | 'startOn' | 'dueOn'>;
 
 /** Returns the API's validation messages by field. */
-function problemsOf({ title, description, startOn, dueOn }: ValidatedFields): Record<string, string[]> {
+function findProblems({ title, description, startOn, dueOn }: ValidatedFields): Record<string, string[]> {
   const isBackwards = startOn !== null && dueOn !== null && dueOn <= startOn;
   return problemsByField({
     title: title === '' ? ["can't be blank"] : lengthProblems(title, LONGEST_TITLE),

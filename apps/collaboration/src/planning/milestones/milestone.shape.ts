@@ -1,5 +1,5 @@
 import { json, jsonShape, TODAY } from '../../base/noteables/json.shape';
-import type { PlacedSql } from '../../base/noteables/noteable-kinds';
+import type { NoteableJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl } from '../../base/noteables/person.shape';
 import { appliesToSql } from '../../base/noteables/reach-sql';
 import { addAndRemoveSummaries, resourceEventShape } from '../../base/resource-events/resource-events.shape';
@@ -46,7 +46,7 @@ export const milestoneShape = jsonShape<MilestoneSql>('Milestone')
 /** Field `milestone` of a noteable `i` of a project. */
 export const milestoneOfNoteable = [
   json.found(milestoneShape),
-  ({ externalUrl, fullPath, above }: Pick<PlacedSql, 'externalUrl' | 'fullPath' | 'above'>) => ({
+  ({ externalUrl, fullPath, above }: Pick<NoteableJsonSql, 'externalUrl' | 'fullPath' | 'above'>) => ({
     of: { externalUrl, projectPath: fullPath },
     from: `from milestones m where m.id = i.milestone_id and ${appliesToSql('m', { project: 'i.project_id', above })}`,
     by: 'i.milestone_id',

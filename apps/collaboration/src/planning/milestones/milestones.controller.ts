@@ -6,7 +6,13 @@ import { planningAbilities } from '../../base/noteables/planning-routes.dto';
 import type { PlanningCall, PromotionCall } from '../../base/noteables/planning-routes.dto';
 import { MilestonePromotionService } from './milestone-promotion.service';
 import { milestoneShape } from './milestone.shape';
-import { CreateMilestone, ListGroupMilestones, ListMilestones, OneMilestone, UpdateMilestone } from './milestones.dto';
+import {
+  CreateMilestone,
+  ListGroupMilestones,
+  ListMilestones,
+  IdentifyMilestone,
+  UpdateMilestone,
+} from './milestones.dto';
 import { MilestonesQueries } from './milestones.queries';
 import { MilestonesService } from './milestones.service';
 
@@ -35,19 +41,19 @@ function milestonesController(kind: 'project' | 'group', List: new () => ListMil
       answers: page(milestone),
     })
     list({ params, viewer, within, page }: PlanningCall<ListMilestones, Viewer>): Promise<JsonPage> {
-      return this.queries.page(viewer, within, params, page);
+      return this.queries.list(viewer, within, params, page);
     }
 
     @Endpoint('GET', `${base}/:milestone_id`, {
       ...below,
       about: `Shows one milestone of a ${kind}.`,
       may: mayRead,
-      params: OneMilestone,
+      params: IdentifyMilestone,
       fails: [404],
       answers: one(milestone),
     })
-    async show({ params, within }: PlanningCall<OneMilestone, Viewer>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(within, params.milestone_id));
+    async show({ params, within }: PlanningCall<IdentifyMilestone, Viewer>): Promise<JsonText> {
+      return new JsonText(await this.queries.findMilestone(within, params.milestone_id));
     }
 
     @Endpoint('POST', base, {
@@ -81,11 +87,11 @@ function milestonesController(kind: 'project' | 'group', List: new () => ListMil
       ...below,
       about: `Removes a milestone of a ${kind}, also from everything that has it.`,
       may: mayManage,
-      params: OneMilestone,
+      params: IdentifyMilestone,
       fails: [404, 412],
       answers: none(),
     })
-    remove(call: PlanningCall<OneMilestone>): Promise<void> {
+    remove(call: PlanningCall<IdentifyMilestone>): Promise<void> {
       return this.milestones.remove(call.params.milestone_id, ifUnmodified(call));
     }
   }
@@ -104,11 +110,11 @@ export class MilestonePromotionController {
     source: SOURCE,
     within: project('id'),
     may: mayPromote,
-    params: OneMilestone,
+    params: IdentifyMilestone,
     fails: [404],
     answers: one(milestone),
   })
-  async promote({ params, viewer, within }: PromotionCall<OneMilestone>): Promise<JsonText> {
+  async promote({ params, viewer, within }: PromotionCall<IdentifyMilestone>): Promise<JsonText> {
     return new JsonText(await this.promotion.promote(viewer, within, params.milestone_id));
   }
 }

@@ -27,7 +27,7 @@ export class ListGroupMilestones
   include_descendants: boolean;
 }
 
-export class OneMilestone {
+export class IdentifyMilestone {
   @Int() milestone_id: number;
 }
 

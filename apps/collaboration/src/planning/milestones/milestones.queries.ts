@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory, visibleGroupSql, withinGroupSql } from '@rookery/directory';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, filter, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { AllFilters, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { MILESTONE_BYTES, milestoneShape, PROJECT_PATH } from './milestone.shape';
 
@@ -65,25 +65,25 @@ const PROJECTS_BELOW = `select m.* from (
 /** Queries for milestones of projects and groups, with one statement per request. Source: reference work-tracking 9.5. */
 @Injectable()
 export class MilestonesQueries {
-  private readonly kept = new KeptStatements();
-  private readonly shown: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shown: ShapeSql;
 
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shown = milestoneShape.over({ externalUrl, projectPath: PROJECT_PATH });
+    this.shown = milestoneShape.toSql({ externalUrl, projectPath: PROJECT_PATH });
   }
 
   /** Page of milestones, the earliest due date first, those without a date last; the newest first on equal days. */
-  async page(
+  async list(
     viewer: Viewer,
     source: PlanningSource,
     query: MilestoneFilters & MilestoneReach,
     page: PageRequest,
   ): Promise<JsonPage> {
-    if (query.include_descendants) await this.directory.fresh(viewer);
+    if (query.include_descendants) await this.directory.requireFresh(viewer);
     const above = source.kind === 'project' ? source.namespace.traversalIds : source.traversalIds;
     const values = [source.id, above, viewer.userId, viewer.isAdmin, viewer.isExternal];
     const [row] = await this.database.run<JsonPageRow>(this.pageStatement(source.kind, query, page, values));
@@ -96,7 +96,7 @@ export class MilestonesQueries {
     page: PageRequest,
     values: readonly unknown[],
   ): Statement {
-    return this.kept.statement(pageName(kind, query, page), values, (): SqlDraft => {
+    return this.kept.findOrCompose(pageName(kind, query, page), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'milestones',
         from: 'milestones m',
@@ -111,14 +111,14 @@ export class MilestonesQueries {
       const further = furtherParts(kind, query);
       if (further.length === 0) list.where(`m.${kind}_id = $1::bigint`);
       else list.fromParts(further);
-      return list.json(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
+      return list.jsonSql(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
     });
   }
 
   /** Shape: one JSON object. Errors: NotFound, also for milestones of groups above, and of groups and projects below. */
-  async one(source: Pick<PlanningSource, 'kind' | 'id'>, id: number): Promise<string> {
+  async findMilestone(source: Pick<PlanningSource, 'kind' | 'id'>, id: number): Promise<string> {
     const values = [id, source.id];
-    const statement = this.kept.statement(`milestones_one_in_${source.kind}`, values, () => ({
+    const statement = this.kept.findOrCompose(`milestones_one_in_${source.kind}`, values, () => ({
       text: `select ${this.shown.sql} as json from milestones m
         where m.id = $1::bigint and m.${source.kind}_id = $2::bigint`,
       values,

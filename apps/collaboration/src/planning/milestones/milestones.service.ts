@@ -3,7 +3,7 @@ import { milestoneCreated, milestoneDeleted, milestoneStateChanged } from '@rook
 import { withinGroupSql } from '@rookery/directory';
 import { CLOCK, Invalid } from '@rookery/kernel';
 import type { Clock, SignedInViewer } from '@rookery/kernel';
-import { collection, prepared, Work } from '@rookery/persistence';
+import { collection, prepareStatement, Work } from '@rookery/persistence';
 import type { WriteContext, Collection, Parent, Tx } from '@rookery/persistence';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 import { NoteLimit } from '../../talk/notes/note-limit';
@@ -11,9 +11,9 @@ import { Milestone } from './milestone.entity';
 import type { MilestoneInput } from './milestone.entity';
 import { MilestonesQueries } from './milestones.queries';
 
-const taken = (): Invalid => new Invalid({ title: ['has already been taken'] });
+const takenTitle = (): Invalid => new Invalid({ title: ['has already been taken'] });
 
-const factsOf = ({ id, iid, projectId, groupId }: Milestone) => {
+const milestoneFacts = ({ id, iid, projectId, groupId }: Milestone) => {
   return { milestone_id: id, milestone_iid: iid, project_id: projectId, group_id: groupId };
 };
 
@@ -24,29 +24,29 @@ const factsOf = ({ id, iid, projectId, groupId }: Milestone) => {
 export const milestones = collection(Milestone, {
   within: { project: 'projectId', group: 'groupId' },
   numbered: 'iid',
-  taken: { uq_milestones_project_id_title: taken, uq_milestones_group_id_title: taken },
+  taken: { uq_milestones_project_id_title: takenTitle, uq_milestones_group_id_title: takenTitle },
   created: (row, actorId) => {
-    const data = { ...factsOf(row), created_at: row.createdAt.toISOString() };
+    const data = { ...milestoneFacts(row), created_at: row.createdAt.toISOString() };
     return milestoneCreated.of({ aggregateId: row.id, actorId, data });
   },
-  removed: (row, actorId) => milestoneDeleted.of({ aggregateId: row.id, actorId, data: factsOf(row) }),
+  removed: (row, actorId) => milestoneDeleted.of({ aggregateId: row.id, actorId, data: milestoneFacts(row) }),
 });
 
 /** $1 root namespaces, $2 titles. Takes the locks in one order, so that concurrent requests do not deadlock. */
-const reserve = prepared(
+const reserve = prepareStatement(
   'milestones_reserve',
   `select pg_advisory_xact_lock(key) from (
      select distinct hashtextextended('milestone ' || root || ' ' || title, 0) as key
      from unnest($1::bigint[], $2::text[]) wanted (root, title) order by key) keys`,
 );
 /** $1 title, $2 project or null, $3 ids from the root namespace down to the group, or to the group of the project. */
-const sameTitleAbove = prepared(
+const sameTitleAbove = prepareStatement(
   'milestones_namesakes_on_the_way_up',
   `select m.id from milestones m
    where m.title = $1 and (m.project_id = $2::bigint or m.group_id = any($3::bigint[])) limit 2`,
 );
 /** $1 title, $2 ids from the root namespace down to the group. */
-const sameTitleBelow = prepared(
+const sameTitleBelow = prepareStatement(
   'milestones_namesakes_below',
   `select m.id from milestones m left join directory_projects p on p.id = m.project_id
    join directory_namespaces n on n.id = coalesce(m.group_id, p.namespace_id)
@@ -79,13 +79,13 @@ export class MilestonesService {
     source: PlanningSource,
     input: MilestoneInput & { readonly title: string },
   ): Promise<string> {
-    const milestone = Milestone.write(input, this.clock.now());
+    const milestone = Milestone.create(input, this.clock.now());
     const before = async (tx: Tx): Promise<void> => {
-      await reserveTitles(tx, [{ root: rootOf(source), title: milestone.title }]);
+      await reserveTitles(tx, [{ root: rootNamespaceId(source), title: milestone.title }]);
       await refuseTaken(tx, source, milestone);
     };
-    const { id } = await this.milestones.create(milestone, { ...by(viewer, source), before });
-    return this.queries.one(source, id);
+    const { id } = await this.milestones.create(milestone, { ...writeContext(viewer, source), before });
+    return this.queries.findMilestone(source, id);
   }
 
   /**
@@ -95,7 +95,7 @@ export class MilestonesService {
   async update(viewer: SignedInViewer, source: PlanningSource, id: number, input: MilestoneInput): Promise<string> {
     const title = input.title?.trim();
     const before = async (tx: Tx): Promise<void> => {
-      if (title !== undefined) await reserveTitles(tx, [{ root: rootOf(source), title }]);
+      if (title !== undefined) await reserveTitles(tx, [{ root: rootNamespaceId(source), title }]);
     };
     const edit = async (milestone: Milestone, tx: Tx): Promise<void> => {
       const { title: old, state: oldState } = milestone;
@@ -103,13 +103,13 @@ export class MilestonesService {
       if (milestone.title !== old) await refuseTaken(tx, source, milestone);
       if (milestone.state === oldState) return;
       // Each change of the state adds an entry to feeds.
-      this.noteLimit.count(tx, viewer);
+      this.noteLimit.countNotes(tx, viewer);
       const { state, updatedAt } = milestone;
-      const data = { ...factsOf(milestone), state, changed_at: updatedAt.toISOString() };
+      const data = { ...milestoneFacts(milestone), state, changed_at: updatedAt.toISOString() };
       tx.emit(milestoneStateChanged.of({ aggregateId: id, actorId: viewer.userId, data }));
     };
-    await this.milestones.change(id, edit, { ...by(viewer, source), before });
-    return this.queries.one(source, id);
+    await this.milestones.change(id, edit, { ...writeContext(viewer, source), before });
+    return this.queries.findMilestone(source, id);
   }
 
   /**
@@ -130,7 +130,7 @@ export async function reserveTitles(
 }
 
 /** Returns the root namespace of a project or group. */
-function rootOf(source: Parent): number {
+function rootNamespaceId(source: Parent): number {
   return ancestorIdsOf(source)[0]!;
 }
 
@@ -147,9 +147,9 @@ async function refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Milest
   const projectId = source.kind === 'project' ? source.id : null;
   const above = await tx.prepared<{ id: number }>(sameTitleAbove, [title, projectId, ancestorIds]);
   const below = source.kind === 'group' ? await tx.prepared<{ id: number }>(sameTitleBelow, [title, ancestorIds]) : [];
-  if ([...above, ...below].some((one) => one.id !== id)) throw taken();
+  if ([...above, ...below].some((one) => one.id !== id)) throw takenTitle();
 }
 
-function by(viewer: SignedInViewer, source: PlanningSource): WriteContext {
+function writeContext(viewer: SignedInViewer, source: PlanningSource): WriteContext {
   return { actorId: viewer.userId, within: source };
 }

@@ -24,8 +24,8 @@ export function userConditions(column: string, { id, username }: UserFilter, bin
 }
 
 /**
- * Conditions on the people of a row `i`. Shape: `match` is how many of the usernames must be in the list; `name` is the
- * name of the SQL parameters.
+ * Conditions on the people of a row `i`. `match` is how many of the usernames must be in the list; `name` is the name
+ * of the SQL parameters.
  */
 export function peopleConditions(
   list: PeopleList,
@@ -46,7 +46,7 @@ export function peopleConditions(
   return parts;
 }
 
-/** Boolean SQL: is the user in the list of the row `i`? Shape: `user` is an SQL expression. */
+/** Boolean SQL: is the user in the list of the row `i`? `user` is an SQL expression. */
 export function hasPersonSql(list: PeopleList, user: string): string {
   return `exists (select 1 from ${list.ofNoteable} and s.user_id = ${user})`;
 }

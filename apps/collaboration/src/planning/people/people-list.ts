@@ -1,7 +1,7 @@
-import { prepared } from '@rookery/persistence';
-import type { Prepared, Tx } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { PreparedStatement, Tx } from '@rookery/persistence';
 
-/** Table of the assignees or reviewers of one kind. Shape: it has the columns `noteable`, user_id and position. */
+/** Table of the assignees or reviewers of one kind. It has the columns `noteable`, user_id and position. */
 export interface PeopleTable {
   readonly table: string;
   /** Column of the noteable: `issue_id`. */
@@ -12,23 +12,23 @@ export interface PeopleTable {
 
 /** Statements on one such table. */
 export class PeopleList {
-  private readonly assigned: Prepared;
-  private readonly write: Prepared;
-  private readonly clear: Prepared;
+  private readonly assigned: PreparedStatement;
+  private readonly write: PreparedStatement;
+  private readonly clear: PreparedStatement;
 
   constructor(private readonly declared: PeopleTable) {
     const { table, noteable, writes } = declared;
-    this.assigned = prepared(
+    this.assigned = prepareStatement(
       `${table}_of`,
       `select user_id from ${table} where ${noteable} = $1::bigint order by position`,
     );
-    this.write = prepared(
+    this.write = prepareStatement(
       `${table}_write`,
       `${writes.insert} (${noteable}, user_id, position)
    select $1::bigint, chosen.user_id, chosen.place from unnest($2::bigint[]) with ordinality as chosen (user_id, place)
    on conflict (${noteable}, user_id) do update set position = excluded.position`,
     );
-    this.clear = prepared(
+    this.clear = prepareStatement(
       `${table}_clear`,
       `${writes.remove} where ${noteable} = $1::bigint and user_id <> all($2::bigint[])`,
     );
@@ -52,8 +52,8 @@ export class PeopleList {
     return rows.map((row) => row.user_id);
   }
 
-  /** Sets the people to exactly these users, in this order. Shape: `before` are the ids of the previous ones. */
-  async set(tx: Tx, noteableId: number, before: readonly number[], userIds: readonly number[]): Promise<void> {
+  /** Sets the people to exactly these users, in this order. `before` are the ids of the previous ones. */
+  async setUsers(tx: Tx, noteableId: number, before: readonly number[], userIds: readonly number[]): Promise<void> {
     if (before.some((id) => !userIds.includes(id))) await tx.prepared(this.clear, [noteableId, userIds]);
     if (userIds.length > 0) await tx.prepared(this.write, [noteableId, userIds]);
   }

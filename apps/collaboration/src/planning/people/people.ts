@@ -38,7 +38,7 @@ export class People {
     const ids = [...new Set(requested)];
     if (ids.length === 0) return [];
     const [users, levels] = await Promise.all([
-      this.directory.users(ids, tx),
+      this.directory.findUsers(ids, tx),
       this.directory.levelsInProject(project.id, ids, tx),
     ]);
     const candidates = ids.flatMap((id) => {
@@ -50,7 +50,7 @@ export class People {
   }
 
   /** Sets the people to exactly these users. */
-  async assign(
+  async assignUsers(
     tx: Tx,
     list: PeopleList,
     noteableId: number,
@@ -59,8 +59,8 @@ export class People {
   ): Promise<PeopleChange> {
     const ids = users.map((user) => user.id);
     const removedIds = before.filter((id) => !ids.includes(id));
-    await list.set(tx, noteableId, before, ids);
-    const removed = await this.directory.users(removedIds, tx);
+    await list.setUsers(tx, noteableId, before, ids);
+    const removed = await this.directory.findUsers(removedIds, tx);
     return {
       added: users.filter((user) => !before.includes(user.id)),
       removed: removedIds.flatMap((id) => removed.get(id) ?? []),
@@ -71,7 +71,7 @@ export class People {
    * Sets the people to the requested users who can be assigned. Shape: undefined keeps them. Users who have the noteable
    * already stay, even if they could not be assigned again.
    */
-  async reassign(
+  async reassignUsers(
     tx: Tx,
     { viewer, project }: ChangeContext,
     list: PeopleList,
@@ -82,11 +82,11 @@ export class People {
     const { id: noteableId, before } = noteable;
     const kept = before.filter((id) => requested.includes(id));
     const users = await this.filterEligible(viewer, project, requested, tx);
-    const staying = await this.directory.users(
+    const staying = await this.directory.findUsers(
       kept.filter((id) => !users.some((user) => user.id === id)),
       tx,
     );
-    return this.assign(tx, list, noteableId, before, [...users, ...staying.values()]);
+    return this.assignUsers(tx, list, noteableId, before, [...users, ...staying.values()]);
   }
 }
 

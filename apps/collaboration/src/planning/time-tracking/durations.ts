@@ -32,13 +32,13 @@ export function parseDuration(text: string): number | null {
   const trimmed = text.trim().toLowerCase();
   if (trimmed.length > LONGEST) return null;
   const [, sign, parts] = /^([-+]?)\s*(.*)$/s.exec(trimmed)!;
-  const seconds = Math.round(secondsOf(parts!));
+  const seconds = Math.round(countSeconds(parts!));
   if (!(seconds <= LONGEST_DURATION)) return null;
   return sign === '-' && seconds > 0 ? -seconds : seconds;
 }
 
 /** Sums up the parts of a duration. Shape: NaN if invalid. */
-function secondsOf(parts: string): number {
+function countSeconds(parts: string): number {
   if (/^\d+(\.\d+)?$/.test(parts)) return Number(parts) * SECONDS.get('h')!;
   let total = parts === '' ? NaN : 0;
   for (PART.lastIndex = 0; PART.lastIndex < parts.length;) {
@@ -61,7 +61,7 @@ export function formatDuration(seconds: number): string | null {
   return parts.length > 0 ? parts.join(' ') : null;
 }
 
-/** SQL that formats a column like `formatDuration`. Shape: a text expression, null for 0. */
+/** SQL that formats a column like `formatDuration`. Returns a text expression, null for 0. */
 export function durationSql(column: string): string {
   const parts = UNITS.map(({ name, seconds }, index) => {
     const rest = index === 0 ? column : `${column} % ${UNITS[index - 1]!.seconds}`;

@@ -3,32 +3,34 @@ import { Forbidden, NotModified } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { executeEach } from '../../talk/mentions/quick-actions/action-set';
-import type { Outcome } from '../../talk/mentions/quick-actions/action-set';
+import type { ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import { planningPolicy } from '../../base/noteables/planning.policy';
-import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { parseDuration, formatDuration } from './durations';
 import { timeChanges } from './time-changes';
-import type { TimeChange, Times } from './time-changes';
+import type { TimeChange, TrackedTimes } from './time-changes';
 import { TimeTrackingService } from './time-tracking.service';
 
 interface TimeAction {
-  change(text: string, now: Times): TimeChange;
+  change(text: string, now: TrackedTimes): TimeChange;
   message(text: string): string;
   changes(text: string): Readonly<Record<string, unknown>>;
 }
 
-const formatted = (text: string): string => formatDuration(Math.abs(parseDuration(text) ?? 0)) ?? '0h';
+const normalizeDuration = (text: string): string => formatDuration(Math.abs(parseDuration(text) ?? 0)) ?? '0h';
 const estimateAction: TimeAction = {
   change: (text, now) => timeChanges.estimate(text, now),
-  message: (text) => `Set the time estimate to ${formatted(text)}.`,
+  message: (text) => `Set the time estimate to ${normalizeDuration(text)}.`,
   changes: (text) => ({ time_estimate: parseDuration(text) }),
 };
 const spendAction: TimeAction = {
   change: (text, now) => timeChanges.spend(text, now),
   message: (text) =>
-    text.startsWith('-') ? `Subtracted ${formatted(text)} of spent time.` : `Added ${formatted(text)} of spent time.`,
+    text.startsWith('-')
+      ? `Subtracted ${normalizeDuration(text)} of spent time.`
+      : `Added ${normalizeDuration(text)} of spent time.`,
   changes: (text) => ({ spend_time: { duration: parseDuration(text) } }),
 };
 const ACTIONS: Readonly<Record<string, TimeAction>> = {
@@ -54,9 +56,9 @@ export class TimeQuickActions {
     actions: QuickActionsService,
     private readonly times: TimeTrackingService,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: Object.keys(ACTIONS),
-      fits: ({ abilities }) => abilities.includes('time'),
+      supportsKind: ({ abilities }) => abilities.includes('time'),
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
@@ -67,12 +69,12 @@ export class TimeQuickActions {
   private async carryOut(
     tx: Tx,
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     { name, argument }: Command,
-  ): Promise<Outcome> {
+  ): Promise<ActionResult> {
     const action = ACTIONS[name]!;
     if (!planningPolicy.mayManage(viewer, on.parent)) throw new Forbidden();
-    const { isChanged } = await this.times.track(tx, viewer, on, (now) => action.change(argument, now));
+    const { isChanged } = await this.times.changeInTransaction(tx, viewer, on, (now) => action.change(argument, now));
     if (!isChanged) throw new NotModified();
     return { said: action.message(argument), changes: action.changes(argument) };
   }

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { ability, anyone, created, Endpoint, JsonText, one } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { routesBelow, OneNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import { timeStatsShape } from './time-stats.shape';
@@ -33,10 +33,10 @@ export function timeTrackingController(routes: NoteableRoutes) {
       ...at('time_stats'),
       about: `Shows the time estimate of ${a} and the time spent on it, in seconds.`,
       may: anyone(),
-      params: noteable.params(OneNoteable),
+      params: noteable.params(IdentifyNoteable),
       answers: one(stats),
     })
-    async show(call: BelowCall<OneNoteable, Viewer>): Promise<JsonText> {
+    async show(call: BelowCall<IdentifyNoteable, Viewer>): Promise<JsonText> {
       return new JsonText(await this.times.show(call.viewer, noteable.referenceOf(call)));
     }
 
@@ -56,11 +56,11 @@ export function timeTrackingController(routes: NoteableRoutes) {
       ...at('reset_time_estimate'),
       about: `Removes the time estimate of ${a}.`,
       may: mayTrack,
-      params: noteable.params(OneNoteable),
+      params: noteable.params(IdentifyNoteable),
       answers: one(stats),
       fails: [429],
     })
-    async resetEstimate(call: WriteCall<OneNoteable>): Promise<JsonText> {
+    async resetEstimate(call: WriteCall<IdentifyNoteable>): Promise<JsonText> {
       return new JsonText(await this.times.resetEstimate(call.viewer, noteable.referenceOf(call)));
     }
 
@@ -80,11 +80,11 @@ export function timeTrackingController(routes: NoteableRoutes) {
       ...at('reset_spent_time'),
       about: `Removes all time spent on ${a}.`,
       may: mayTrack,
-      params: noteable.params(OneNoteable),
+      params: noteable.params(IdentifyNoteable),
       answers: one(stats),
       fails: [429],
     })
-    async resetSpent(call: WriteCall<OneNoteable>): Promise<JsonText> {
+    async resetSpent(call: WriteCall<IdentifyNoteable>): Promise<JsonText> {
       return new JsonText(await this.times.resetSpent(call.viewer, noteable.referenceOf(call)));
     }
   }

@@ -12,7 +12,7 @@ import type { ReaderParams } from '../../talk/notes/note-statement';
 import { namedVisibleSql, statementsName } from '../../talk/notes/notes.statements';
 import { writeSystemNotes } from '../../talk/notes/system-notes';
 import { timeChanges } from './time-changes';
-import type { TimeChange, Times } from './time-changes';
+import type { TimeChange, TrackedTimes } from './time-changes';
 import { timeStatsShape } from './time-stats.shape';
 
 /**
@@ -37,9 +37,9 @@ export class TimeTrackingService {
     return row.json;
   }
 
-  /** Sets the estimate. Shape: `duration` is a text like `1h 30m`. Errors: Refused for an invalid duration. */
+  /** Sets the estimate. `duration` is a text like `1h 30m`. Errors: Refused for an invalid duration. */
   estimate(viewer: SignedInViewer, on: NoteableReference, duration: string): Promise<string> {
-    return this.change(viewer, on, (now) => timeChanges.estimate(duration, now));
+    return this.changeTimes(viewer, on, (now) => timeChanges.estimate(duration, now));
   }
 
   resetEstimate(viewer: SignedInViewer, on: NoteableReference): Promise<string> {
@@ -51,37 +51,36 @@ export class TimeTrackingService {
    * and for a total out of bounds.
    */
   spend(viewer: SignedInViewer, on: NoteableReference, duration: string): Promise<string> {
-    return this.change(viewer, on, (now) => timeChanges.spend(duration, now));
+    return this.changeTimes(viewer, on, (now) => timeChanges.spend(duration, now));
   }
 
   resetSpent(viewer: SignedInViewer, on: NoteableReference): Promise<string> {
-    return this.change(viewer, on, (now) => timeChanges.resetSpent(now));
+    return this.changeTimes(viewer, on, (now) => timeChanges.resetSpent(now));
   }
 
-  private async change(
+  private async changeTimes(
     viewer: SignedInViewer,
     on: NoteableReference,
-    compute: (now: Times) => TimeChange,
+    compute: (now: TrackedTimes) => TimeChange,
   ): Promise<string> {
-    return (await this.work.run((tx) => this.track(tx, viewer, on, compute))).json;
+    return (await this.work.run((tx) => this.changeInTransaction(tx, viewer, on, compute))).json;
   }
 
   /**
-   * Changes times inside an existing transaction. Shape: `json` is the stats as JSON text. Errors: NotFound for the
-   * noteable.
+   * Changes times inside an existing transaction. `json` is the stats as JSON text. Errors: NotFound for the noteable.
    */
-  async track(
+  async changeInTransaction(
     tx: Tx,
     viewer: SignedInViewer,
     on: NoteableReference,
-    compute: (now: Times) => TimeChange,
+    compute: (now: TrackedTimes) => TimeChange,
   ): Promise<{ readonly isChanged: boolean; readonly json: string }> {
     const { lock, write } = this.statementsOf(on);
     const [now] = await tx.run(lock, readerValues(viewer, on));
     if (!now) throw new NotFound(on.kind.resource);
     const change = compute({ estimate: now.estimate, spent: now.spent });
     if (change === null) return { isChanged: false, json: now.json };
-    this.noteLimit.count(tx, viewer);
+    this.noteLimit.countNotes(tx, viewer);
     const [after] = await tx.run(write, { id: now.id, ...change.times, at: now.at });
     const about = { noteableId: now.id, projectId: on.parent.id, actorId: viewer.userId };
     await writeSystemNotes(tx, on.kind, { ...about, bodies: [change.note], at: now.at });
@@ -89,18 +88,18 @@ export class TimeTrackingService {
   }
 }
 
-interface LockedTimes extends Times {
+interface LockedTimes extends TrackedTimes {
   readonly id: number;
   readonly at: Date;
   readonly json: string;
 }
 
-type TimeParams = Times & { readonly id: number; readonly at: Date };
+type TimeParams = TrackedTimes & { readonly id: number; readonly at: Date };
 
 /** Creates the statements of one kind. */
 function timeStatements(kind: NoteableKind, by: NoteableReference['by']) {
   const name = statementsName(kind, by, 'times');
-  const stats = timeStatsShape.over({}).sql;
+  const stats = timeStatsShape.toSql({}).sql;
   const fromNamed = `from ${kind.table} i where ${namedVisibleSql(kind, by)}`;
   return {
     show: statement<ReaderParams, { json: string }>(`${name}_shown`, () => `select ${stats} as json ${fromNamed}`),

@@ -1,9 +1,9 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
 /** $1 kind, $2 source noteable, $3 target noteable, $4 its project, $5-$6 old and new ids of copied notes. */
-const copy = prepared(
+const copy = prepareStatement(
   'award_emoji_copy',
   `insert into award_emoji
      (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name, created_at, updated_at)

@@ -2,9 +2,9 @@ import { Controller } from '@nestjs/common';
 import { created, Endpoint, JsonText, none, one, page } from '@rookery/api-v4';
 import type { JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
-import { routesBelow, OneNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
+import { routesBelow, IdentifyNoteable, nameClass } from '../../base/noteables/noteable-routes.dto';
 import type { BelowCall, NoteableRoutes } from '../../base/noteables/noteable-routes.dto';
-import { CreateAward, CreateNoteAward, ListNoteAwards, OneAward, OneNoteAward } from './award-emoji.dto';
+import { CreateAward, CreateNoteAward, ListNoteAwards, IdentifyAward, IdentifyNoteAward } from './award-emoji.dto';
 import { AwardEmojiService } from './award-emoji.service';
 import type { Awardable } from './award-emoji.service';
 import { awardShape } from './award-emoji.shape';
@@ -26,7 +26,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
   const base = `/${routes.path}/${tail}`;
   const list = { source: SOURCE, within: noteable.within, ...noteable.aliases(tail) };
   const single = { source: SOURCE, within: noteable.within, ...noteable.aliases(`${tail}/:award_id`) };
-  const named = { params: noteable.params(isNote ? OneNoteAward : OneAward) };
+  const named = { params: noteable.params(isNote ? IdentifyNoteAward : IdentifyAward) };
   const awarded = (call: ReadCall<object>): Awardable => {
     const { note_id: noteId = null } = call.params as Partial<ListNoteAwards>;
     return { on: noteable.referenceOf(call), noteId };
@@ -40,11 +40,11 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
       ...list,
       about: `Lists the emoji on ${target}, oldest first.`,
       may: noteable.may.read,
-      params: noteable.params(isNote ? ListNoteAwards : OneNoteable),
+      params: noteable.params(isNote ? ListNoteAwards : IdentifyNoteable),
       answers: page(award),
     })
-    list(call: ReadCall<OneNoteable>): Promise<JsonPage> {
-      return this.awards.page(call.viewer, awarded(call), call.page);
+    list(call: ReadCall<IdentifyNoteable>): Promise<JsonPage> {
+      return this.awards.list(call.viewer, awarded(call), call.page);
     }
 
     @Endpoint('GET', `${base}/:award_id`, {
@@ -54,7 +54,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
       may: noteable.may.read,
       answers: one(award),
     })
-    async show(call: ReadCall<OneAward>): Promise<JsonText> {
+    async show(call: ReadCall<IdentifyAward>): Promise<JsonText> {
       return new JsonText(await this.awards.show(call.viewer, awarded(call), call.params.award_id));
     }
 
@@ -77,7 +77,7 @@ export function awardEmojiController(routes: NoteableRoutes, on: AwardTarget) {
       may: noteable.may.write,
       answers: none(),
     })
-    remove(call: WriteCall<OneAward>): Promise<void> {
+    remove(call: WriteCall<IdentifyAward>): Promise<void> {
       return this.awards.remove(call.viewer, awarded(call), call.params.award_id);
     }
   }

@@ -1,6 +1,6 @@
 import { Int, Text } from '@rookery/api-v4';
 
-export class OneAward {
+export class IdentifyAward {
   @Int() award_id: number;
 }
 
@@ -12,7 +12,7 @@ export class ListNoteAwards {
   @Int() note_id: number;
 }
 
-export class OneNoteAward extends ListNoteAwards {
+export class IdentifyNoteAward extends ListNoteAwards {
   @Int() award_id: number;
 }
 

@@ -35,31 +35,31 @@ export class AwardEmojiService {
     this.statementsOf = ({ on, noteId }) => (noteId === null ? ofNoteables(on) : ofNotes(on));
   }
 
-  async page(viewer: Viewer, awardable: Awardable, page: PageRequest): Promise<JsonPage> {
-    const statement = this.statementsOf(awardable).page(page, valuesOf(viewer, awardable));
+  async list(viewer: Viewer, awardable: Awardable, page: PageRequest): Promise<JsonPage> {
+    const statement = this.statementsOf(awardable).pageStatement(page, awardParams(viewer, awardable));
     const [row] = await this.database.run(statement);
     return jsonPageOf(page, foundNote(row, awardable.on.kind));
   }
 
   async show(viewer: Viewer, awardable: Awardable, id: number): Promise<string> {
-    return (await this.one(this.database, viewer, awardable, id)).json;
+    return (await this.findAward(this.database, viewer, awardable, id)).json;
   }
 
   /** Awards an emoji. Errors: NotFound, with the API's messages, also if the user may not award it. */
   create(viewer: SignedInViewer, awardable: Awardable, alias: string): Promise<string> {
-    return this.work.run((tx) => this.createWithin(tx, viewer, awardable, alias));
+    return this.work.run((tx) => this.createInTransaction(tx, viewer, awardable, alias));
   }
 
   /** Awards an emoji inside an existing transaction. */
-  async createWithin(tx: Tx, viewer: SignedInViewer, awardable: Awardable, alias: string): Promise<string> {
+  async createInTransaction(tx: Tx, viewer: SignedInViewer, awardable: Awardable, alias: string): Promise<string> {
     const { on } = awardable;
     const name = canonicalEmojiName(alias);
-    const values = { ...valuesOf(viewer, awardable), name: name ?? '' };
+    const values = { ...awardParams(viewer, awardable), name: name ?? '' };
     if (name === undefined || on.parent.archived) {
-      foundNote((await this.select(tx, viewer, awardable, 0))[0], on.kind);
+      foundNote((await this.selectAward(tx, viewer, awardable, 0))[0], on.kind);
       throw new NotFound(name === undefined ? 'Award Emoji Name is not a valid emoji name' : 'Award Emoji');
     }
-    await this.lock(tx, viewer, awardable);
+    await this.lockAwardable(tx, viewer, awardable);
     const [row] = await tx.run(this.statementsOf(awardable).statement('create', values));
     const created = foundNote(row, on.kind);
     if (created.json === null) {
@@ -89,11 +89,11 @@ export class AwardEmojiService {
   /** Removes an emoji. Errors: Unauthorized unless the viewer awarded it or is an administrator. */
   async remove(viewer: SignedInViewer, awardable: Awardable, id: number): Promise<void> {
     await this.work.run(async (tx) => {
-      await this.lock(tx, viewer, awardable);
-      const award = await this.one(tx, viewer, awardable, id);
+      await this.lockAwardable(tx, viewer, awardable);
+      const award = await this.findAward(tx, viewer, awardable, id);
       if (award.user_id !== viewer.userId && !viewer.isAdmin) throw new Unauthorized();
       const removed = await tx.run(
-        this.statementsOf(awardable).statement('remove', { ...valuesOf(viewer, awardable), award: id }),
+        this.statementsOf(awardable).statement('remove', { ...awardParams(viewer, awardable), award: id }),
       );
       if (removed.length === 0) throw new NotFound();
     });
@@ -103,22 +103,22 @@ export class AwardEmojiService {
    * Locks the noteable. A separate statement, so that after a wait the next one reads the current noteable, note and
    * votes.
    */
-  private async lock(tx: Tx, viewer: Viewer, awardable: Awardable): Promise<void> {
-    await tx.run(this.statementsOf(awardable).statement('hold', valuesOf(viewer, awardable)));
+  private async lockAwardable(tx: Tx, viewer: Viewer, awardable: Awardable): Promise<void> {
+    await tx.run(this.statementsOf(awardable).statement('hold', awardParams(viewer, awardable)));
   }
 
-  private async one(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
-    const row = foundNote((await this.select(reads, viewer, awardable, id))[0], awardable.on.kind);
+  private async findAward(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
+    const row = foundNote((await this.selectAward(reads, viewer, awardable, id))[0], awardable.on.kind);
     if (row.json === null) throw new NotFound();
     return { ...row, json: row.json };
   }
 
-  private select(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
-    return reads.run(this.statementsOf(awardable).statement('one', { ...valuesOf(viewer, awardable), award: id }));
+  private selectAward(reads: SqlReader, viewer: Viewer, awardable: Awardable, id: number) {
+    return reads.run(this.statementsOf(awardable).statement('one', { ...awardParams(viewer, awardable), award: id }));
   }
 }
 
 /** Returns the parameters of all statements. */
-function valuesOf(viewer: Viewer, { on, noteId }: Awardable): AwardedParams {
+function awardParams(viewer: Viewer, { on, noteId }: Awardable): AwardedParams {
   return { ...readerValues(viewer, on), note: noteId };
 }

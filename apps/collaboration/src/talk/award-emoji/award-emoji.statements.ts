@@ -1,15 +1,15 @@
 import type { JsonPageRow, PageRequest } from '@rookery/kernel';
-import { isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { READER, READS_INTERNAL } from '../notes/note-statement';
 import type { ReaderParams } from '../notes/note-statement';
 import { namedVisibleSql, statementsName } from '../notes/notes.statements';
 import { awardShape } from './award-emoji.shape';
 
-/** Parameters of all statements. Shape: `note` is null for the noteable itself. */
+/** Parameters of all statements. `note` is null for the noteable itself. */
 export interface AwardedParams extends ReaderParams {
   readonly note: number | null;
 }
@@ -60,8 +60,8 @@ const votesSql = (award: string, name: string): string => `case when ${award}.na
  * `hidden` of the target, like statements on notes. Source: reference work-tracking 9.6.
  */
 export class AwardStatements {
-  private readonly kept = new KeptStatements();
-  private readonly award: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly award: ShapeSql;
   private readonly name: string;
   private readonly visible: string;
   private readonly type: string;
@@ -74,14 +74,14 @@ export class AwardStatements {
   ) {
     this.name = statementsName(kind, by, on === 'note' ? 'note_awards' : 'awards');
     this.visible = namedVisibleSql(kind, by);
-    this.award = awardShape.over({ externalUrl });
+    this.award = awardShape.toSql({ externalUrl });
     this.type = on === 'note' ? 'Note' : kind.type;
   }
 
   /** Selects a page of emoji, oldest first. */
-  page(page: PageRequest, values: AwardedParams): Statement<AwardedRow & JsonPageRow> {
+  pageStatement(page: PageRequest, values: AwardedParams): Statement<AwardedRow & JsonPageRow> {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
-    return this.kept.statement(name, values, () =>
+    return this.kept.findOrCompose(name, values, () =>
       new ListQuery<never>({
         name: 'awards',
         from: 'award_emoji w',
@@ -91,7 +91,7 @@ export class AwardStatements {
       })
         .where(`w.awardable_id = t.id and w.awardable_type = '${this.type}' and not t.hidden`)
         .orderBy([['w.id', 'asc']])
-        .json(page, {
+        .jsonSql(page, {
           rows: (from, order) => arraySql(this.award, from, order),
           extraColumns: 't.id, t.hidden',
           from: `from ${this.targetSql()} t`,
@@ -101,10 +101,10 @@ export class AwardStatements {
 
   /** Returns one of the other statements. */
   statement<N extends keyof AwardEmojiParams>(name: N, values: AwardEmojiParams[N]): Statement<AwardEmojiRows[N]> {
-    return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
+    return this.kept.findOrCompose(`${this.name}_${name}`, values, () => ({ text: this.composeSql(name), values }));
   }
 
-  private sqlOf(name: keyof AwardEmojiParams): string {
+  private composeSql(name: keyof AwardEmojiParams): string {
     switch (name) {
       case 'hold':
         return `select i.id from ${this.kind.table} i where ${this.visible} for no key update of i`;
@@ -144,7 +144,7 @@ export class AwardStatements {
       from t where t.id is not null and not t.hidden and not t.system and (not t.locked or ${READER.isMember})
       on conflict do nothing
       returning *
-    )${this.counted('+')}
+    )${this.countSql('+')}
     select t.id, t.hidden, t.noteable_id, t.system, t.locked, w.id as award_id, w.created_at,
       case when w.id is not null then ${this.award.sql} end as json
     from t left join w on true left join directory_users u on u.id = w.user_id`;
@@ -155,12 +155,12 @@ export class AwardStatements {
     return `with t as materialized (select * from ${this.targetSql()} t), w as (
       delete from award_emoji w using t
       where w.id = :award::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}' returning w.*
-    )${this.counted('-')}
+    )${this.countSql('-')}
     select w.id from w`;
   }
 
   /** Common table expression that updates the vote counters. Noteables have them, notes do not. */
-  private counted(sign: '+' | '-'): string {
+  private countSql(sign: '+' | '-'): string {
     if (this.on === 'note') return '';
     return `, counted as (
       ${this.kind.writes.update} upvotes_count = i.upvotes_count ${sign} ${votesSql('w', 'thumbsup')},

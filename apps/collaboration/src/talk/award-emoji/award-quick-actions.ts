@@ -3,8 +3,8 @@ import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { executeEach } from '../mentions/quick-actions/action-set';
-import type { Outcome } from '../mentions/quick-actions/action-set';
-import { argumentsOf } from '../mentions/quick-actions/arguments';
+import type { ActionResult } from '../mentions/quick-actions/action-set';
+import { parseArgument } from '../mentions/quick-actions/arguments';
 import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { AwardEmojiService } from './award-emoji.service';
@@ -17,22 +17,27 @@ export class AwardQuickActions {
     actions: QuickActionsService,
     private readonly awards: AwardEmojiService,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: ['award', 'react'],
-      fits: ({ abilities }) => abilities.includes('awards'),
+      supportsKind: ({ abilities }) => abilities.includes('awards'),
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          executeEach(tx, commands, ({ argument }) => this.award(tx, viewer, on, argument)),
+          executeEach(tx, commands, ({ argument }) => this.addAward(tx, viewer, on, argument)),
     });
   }
 
-  private async award(tx: Tx, viewer: SignedInViewer, on: NoteableReference, argument: string): Promise<Outcome> {
-    const alias = argumentsOf.emoji(argument);
+  private async addAward(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    argument: string,
+  ): Promise<ActionResult> {
+    const alias = parseArgument.emoji(argument);
     const name = alias === null ? undefined : canonicalEmojiName(alias);
     if (name === undefined) return { why: 'no emoji has that name' };
     try {
-      await this.awards.createWithin(tx, viewer, { on, noteId: null }, name);
+      await this.awards.createInTransaction(tx, viewer, { on, noteId: null }, name);
     } catch (error) {
       if (error instanceof NotFound) return { why: 'you have given it already, or may not give any' };
       throw error;

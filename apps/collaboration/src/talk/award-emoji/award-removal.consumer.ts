@@ -2,9 +2,9 @@ import { Controller } from '@nestjs/common';
 import { noteDeleted } from '@rookery/contracts';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 
-const dropOfNotes = prepared(
+const dropOfNotes = prepareStatement(
   'award_emoji_drop_of_notes',
   `delete from award_emoji where awardable_id = any($1::bigint[]) and awardable_type = 'Note'`,
 );

@@ -1,4 +1,4 @@
-import { attachedTo, DEPARTURE_CHUNK, prepared } from '@rookery/persistence';
+import { attachedTo, DEPARTURE_CHUNK, prepareStatement } from '@rookery/persistence';
 import type { NoteableKind, NoteableKinds } from '../../base/noteables/noteable-kinds';
 
 /** Removal of award emoji. Source: reference work-tracking 9.6. */
@@ -17,7 +17,7 @@ export const attachedAwards = attachedTo<NoteableKinds>({
   stays: { awardable_id: 'a note, whose deletion has its own effect, or the noteable itself' },
 });
 
-const ofNotes = prepared(
+const ofNotes = prepareStatement(
   'removal_award_emoji_of_notes',
   `delete from award_emoji where id = any(array(
      select id from award_emoji where user_id = $1::bigint and awardable_type = 'Note'
@@ -28,7 +28,7 @@ const ofNotes = prepared(
 /** Locks noteables before their emoji, in the order of every request that changes emoji: this avoids deadlocks. */
 function ofNoteables({ table, type, writes }: NoteableKind) {
   const votes = (name: string): string => `count(*) filter (where gone.name = '${name}')`;
-  return prepared(
+  return prepareStatement(
     `removal_award_emoji_of_${table}`,
     `with chunk as materialized (
        select id, awardable_id from award_emoji where user_id = $1::bigint and awardable_type = '${type}'

@@ -1,13 +1,13 @@
 import githubNames from 'emojibase-data/en/shortcodes/github.json';
 import joypixelsNames from 'emojibase-data/en/shortcodes/joypixels.json';
 
-type Names = Readonly<Record<string, string | readonly string[]>>;
+type EmojiNames = Readonly<Record<string, string | readonly string[]>>;
 
 /** Canonical name by each name of an emoji: `+1` maps to `thumbsup`. */
 const canonicalNames = new Map<string, string>();
 
 for (const codes of new Set([...Object.keys(joypixelsNames), ...Object.keys(githubNames)])) {
-  const all = [(joypixelsNames as Names)[codes] ?? [], (githubNames as Names)[codes] ?? []].flat();
+  const all = [(joypixelsNames as EmojiNames)[codes] ?? [], (githubNames as EmojiNames)[codes] ?? []].flat();
   for (const name of all) if (!canonicalNames.has(name)) canonicalNames.set(name, all[0]!);
 }
 

@@ -3,7 +3,7 @@ import type { Bind } from '@rookery/persistence';
 import { canonicalEmojiName } from './emoji-names';
 
 /**
- * Condition on a row `i`: the caller awarded it this emoji, any emoji (`Any`) or none (`None`). Shape: `viewer` is an SQL
+ * Condition on a row `i`: the caller awarded it this emoji, any emoji (`Any`) or none (`None`). `viewer` is an SQL
  * expression, null for an anonymous caller, who has awarded none. Source: reference work-tracking 9.1.
  */
 export function reactionFilterSql(type: NoteableType, viewer: string, name: string, bind: Bind): string {

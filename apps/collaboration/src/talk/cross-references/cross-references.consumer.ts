@@ -10,7 +10,7 @@ import { NoteSubjects } from '../notes/note-subjects';
 import { CrossReferences } from './cross-references';
 import type { ReferringText } from './cross-references';
 
-type Written = Delivered<typeof textWritten>;
+type TextWrittenEvent = Delivered<typeof textWritten>;
 
 /** Writes system notes on the noteables that changed texts refer to. Source: reference work-tracking 2.7. */
 @Controller()
@@ -24,26 +24,26 @@ export class CrossReferencesConsumer {
 
   /** Handles the events of up to 100 ms in one transaction (ADR 0025). */
   @Consume(textWritten, { effect: 'write-references', gatherMs: 100 })
-  async written({ tx, events }: EffectBatch<typeof textWritten>): Promise<void> {
+  async writeReferences({ tx, events }: EffectBatch<typeof textWritten>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
     const ofNotes = events.filter((event) => event.data.note_id !== null);
     const ofNoteables = events.filter((event) => event.data.note_id === null);
     const texts = [...(await this.noteTexts(tx, ofNotes)), ...(await this.noteableTexts(tx, ofNoteables))];
-    await this.references.write(tx, texts);
+    await this.references.writeReferences(tx, texts);
   }
 
-  private async noteTexts(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
+  private async noteTexts(tx: Tx, events: readonly TextWrittenEvent[]): Promise<ReferringText[]> {
     const notes = await this.notes.lockNotes(
       tx,
       events.map((event) => event.data.note_id!),
     );
     return events.flatMap((event) => {
       const note = notes.get(event.data.note_id!);
-      return note ? [textOf(event, { authorId: note.said_by_id, text: note.body })] : [];
+      return note ? [toReferringText(event, { authorId: note.said_by_id, text: note.body })] : [];
     });
   }
 
-  private async noteableTexts(tx: Tx, events: readonly Written[]): Promise<ReferringText[]> {
+  private async noteableTexts(tx: Tx, events: readonly TextWrittenEvent[]): Promise<ReferringText[]> {
     const texts: ReferringText[] = [];
     for (const [kind, ofKind] of groupedByKind(this.kinds, events, (event) => event.data.noteable_type)) {
       const noteables = await readSubjects(
@@ -53,14 +53,17 @@ export class CrossReferencesConsumer {
       );
       for (const event of ofKind) {
         const noteable = noteables.get(event.data.noteable_id);
-        if (noteable) texts.push(...authoredTextsIn(noteable).map((text) => textOf(event, text)));
+        if (noteable) texts.push(...authoredTextsIn(noteable).map((text) => toReferringText(event, text)));
       }
     }
     return texts;
   }
 }
 
-function textOf(event: Written, { authorId, text }: Pick<ReferringText, 'authorId' | 'text'>): ReferringText {
+function toReferringText(
+  event: TextWrittenEvent,
+  { authorId, text }: Pick<ReferringText, 'authorId' | 'text'>,
+): ReferringText {
   const { noteable_type: type, noteable_id: id, written_at: at } = event.data;
   return { about: { type, id }, authorId, text, at: causedAt(event, at) };
 }

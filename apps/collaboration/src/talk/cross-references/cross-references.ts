@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { NoteableType } from '@rookery/contracts';
-import { prepared, statement } from '@rookery/persistence';
+import { prepareStatement, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { findReferences } from '../mentions/references';
 import type { Reference } from '../mentions/references';
@@ -41,7 +41,7 @@ export interface ReferringText {
 const sources = perKind((kind) => {
   const reference = `'${kind.sigil}' || i.${kind.shownId}`;
   const short = kind.shownId === 'sha' ? 'i.sha' : reference;
-  return prepared(
+  return prepareStatement(
     `${kind.table}_referring`,
     kind.parent === 'project'
       ? `select i.id, i.project_id as parent_id, ${short} as short,
@@ -62,7 +62,7 @@ const targets = perKind((kind) => {
   const ofProject = `join directory_projects project on project.namespace_id = home.id and lower(project.path) = lower(r.path)
      join ${kind.table} i on i.project_id = project.id and i.iid = r.iid`;
   const ofGroup = `join ${kind.table} i on i.group_id = home.id and i.iid = r.iid`;
-  return prepared(
+  return prepareStatement(
     `${kind.table}_referred_to`,
     `select r.place, i.id, ${projectIdSql(kind)} as project_id, ${parentSql(kind)} as parent_id
      from unnest($1::integer[], $2::text[], $3::text[], $4::bigint[], $5::bigint[]) as r (place, namespace, path, iid, user_id)
@@ -104,7 +104,7 @@ type CommitSource = ReferencePlace & { readonly at: Date; readonly is_public: bo
 type ReferenceSource = ReferencePlace & { readonly id: number; readonly short: string; readonly long: string };
 
 /** A reference with the source that the note names. */
-interface WantedReference extends Reference {
+interface ReferenceCandidate extends Reference {
   readonly place: ReferencePlace;
   readonly isOfProject: boolean;
   /** Null for a commit. */
@@ -128,16 +128,16 @@ export class CrossReferences {
     this.referable = kinds.all.filter(({ shownId }) => shownId === 'iid');
   }
 
-  async write(tx: Tx, texts: readonly ReferringText[]): Promise<void> {
+  async writeReferences(tx: Tx, texts: readonly ReferringText[]): Promise<void> {
     const sigils = this.referable.map(({ sigil }) => sigil);
     const referring = texts.flatMap((text) => {
       const references = findReferences(text.text, sigils);
       return references.length > 0 ? [{ ...text, references }] : [];
     });
     if (referring.length === 0) return;
-    const from = await this.sourcesOf(tx, referring);
+    const from = await this.findSources(tx, referring);
     const wanted = referring.flatMap(({ references, about, ...text }) => {
-      const source = from.get(keyOf(about));
+      const source = from.get(sourceKey(about));
       const kind = this.kinds.kindOfType(about.type);
       if (!source || !kind) return [];
       const describe = (isHere: boolean): string => `${kind.word} ${isHere ? source.short : source.long}`;
@@ -160,7 +160,7 @@ export class CrossReferences {
     const [place] = await tx.run(commitSource, { project: projectId });
     if (!place) return;
     const from = { place, isOfProject: true, about: null, authorId, at: place.at.toISOString() };
-    const wanted = found.slice(0, REFERENCES_PER_PUSH).map(({ commit, reference }): WantedReference => {
+    const wanted = found.slice(0, REFERENCES_PER_PUSH).map(({ commit, reference }): ReferenceCandidate => {
       const elsewhere = place.is_public ? `commit ${place.path}@${commit.id}` : null;
       return {
         ...{ ...reference, ...from, describe: (isHere) => (isHere ? `commit ${commit.id}` : elsewhere) },
@@ -170,12 +170,12 @@ export class CrossReferences {
     await this.writeAll(tx, wanted);
   }
 
-  private async writeAll(tx: Tx, wanted: readonly WantedReference[]): Promise<void> {
+  private async writeAll(tx: Tx, wanted: readonly ReferenceCandidate[]): Promise<void> {
     for (const kind of this.referable) {
       const ofKind = wanted
         .filter(({ sigil }) => sigil === kind.sigil)
         .flatMap((one) => {
-          const named = placeOf(kind, one.path, one);
+          const named = referencePlace(kind, one.path, one);
           return named ? [{ ...one, ...named }] : [];
         });
       if (ofKind.length === 0) continue;
@@ -198,30 +198,31 @@ export class CrossReferences {
     }
   }
 
-  private async sourcesOf(tx: Tx, texts: readonly ReferringText[]): Promise<ReadonlyMap<string, ReferenceSource>> {
+  private async findSources(tx: Tx, texts: readonly ReferringText[]): Promise<ReadonlyMap<string, ReferenceSource>> {
     const found = new Map<string, ReferenceSource>();
     for (const kind of this.kinds.all) {
       const ids = texts.filter(({ about }) => about.type === kind.type).map(({ about }) => about.id);
       if (ids.length === 0) continue;
       for (const row of await tx.prepared<ReferenceSource>(sources(kind), [ids]))
-        found.set(keyOf({ ...row, type: kind.type }), row);
+        found.set(sourceKey({ ...row, type: kind.type }), row);
     }
     return found;
   }
 }
 
-function keyOf({ type, id }: ReferringText['about']): string {
+function sourceKey({ type, id }: ReferringText['about']): string {
   return `${type} ${id}`;
 }
 
 /**
- * Returns the namespace and project of a reference. A path without a slash is a project in the same namespace as the text's
- * project, or in the text's group. Shape: null for a reference without a path in a text of a group, which has no project.
+ * Returns the namespace and project of a reference. A path without a slash is a project in the same namespace as the
+ * text's project, or in the text's group. Returns null for a reference without a path in a text of a group, which has
+ * no project.
  */
-function placeOf(
+function referencePlace(
   kind: NoteableKind,
   path: string | null,
-  { place, isOfProject }: Pick<WantedReference, 'place' | 'isOfProject'>,
+  { place, isOfProject }: Pick<ReferenceCandidate, 'place' | 'isOfProject'>,
 ): { readonly namespace: string; readonly project: string | null } | null {
   if (kind.parent === 'group') return { namespace: path ?? place.namespace, project: null };
   if (path === null && !isOfProject) return null;

@@ -1,6 +1,6 @@
 import MarkdownIt from 'markdown-it';
 
-/** Paragraph or heading of a text, without code. Shape: `isListItem` is true if the block starts a list item. */
+/** Paragraph or heading of a text, without code. `isListItem` is true if the block starts a list item. */
 export interface TextBlock {
   readonly text: string;
   readonly isListItem: boolean;
@@ -40,7 +40,7 @@ export function parsedPart(markdown: string): string {
 }
 
 /**
- * Returns the numbers of the lines that are code, fenced or indented, counted from 0. Shape: `text` is the result of
+ * Returns the numbers of the lines that are code, fenced or indented, counted from 0. `text` is the result of
  * `parsedPart`; a line ends in a line feed, a carriage return, or both.
  */
 export function findCodeLines(text: string): ReadonlySet<number> {

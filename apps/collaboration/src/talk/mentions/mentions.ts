@@ -30,8 +30,8 @@ export function findMentions(markdown: string): Mentions {
   for (const block of textBlocks(markdown)) {
     if (!block.text.includes('@')) continue;
     for (const line of block.text.split('\n')) {
-      for (const name of leadingNames(line)) addTo(direct, name);
-      for (const [, name] of line.matchAll(MENTION)) addTo(all, name!);
+      for (const name of leadingNames(line)) addName(direct, name);
+      for (const [, name] of line.matchAll(MENTION)) addName(all, name!);
     }
   }
   return { all: [...all.values()], direct: [...direct.values()] };
@@ -49,7 +49,7 @@ function leadingNames(line: string): string[] {
   }
 }
 
-function addTo(names: Map<string, string>, name: string): void {
+function addName(names: Map<string, string>, name: string): void {
   const key = name.toLowerCase();
   if (!names.has(key)) names.set(key, name);
 }

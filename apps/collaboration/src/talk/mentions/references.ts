@@ -1,8 +1,8 @@
 import { textBlocks } from './markdown-blocks';
 
 /**
- * Reference in a text to a noteable by its number. Shape: `path` is the project's path as written, null for the project
- * of the text.
+ * Reference in a text to a noteable by its number. `path` is the project's path as written, null for the project of the
+ * text.
  */
 export interface Reference {
   readonly path: string | null;
@@ -45,8 +45,8 @@ export function findReferences(markdown: string, sigils: readonly string[]): Ref
 }
 
 /**
- * Returns the path before a sigil. Shape: null if there is none; undefined if the preceding text means that this is not
- * a reference.
+ * Returns the path before a sigil. Returns null if there is none; undefined if the preceding text means that this is
+ * not a reference.
  */
 function pathBefore(text: string, index: number): string | null | undefined {
   const before = text.slice(Math.max(0, index - LONGEST_PATH), index);

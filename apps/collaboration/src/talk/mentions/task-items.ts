@@ -9,7 +9,7 @@ export interface TaskItem {
 /** Finds the tasks of a Markdown text, in order: `- [ ] write`, `1. [x] read`. Ignores code. */
 export function findTasks(markdown: string | null): readonly TaskItem[] {
   if (!markdown?.includes('[')) return [];
-  if (last.markdown !== markdown) last = { markdown, items: itemsIn(markdown) };
+  if (last.markdown !== markdown) last = { markdown, items: parseItems(markdown) };
   return last.items;
 }
 
@@ -19,7 +19,7 @@ export function findTasks(markdown: string | null): readonly TaskItem[] {
  */
 let last: { readonly markdown: string; readonly items: readonly TaskItem[] } = { markdown: '', items: [] };
 
-function itemsIn(markdown: string): TaskItem[] {
+function parseItems(markdown: string): TaskItem[] {
   return textBlocks(markdown).flatMap((block) => {
     const match = block.isListItem ? /^\[([ xX])\](?:\s+|$)(.*)/.exec(block.text) : null;
     return match ? [{ text: match[2]!, done: match[1] !== ' ' }] : [];

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { groupLevelSql, isPlaceholderAccountSql } from '@rookery/directory';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { findMentions } from './mentions';
 import { mentionsSettings } from './mentions.config';
@@ -36,7 +36,7 @@ const authorSees = (group: string): string =>
   `(${group}.visibility = 'public' or author.admin or (${group}.visibility = 'internal' and not author.external)
      or ${groupLevelSql({ user: 'author.id', namespace: group })} >= 10)`;
 
-const users = prepared(
+const users = prepareStatement(
   'audience_users',
   `select u.id, lower(u.username) as name from directory_users u
    where lower(u.username) = any($1::text[]) and u.kind <> 'project_bot' and not ${isPlaceholderAccountSql('u')}`,
@@ -46,7 +46,7 @@ const users = prepared(
  * $1 lower-case paths, $2 author, $3 maximum number of members. Ignores groups that the author may not see and groups that
  * have disabled mentions.
  */
-const groupMembers = prepared(
+const groupMembers = prepareStatement(
   'audience_group_members',
   `select lower(n.full_path) as name, m.user_id
    from directory_namespaces n cross join directory_users author
@@ -62,7 +62,7 @@ const groupMembers = prepared(
  * $1 project, $2 maximum number of members, $3 author. Ignores members through an invited group that the author may not see.
  * Users who have lost their access are filtered later, when read access is checked.
  */
-const projectMembers = prepared(
+const projectMembers = prepareStatement(
   'audience_project_members',
   `with home as (
      select p.id, n.traversal_ids, n.owner_id from directory_projects p
@@ -105,11 +105,11 @@ export class UserMentions {
     const rows = await tx.prepared<{ id: number; name: string }>(users, [[...names]]);
     const byName = new Map(rows.map((row) => [row.name, row.id]));
     const found: MentionedUser[][] = [];
-    for (const texts of naming) found.push(await this.peopleOf(tx, texts, byName));
+    for (const texts of naming) found.push(await this.findMentioned(tx, texts, byName));
     return found;
   }
 
-  private async peopleOf(
+  private async findMentioned(
     tx: Tx,
     texts: readonly TextWithNames[],
     byName: ReadonlyMap<string, number>,
@@ -124,12 +124,12 @@ export class UserMentions {
     }
     for (const { text, names, direct } of texts) {
       const others = names.filter((name) => !byName.has(name));
-      for (const member of await this.members(tx, text, others)) add(member.user_id, direct.has(member.name));
+      for (const member of await this.findMembers(tx, text, others)) add(member.user_id, direct.has(member.name));
     }
     return [...people.values()];
   }
 
-  private async members(tx: Tx, text: MentioningText, names: readonly string[]): Promise<MemberRow[]> {
+  private async findMembers(tx: Tx, text: MentioningText, names: readonly string[]): Promise<MemberRow[]> {
     const { peoplePerText } = this.settings;
     const groups = names.filter((name) => name !== ALL);
     const found =
@@ -144,7 +144,7 @@ export class UserMentions {
   }
 }
 
-/** A text with the mentioned names in lower case. Shape: `direct` are the names at the start of a line. */
+/** A text with the mentioned names in lower case. `direct` are the names at the start of a line. */
 interface TextWithNames {
   readonly text: MentioningText;
   readonly names: readonly string[];

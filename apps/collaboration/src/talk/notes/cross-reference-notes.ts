@@ -1,5 +1,5 @@
 import type { NoteableType } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
 import { perKind } from '../../base/noteables/noteable-kinds';
@@ -21,7 +21,7 @@ export interface CrossReference {
 
 /** Unique indexes prevent duplicate notes for the same pair of noteables, and for the same commit. */
 const write = perKind(({ table, type, writes }) =>
-  prepared(
+  prepareStatement(
     `${table}_write_references`,
     `with written as (
       insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, referenced_type, referenced_id,
@@ -40,7 +40,7 @@ const write = perKind(({ table, type, writes }) =>
 );
 
 /**
- * Writes system notes on noteables of one kind for the references to them. Shape: `importedFrom` is the kind of the upstream
+ * Writes system notes on noteables of one kind for the references to them. `importedFrom` is the kind of the upstream
  * host of imported references. Source: reference work-tracking 2.7.
  */
 export async function writeCrossReferences(

@@ -3,11 +3,11 @@ import type { Tx } from '@rookery/persistence';
 import { perKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-type Kind = Pick<NoteableKind, 'type' | 'table' | 'writes'>;
+type NoteableTable = Pick<NoteableKind, 'type' | 'table' | 'writes'>;
 
 /** Facts of the import of notes. */
 export interface NotesImport {
-  readonly kind: Kind;
+  readonly kind: NoteableTable;
   /** Kind of the imported object that is the noteable, as notes name it. */
   readonly on: 'issue' | 'merge_request';
   readonly projectId: number;
@@ -38,7 +38,7 @@ export interface ImportedSystemNote {
 }
 
 /** Locks noteables and returns the numbers of their comments. */
-const lock = perKind(({ table }: Kind) =>
+const lock = perKind(({ table }: NoteableTable) =>
   statement<{ ids: readonly number[] }, { id: number; comments: number; changes: number }>(
     `${table}_lock_for_notes`,
     `select i.id, i.public_notes_count + i.internal_notes_count as comments,
@@ -51,7 +51,7 @@ const RESERVE = statement<{ count: number }, { id: number }>(
   'notes_reserve_ids',
   `select nextval(pg_get_serial_sequence('notes', 'id')) as id from generate_series(1, :count::integer)`,
 );
-const add = perKind(({ table, type, writes }: Kind) =>
+const add = perKind(({ table, type, writes }: NoteableTable) =>
   statement<{ project: number; source: string; rows: string }, never>(
     `notes_import_${table}`,
     `with given as materialized (
@@ -69,7 +69,7 @@ const add = perKind(({ table, type, writes }: Kind) =>
   ),
 );
 
-const addSystem = perKind(({ table, type, writes }: Kind) =>
+const addSystem = perKind(({ table, type, writes }: NoteableTable) =>
   statement<{ project: number; source: string; rows: string }, never>(
     `system_notes_import_${table}`,
     `with given as materialized (
@@ -97,7 +97,11 @@ export class NoteRoom {
   ) {}
 
   /** Locks noteables until the end of the transaction. */
-  static async lock(tx: Tx, { kind, on, mostComments }: NotesImport, ids: readonly number[]): Promise<NoteRoom> {
+  static async lockNoteables(
+    tx: Tx,
+    { kind, on, mostComments }: NotesImport,
+    ids: readonly number[],
+  ): Promise<NoteRoom> {
     const rows = await tx.run(lock(kind), { ids });
     const left = new Map(rows.map(({ id, comments }) => [id, mostComments - comments]));
     const changesLeft = new Map(rows.map(({ id, changes }) => [id, MOST_CHANGES - changes]));
@@ -105,16 +109,16 @@ export class NoteRoom {
   }
 
   /** Counts one comment. Returns the reason if the noteable is missing or at its limit, and null otherwise. */
-  take(noteableId: number | undefined): string | null {
-    return this.takeFrom(this.left, noteableId, 'comments');
+  takePlace(noteableId: number | undefined): string | null {
+    return this.countDown(this.left, noteableId, 'comments');
   }
 
-  /** Counts one change. Returns as `take`. */
+  /** Counts one change. Returns as `takePlace`. */
   takeChange(noteableId: number | undefined): string | null {
-    return this.takeFrom(this.changesLeft, noteableId, 'changes');
+    return this.countDown(this.changesLeft, noteableId, 'changes');
   }
 
-  private takeFrom(counts: Map<number, number>, noteableId: number | undefined, noun: string): string | null {
+  private countDown(counts: Map<number, number>, noteableId: number | undefined, noun: string): string | null {
     const left = noteableId === undefined ? undefined : counts.get(noteableId);
     if (left === undefined) return `Its ${this.noun} was not imported.`;
     if (left <= 0) return `Its ${this.noun} has too many ${noun}.`;

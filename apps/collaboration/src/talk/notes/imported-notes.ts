@@ -22,7 +22,7 @@ export async function importNotes(
 ): Promise<readonly UnimportedObject[]> {
   const { on, projectId } = notesImport;
   const of = { project: projectId, kind: 'note' } as const;
-  const own = objects.flatMap((object, index) => (kindOf(object) === on ? [{ object, index }] : []));
+  const own = objects.flatMap((object, index) => (noteableField(object) === on ? [{ object, index }] : []));
   const { valid, failed } = checkEach(
     own.map(({ object }) => object),
     (given) => ({ ...given, body: importedBody(given.body) }),
@@ -30,11 +30,11 @@ export async function importNotes(
   const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object[on] ?? 0);
   const noteables = await findImported(tx, { project: projectId, kind: on }, numbers);
-  const room = await NoteRoom.lock(tx, notesImport, [...noteables.values()]);
+  const room = await NoteRoom.lockNoteables(tx, notesImport, [...noteables.values()]);
   const problems: UnimportedObject[] = [];
   const notes = found.flatMap(({ index, object }) => {
     const noteable_id = noteables.get(object[on] ?? 0);
-    const message = room.take(noteable_id);
+    const message = room.takePlace(noteable_id);
     if (message === null) return [{ ...object, noteable_id: noteable_id!, thread_id: null, is_reply: false }];
     problems.push({ index, message });
     return [];
@@ -66,6 +66,6 @@ export function inOrder<T extends { readonly id: number; readonly created_at: st
   );
 }
 
-function kindOf({ merge_request: number }: ImportedNote): NotesImport['on'] {
+function noteableField({ merge_request: number }: ImportedNote): NotesImport['on'] {
   return number === null || number === undefined ? 'issue' : 'merge_request';
 }

@@ -4,7 +4,7 @@ import { Invalid } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { QuickActionsService } from '../mentions/quick-actions/quick-actions.service';
-import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { DiscussionsService } from './discussions/discussions.service';
 import { newBody } from './note.entity';
 import { NoteLimit } from './note-limit';
@@ -30,8 +30,8 @@ interface NoteWriter {
 /** A new note whose quick actions and place are known. */
 export interface PreparedNote {
   /**
-   * Writes the note. Shape: `isAlone` is true if the transaction makes no other change. Errors: Invalid when the text
-   * contains only quick actions and none had an effect; those of the note.
+   * Writes the note. `isAlone` is true if the transaction makes no other change. Errors: Invalid when the text contains
+   * only quick actions and none had an effect; those of the note.
    */
   write(tx: Tx, isAlone?: boolean): Promise<NewNoteResult>;
 }
@@ -50,75 +50,80 @@ export class NewNotesService {
     private readonly limit: NoteLimit,
   ) {}
 
-  async create(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<NewNoteResult> {
-    return this.run(await this.prepareCreate(viewer, on, newNote));
+  async create(viewer: SignedInViewer, on: NoteableWithParent, newNote: NewNote): Promise<NewNoteResult> {
+    return this.runPrepared(await this.prepareCreate(viewer, on, newNote));
   }
 
   /** Creates a note that starts a thread, at a place in the diff if one is given. Errors: those of `CodeReview.open`. */
-  async open(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<NewNoteResult> {
-    const result = await this.run(await this.prepareOpen(viewer, on, newNote));
+  async createNote(viewer: SignedInViewer, on: NoteableWithParent, newNote: NewNote): Promise<NewNoteResult> {
+    const result = await this.runPrepared(await this.prepareOpen(viewer, on, newNote));
     if (newNote.place) await this.finish(on);
     return result;
   }
 
   /** Creates a reply in a discussion. Shape: `key` is the id of the note that started it. */
-  async reply(viewer: SignedInViewer, on: PlacedNoteable, key: number, newNote: NewNote): Promise<NewNoteResult> {
-    return this.run(await this.prepareReply(viewer, on, key, newNote));
+  async reply(viewer: SignedInViewer, on: NoteableWithParent, key: number, newNote: NewNote): Promise<NewNoteResult> {
+    return this.runPrepared(await this.prepareReply(viewer, on, key, newNote));
   }
 
   /** Checks and reads what `create` needs before the transaction, so that one transaction can write several notes. */
-  prepareCreate(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<PreparedNote> {
-    return this.prepareWith(viewer, on, newNote, {
+  prepareCreate(viewer: SignedInViewer, on: NoteableWithParent, newNote: NewNote): Promise<PreparedNote> {
+    return this.prepareNote(viewer, on, newNote, {
       write: async (tx, stripped, isAlone) =>
-        (await this.notes.write(tx, viewer, on, { as: 'create', newNote: stripped, isAlone })).json,
+        (await this.notes.writeNote(tx, viewer, on, { as: 'create', newNote: stripped, isAlone })).json,
     });
   }
 
-  /** Does the same for `open`. The caller runs `finish` after the transaction. */
-  async prepareOpen(viewer: SignedInViewer, on: PlacedNoteable, newNote: NewNote): Promise<PreparedNote> {
-    const review = newNote.place ? this.notes.reviews.reviewOf(on) : null;
+  /** Does the same for `createNote`. The caller runs `finish` after the transaction. */
+  async prepareOpen(viewer: SignedInViewer, on: NoteableWithParent, newNote: NewNote): Promise<PreparedNote> {
+    const review = newNote.place ? this.notes.reviews.findReview(on) : null;
     const placed = await review?.open(viewer, on, { ...newNote.place!, body: newBody(newNote.body) });
     const write: NoteWriter['write'] = (tx, stripped, isAlone) =>
       this.discussions.create(tx, viewer, on, stripped, isAlone);
-    return this.prepareWith(viewer, on, { ...newNote, ...placed }, { write });
+    return this.prepareNote(viewer, on, { ...newNote, ...placed }, { write });
   }
 
   /** Does the same for `reply`. */
-  async prepareReply(viewer: SignedInViewer, on: PlacedNoteable, key: number, newNote: NewNote): Promise<PreparedNote> {
+  async prepareReply(
+    viewer: SignedInViewer,
+    on: NoteableWithParent,
+    key: number,
+    newNote: NewNote,
+  ): Promise<PreparedNote> {
     const suggestions =
-      (await this.notes.reviews.reviewOf(on)?.suggest(viewer, on, { thread: key }, newNote.body)) ?? [];
+      (await this.notes.reviews.findReview(on)?.suggest(viewer, on, { thread: key }, newNote.body)) ?? [];
     const writer: NoteWriter = {
       write: (tx, stripped) => this.discussions.reply(tx, viewer, on, key, stripped),
       admit: (tx) => this.discussions.admitReply(tx, viewer, on, key),
     };
-    return this.prepareWith(viewer, on, { ...newNote, suggestions }, writer);
+    return this.prepareNote(viewer, on, { ...newNote, suggestions }, writer);
   }
 
   /** Runs after the transaction of new diff threads. */
-  async finish(on: PlacedNoteable): Promise<void> {
-    await this.notes.reviews.reviewOf(on)?.finish(on);
+  async finish(on: NoteableWithParent): Promise<void> {
+    await this.notes.reviews.findReview(on)?.finish(on);
   }
 
-  private run({ write }: PreparedNote): Promise<NewNoteResult> {
+  private runPrepared({ write }: PreparedNote): Promise<NewNoteResult> {
     return this.work.run((tx) => write(tx, true));
   }
 
-  private async prepareWith(
+  private async prepareNote(
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     newNote: NewNote,
     writer: NoteWriter,
   ): Promise<PreparedNote> {
-    const { commands, rest: body } = this.actions.read(on.kind, newBody(newNote.body));
+    const { commands, rest: body } = this.actions.readCommands(on.kind, newBody(newNote.body));
     const stripped = { ...newNote, body };
     if (commands.length === 0)
       return { write: async (tx, isAlone = false) => ({ json: await writer.write(tx, stripped, isAlone) }) };
-    const planned = await this.actions.plan(
+    const planned = await this.actions.planActions(
       { viewer, kind: on.kind, parent: on.parent, on, headSha: newNote.headSha },
       commands,
     );
     const write = async (tx: Tx): Promise<NewNoteResult> => {
-      await this.notes.admit(tx, viewer, on);
+      await this.notes.admitNote(tx, viewer, on);
       await this.limit.begin(tx, viewer);
       await planned.lock(tx, on);
       let json: string | null = null;

@@ -1,5 +1,5 @@
 import { Refused } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
@@ -13,7 +13,7 @@ const COUNTED_BYTES = 64 * 1024;
 const ROW_BYTES = 1024;
 
 /** $1 kind, $2 noteable, $3 whether internal notes count. */
-const measure = prepared(
+const measure = prepareStatement(
   'notes_copied_bytes',
   `select coalesce(sum(octet_length(body)), 0)::bigint as bytes, count(*)::integer as rows from notes
    where noteable_type = $1 and noteable_id = $2::bigint and (not internal or $3::boolean)`,
@@ -22,7 +22,7 @@ const measure = prepared(
  * $1 kind, $2 source noteable, $3 whether internal notes are copied too, $4 target noteable, $5 its project. New ids keep the
  * order of the old ones, and a thread whose first note was deleted stays one thread.
  */
-const copy = prepared(
+const copy = prepareStatement(
   'notes_copy',
   `with own as materialized (
      select n.*, nextval(pg_get_serial_sequence('notes', 'id')) as new_id from (
@@ -47,7 +47,7 @@ const copy = prepared(
    from own`,
 );
 
-/** Counts of copied notes and ids of copied comments. Shape: `oldIds` and `newIds` are in the same order. */
+/** Counts of copied notes and ids of copied comments. `oldIds` and `newIds` are in the same order. */
 export interface CopiedNotes {
   readonly publicCount: number;
   readonly internalCount: number;

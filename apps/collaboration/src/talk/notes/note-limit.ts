@@ -9,8 +9,8 @@ import { notesSettings } from './notes.config';
 import type { NotesSettings } from './notes.config';
 
 /**
- * Statement that adds `more` notes to the user's window of one minute, which begins with its first note. Returns no row if
- * they exceed the limit `most`. Shape: all arguments are SQL; with `from`, it counts only if that has a row.
+ * Statement that adds `more` notes to the user's window of one minute, which begins with its first note. Returns no row
+ * if they exceed the limit `most`. All arguments are SQL; with `from`, it counts only if that has a row.
  */
 export const countNotesSql = (user: string, most: string, { more = '1', from = '' } = {}): string =>
   `insert into note_creations as c (user_id, window_started_at, notes_count) select ${user}::bigint, now(), ${more} ${from}
@@ -88,20 +88,20 @@ export class NoteLimit {
   }
 
   /** Error for a user who reached the limit. Units: seconds until the user may write again. */
-  private exceeded(seconds: number | null | undefined): TooManyRequests {
+  private tooManyNotes(seconds: number | null | undefined): TooManyRequests {
     const setting = 'NOTES_CREATES_PER_MINUTE_COUNT';
     const limit = { name: NAME, most: this.perMinute, each: 'minute', setting } as const;
     return new TooManyRequests(Math.max(1, seconds ?? 1), limit);
   }
 
   /** Error for a user who reached the limit, with the remaining time. */
-  async exceededBy(tx: Tx, viewer: SignedInViewer): Promise<TooManyRequests> {
+  async findExceeded(tx: Tx, viewer: SignedInViewer): Promise<TooManyRequests> {
     const [left] = await tx.run(wait, { spender: countedUserOf(viewer) });
-    return this.exceeded(left?.seconds);
+    return this.tooManyNotes(left?.seconds);
   }
 
   /** Adds the remaining number of notes to the response headers. */
-  report({ written, seconds }: CountedRow): void {
+  reportExceeded({ written, seconds }: CountedRow): void {
     const limit = { name: NAME, most: this.perMinute, used: written, seconds: Math.max(1, seconds) };
     currentWaiter()?.limited?.(limit);
   }
@@ -122,21 +122,21 @@ export class NoteLimit {
    * counts as `notes` by their size, at most the limit of a whole minute.
    * Errors: TooManyRequests, before the commit.
    */
-  count(tx: Tx, viewer: SignedInViewer, notes = 1): void {
+  countNotes(tx: Tx, viewer: SignedInViewer, notes = 1): void {
     if (!this.appliesTo(viewer)) return;
     this.counting.add(tx);
-    tx.beforeCommit(() => this.take(tx, viewer, notes));
+    tx.beforeCommit(() => this.takeNotes(tx, viewer, notes));
   }
 
   /**
-   * Like `count`, and checks the limit at once, before costly work. Errors: TooManyRequests if the limit is already
+   * Like `countNotes`, and checks the limit at once, before costly work. Errors: TooManyRequests if the limit is already
    * reached.
    */
   async begin(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
-    this.count(tx, viewer, notes);
+    this.countNotes(tx, viewer, notes);
     if (!this.appliesTo(viewer)) return;
     const values = { spender: countedUserOf(viewer), most: this.perMinute, more: Math.min(notes, this.perMinute) };
-    if ((await tx.run(full, values)).length > 0) throw await this.exceededBy(tx, viewer);
+    if ((await tx.run(full, values)).length > 0) throw await this.findExceeded(tx, viewer);
   }
 
   /**
@@ -148,24 +148,24 @@ export class NoteLimit {
     return (await tx.run(count, { spender: userId, most: this.perMinute, more: 1 })).length > 0;
   }
 
-  /** Like `count`, for a change of many labels at once. Returns the change. */
+  /** Like `countNotes`, for a change of many labels at once. Returns the change. */
   countLabels<C extends { readonly added: readonly number[]; readonly removed: readonly number[] }>(
     tx: Tx,
     viewer: SignedInViewer,
     change: C,
   ): C {
     const notes = Math.floor((change.added.length + change.removed.length) / LABELS_AS_NOTE);
-    if (notes > 0) this.count(tx, viewer, notes);
+    if (notes > 0) this.countNotes(tx, viewer, notes);
     return change;
   }
 
-  private async take(tx: Tx, viewer: SignedInViewer, notes: number): Promise<void> {
+  private async takeNotes(tx: Tx, viewer: SignedInViewer, notes: number): Promise<void> {
     const before = this.counted.get(tx) ?? 0;
     const more = Math.min(notes, this.perMinute) - before;
     if (more <= 0) return;
     this.counted.set(tx, before + more);
     const [counted] = await tx.run(count, { spender: countedUserOf(viewer), most: this.perMinute, more });
-    if (!counted) throw await this.exceededBy(tx, viewer);
-    this.report(counted);
+    if (!counted) throw await this.findExceeded(tx, viewer);
+    this.reportExceeded(counted);
   }
 }

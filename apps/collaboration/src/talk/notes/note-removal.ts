@@ -1,5 +1,5 @@
 import { noteDeleted } from '@rookery/contracts';
-import { attachedTo, prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
+import { attachedTo, prepareStatement, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import { lockNoteables } from '../../base/noteables/noteable-locks';
 import { groupedByKind, perKind } from '../../base/noteables/noteable-kinds';
@@ -11,13 +11,13 @@ import type { Note } from './note.entity';
 const ANNOUNCED_COUNT = 500;
 
 const removeOfNoteables = perKind(({ table, type }) =>
-  prepared(
+  prepareStatement(
     `notes_remove_of_${table}`,
     `delete from notes where noteable_id = any($1::bigint[]) and noteable_type = '${type}'`,
   ),
 );
 const removeOfProjects = perKind(({ table, type }) =>
-  prepared(
+  prepareStatement(
     `notes_remove_of_projects_${table}`,
     `delete from notes where id in (
        select n.id from notes n join ${table} i on n.noteable_id = i.id and n.noteable_type = '${type}'
@@ -26,7 +26,7 @@ const removeOfProjects = perKind(({ table, type }) =>
   ),
 );
 const removeBelowAuthored = perKind(({ table, type }) =>
-  prepared(
+  prepareStatement(
     `notes_remove_below_${table}_of`,
     `delete from notes where id = any(array(
        select n.id from ${table} i join notes n on n.noteable_id = i.id and n.noteable_type = '${type}'
@@ -36,7 +36,7 @@ const removeBelowAuthored = perKind(({ table, type }) =>
 /** Places of diff threads. Each kind of parent has the same statement with another condition on the noteable `i`. */
 const removePlaces = (of: string, condition: string) =>
   perKind(({ table, type }) =>
-    prepared(
+    prepareStatement(
       `note_positions_remove_of_${of}_${table}`,
       `delete from note_positions p using ${table} i
        where p.noteable_id = i.id and p.noteable_type = '${type}' and ${condition}`,
@@ -47,12 +47,12 @@ const removePlacesOfProjects = removePlaces('projects', 'i.project_id = any($1::
 const removePlacesBelowAuthored = removePlaces('authored', 'i.author_id = $1::bigint');
 const hasPlaces = ({ abilities }: NoteableKind): boolean => abilities.includes('diff-threads');
 
-const selectByAuthor = prepared(
+const selectByAuthor = prepareStatement(
   'notes_written_by',
   `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${ANNOUNCED_COUNT}`,
 );
 const removeAndCount = perKind(({ abilities, table, writes, shownId, parent }) =>
-  prepared(
+  prepareStatement(
     `notes_remove_and_count_${table}`,
     `with gone as (
        delete from notes where id = any($1::bigint[])

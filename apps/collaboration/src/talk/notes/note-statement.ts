@@ -3,8 +3,8 @@ import type { Note } from './note.entity';
 import type { CountedRow } from './note-limit';
 
 /**
- * Parameters of every statement on the notes of a noteable. Shape: `named` is the id or iid of the noteable, as given in
- * the path.
+ * Parameters of every statement on the notes of a noteable. `named` is the id or iid of the noteable, as given in the
+ * path.
  */
 export interface ReaderParams {
   readonly parent: number;
@@ -44,7 +44,7 @@ export interface NewNoteParams extends ReaderParams {
   readonly most_comments: number;
 }
 
-/** Parameters of the limit of notes per minute. Shape: `most_notes` is null if the author has no limit. */
+/** Parameters of the limit of notes per minute. `most_notes` is null if the author has no limit. */
 interface LimitParams {
   readonly most_notes: number | null;
   readonly spender: number;
@@ -54,12 +54,12 @@ interface OneNoteParams extends ReaderParams {
   readonly note: number;
 }
 
-type Limited = NewNoteParams & LimitParams;
-type CountedWithCommit = Limited & { readonly patience_ms: number };
+type LimitedNoteParams = NewNoteParams & LimitParams;
+type CountedWithCommit = LimitedNoteParams & { readonly patience_ms: number };
 
 /** Parameters of each statement. */
 export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
-  Readonly<Record<`${NewNoteKind}_counted` | `${CountedLast}_first`, Limited>> &
+  Readonly<Record<`${NewNoteKind}_counted` | `${CountedLast}_first`, LimitedNoteParams>> &
   Readonly<Record<'count' | 'count_limited', CountedWithCommit>> &
   Readonly<Record<'one' | 'subject', OneNoteParams>> & {
     readonly refusal: ReaderParams;
@@ -68,8 +68,8 @@ export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
   };
 
 /** Rows of each statement. */
-export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, WrittenNoteRow>> &
-  Readonly<Record<`${NewNoteKind}_counted`, (WrittenNoteRow & CountedRow) | UncountedRow>> &
+export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, NewNoteRow>> &
+  Readonly<Record<`${NewNoteKind}_counted`, (NewNoteRow & CountedRow) | UncountedRow>> &
   Readonly<Record<'count' | 'count_limited', { readonly is_as_hoped: number } & Partial<CountedRow>>> & {
     readonly one: OneNoteRow;
     readonly subject: NoteSubject;
@@ -87,7 +87,7 @@ export interface NotePageRow {
   readonly json: string | null;
 }
 
-/** Shape: `id` is null when the noteable has no such note; `hidden` when the reader may not see it. */
+/** `id` is null when the noteable has no such note; `hidden` when the reader may not see it. */
 interface OneNoteRow {
   readonly id: number | null;
   readonly hidden: boolean;
@@ -105,8 +105,8 @@ interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'system' | 'inte
   readonly hidden: boolean;
 }
 
-/** Row that the statement returns for the note that it inserted. Shape: `json` is the note as the API answers it. */
-export interface WrittenNoteRow extends RowOf<Note, 'id' | 'internal'> {
+/** Row that the statement returns for the note that it inserted. `json` is the note as the API answers it. */
+export interface NewNoteRow extends RowOf<Note, 'id' | 'internal'> {
   readonly noteable_id: number;
   readonly noteable_iid: number | null;
   readonly created_at: string;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { prepared } from '@rookery/persistence';
-import type { Prepared, RowOf, Tx } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { PreparedStatement, RowOf, Tx } from '@rookery/persistence';
 import { NoteableKinds, projectIdSql, subjectSql } from '../../base/noteables/noteable-kinds';
 import type { findActorId, AuthoredText } from '../../base/noteables/subjects';
 import type { Note } from './note.entity';
@@ -26,11 +26,11 @@ export interface NoteSubject extends RowOf<Note, 'authorId' | 'body' | 'noteable
 /** Loads the notes that effects are about, at the time of the effect, because events carry no texts. */
 @Injectable()
 export class NoteSubjects {
-  private readonly statement: Prepared;
+  private readonly statement: PreparedStatement;
 
   constructor(kinds: NoteableKinds) {
     const on = { type: 'n.noteable_type', id: 'n.noteable_id' };
-    this.statement = prepared(
+    this.statement = prepareStatement(
       'notes_subjects',
       `select n.id as note_id, n.body, n.author_id, coalesce(n.edited_by_id, n.author_id) as said_by_id, i.project_id, n.noteable_type, i.id as noteable_id, n.created_at, n.thread_id, ${IS_DIFF_NOTE} as is_diff
        from notes n join lateral ${subjectSql(kinds.all, on, (kind) => `i.id, ${projectIdSql(kind)} as project_id`)} i on true
@@ -50,7 +50,7 @@ export class NoteSubjects {
    * Returns the events whose notes still exist, each with its note, and the current texts of these notes in the same
    * order.
    */
-  async textsOf<E extends NoteEvent>(
+  async readTexts<E extends NoteEvent>(
     tx: Tx,
     events: readonly E[],
   ): Promise<{

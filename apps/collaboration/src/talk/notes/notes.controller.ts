@@ -22,7 +22,7 @@ import {
   ListNotes,
   toNewNote,
   toNoteEdit,
-  OneNote,
+  IdentifyNote,
   UpdateNote,
   wantsInternal,
   withoutEffectIn,
@@ -63,7 +63,7 @@ export function notesController(routes: NoteableRoutes) {
     })
     list(call: NoteCall<ListNotes>): Promise<JsonPage> {
       const { sort, order_by: orderBy, activity_filter: activity } = call.params;
-      return this.queries.page(call.viewer, noteable.referenceOf(call), { orderBy, sort, activity }, call.page);
+      return this.queries.list(call.viewer, noteable.referenceOf(call), { orderBy, sort, activity }, call.page);
     }
 
     @Endpoint('GET', `${base}/:note_id`, {
@@ -71,11 +71,11 @@ export function notesController(routes: NoteableRoutes) {
       about: `Shows one note of ${a}.`,
       source: notesSource,
       may: noteable.may.write,
-      params: noteable.params(OneNote),
+      params: noteable.params(IdentifyNote),
       answers: one(note),
     })
-    async show(call: NoteCall<OneNote>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(call.viewer, noteable.referenceOf(call), call.params.note_id));
+    async show(call: NoteCall<IdentifyNote>): Promise<JsonText> {
+      return new JsonText(await this.queries.findNote(call.viewer, noteable.referenceOf(call), call.params.note_id));
     }
 
     @Endpoint('POST', base, {
@@ -122,11 +122,11 @@ export function notesController(routes: NoteableRoutes) {
       about: 'Deletes a note.',
       source: `${notesSource}; reference work-tracking 0.14, 2.3`,
       may: noteable.may.write,
-      params: noteable.params(OneNote),
+      params: noteable.params(IdentifyNote),
       answers: none(),
       fails: [412],
     })
-    remove(call: NoteCall<OneNote>): Promise<void> {
+    remove(call: NoteCall<IdentifyNote>): Promise<void> {
       const named = { id: call.params.note_id };
       return this.notes.remove(call.viewer, noteable.referenceOf(call), named, (at) => checkUnmodifiedSince(call, at));
     }

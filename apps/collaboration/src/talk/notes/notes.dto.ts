@@ -8,7 +8,7 @@ import type { BelowCall } from '../../base/noteables/noteable-routes.dto';
 import { notePolicy } from './note.policy';
 
 /** Parameters of the note routes, the same for every kind. The routes of a kind add the parameter for its noteable. */
-export class OneNote {
+export class IdentifyNote {
   @Int() note_id: number;
 }
 
@@ -37,7 +37,7 @@ export class CreateNote {
   merge_request_diff_head_sha?: string;
 }
 
-export class UpdateNote extends OneNote {
+export class UpdateNote extends IdentifyNote {
   @Text({ optional: true, about: 'At most 1,000,000 characters of Markdown.' }) body?: string;
   @Flag({
     optional: true,

@@ -7,7 +7,7 @@ import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { NoteableKinds } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { perKindAndColumn, readerOfNamed, reads } from '../../base/noteables/reader';
+import { perKindAndColumn, readerOfNamed, canReadFeature } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import type { ReaderParams } from './note-statement';
 import { NoteStatements } from './notes.statements';
@@ -30,9 +30,9 @@ export class NotesQueries {
   }
 
   /** Page of notes. Its totals come from the noteable's counters of the notes that the viewer may see. */
-  async page(viewer: Viewer, on: NoteableReference, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
+  async list(viewer: Viewer, on: NoteableReference, order: NoteOrder, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, on);
-    const row = await this.found(this.database, on, (statements) => statements.page(order, page, values));
+    const row = await this.findRow(this.database, on, (statements) => statements.pageStatement(order, page, values));
     if (!row) throw new NotFound(on.kind.resource);
     const total =
       (order.activity === 'only_activity' ? 0 : row.comments) + (order.activity === 'only_comments' ? 0 : row.activity);
@@ -40,13 +40,18 @@ export class NotesQueries {
   }
 
   /** Shape: one JSON object. */
-  async one(viewer: Viewer, on: NoteableReference, noteId: number, reads: SqlReader = this.database): Promise<string> {
+  async findNote(
+    viewer: Viewer,
+    on: NoteableReference,
+    noteId: number,
+    reads: SqlReader = this.database,
+  ): Promise<string> {
     const values = { ...readerValues(viewer, on), note: noteId };
-    const row = await this.found(reads, on, (statements) => statements.statement('one', values));
+    const row = await this.findRow(reads, on, (statements) => statements.statement('one', values));
     return foundNote(row, on.kind).json;
   }
 
-  private found<R extends { readonly json: string | null }>(
+  private findRow<R extends { readonly json: string | null }>(
     reads: SqlReader,
     on: NoteableReference,
     statement: (statements: NoteStatements) => Statement<R>,
@@ -71,7 +76,7 @@ export function readerValues(viewer: Viewer, on: NoteableReference): ReaderParam
     reads_confidential: readsConfidential,
     reads_internal: readsInternal,
     is_admin: isAdmin,
-    reads_code: reads('code', on.parent, reader),
+    reads_code: canReadFeature('code', on.parent, reader),
   };
 }
 

@@ -18,7 +18,7 @@ import { CodeReviews } from './positions/code-reviews';
 import type { RequestedPosition } from './positions/code-reviews';
 import { insertNotePosition, replaceSuggestions } from './positions/position-rows';
 import type { NewPosition, NewSuggestion } from './positions/position-rows';
-import type { CountedLast, NewNoteKind, NewNoteParams, WrittenNoteRow } from './note-statement';
+import type { CountedLast, NewNoteKind, NewNoteParams, NewNoteRow } from './note-statement';
 import { foundNote, NotesQueries, readerValues } from './notes.queries';
 
 export interface NewNote {
@@ -45,14 +45,14 @@ export interface NoteEdit {
   readonly sentConfidential: boolean;
 }
 
-/** Note given in a path. Shape: `discussion` is the id of the note that must have started its discussion. */
-export interface NamedNote {
+/** Note given in a path. `discussion` is the id of the note that must have started its discussion. */
+export interface NoteKey {
   readonly id: number;
   readonly discussion?: number;
 }
 
 /**
- * Options of `NotesService.write`. Shape: `thread` is the id of the note that started the thread of a reply; `refuse` throws the
+ * Options of `NotesService.writeNote`. Shape: `thread` is the id of the note that started the thread of a reply; `refuse` throws the
  * error if no note was written; `isAlone` means that the transaction makes no other change to the noteable.
  */
 interface WriteOptions {
@@ -78,12 +78,12 @@ export class NotesService {
   ) {}
 
   /** Writes a note of any kind, updates the counters and publishes its event. */
-  async write(
+  async writeNote(
     tx: Tx,
     viewer: SignedInViewer,
     on: NoteableReference,
     { as, newNote, ...o }: WriteOptions,
-  ): Promise<WrittenNoteRow> {
+  ): Promise<NewNoteRow> {
     const body = newBody(newNote.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? newNote.createdAt : null;
     const values = {
@@ -98,7 +98,7 @@ export class NotesService {
     const note = isCountedLast
       ? await this.writeAndCountLast(tx, viewer, on, as, values)
       : await this.writeAndCount(tx, viewer, on, as, values);
-    if (!note) return o.refuse ? o.refuse() : this.refuse(tx, viewer, on);
+    if (!note) return o.refuse ? o.refuse() : this.refuseNote(tx, viewer, on);
     const place = { threadId: note.id, noteableType: on.kind.type, noteableId: note.noteable_id };
     if (newNote.position) await insertNotePosition(tx, place, newNote.position);
     if (newNote.suggestions?.length) await replaceSuggestions(tx, note.id, newNote.suggestions);
@@ -114,7 +114,7 @@ export class NotesService {
         },
       }),
     );
-    if (!note.internal) publishTextWritten(tx, viewer, textOf(on, note, { text: body, at: note.created_at }));
+    if (!note.internal) publishTextWritten(tx, viewer, toWrittenText(on, note, { text: body, at: note.created_at }));
     return note;
   }
 
@@ -128,15 +128,15 @@ export class NotesService {
     on: NoteableReference,
     as: NewNoteKind,
     values: NewNoteParams,
-  ): Promise<WrittenNoteRow | undefined> {
+  ): Promise<NewNoteRow | undefined> {
     const isCounted = this.limit.countsEachNote(tx, viewer);
     const statements = this.queries.statementsOf(on);
     if (!isCounted) return (await tx.run(statements.statement(as, values)))[0];
     const limit = { most_notes: this.limit.perMinute, spender: countedUserOf(viewer) };
     const [note] = await tx.run(statements.statement(`${as}_counted`, { ...values, ...limit }));
     if (!note) return undefined;
-    if (note.id === null) throw await this.limit.exceededBy(tx, viewer);
-    this.limit.report(note);
+    if (note.id === null) throw await this.limit.findExceeded(tx, viewer);
+    this.limit.reportExceeded(note);
     return note;
   }
 
@@ -150,7 +150,7 @@ export class NotesService {
     on: NoteableReference,
     as: CountedLast,
     values: NewNoteParams,
-  ): Promise<WrittenNoteRow | undefined> {
+  ): Promise<NewNoteRow | undefined> {
     const isCounted = this.limit.countsEachNote(tx, viewer);
     const statements = this.queries.statementsOf(on);
     const all = { ...values, most_notes: isCounted ? this.limit.perMinute : null, spender: countedUserOf(viewer) };
@@ -159,13 +159,13 @@ export class NotesService {
       statement: (patienceMs) =>
         statements.statement(isCounted ? 'count_limited' : 'count', { ...all, patience_ms: patienceMs }),
       done: ([counted]) => {
-        if (isCounted) this.limit.report(counted as CountedRow);
+        if (isCounted) this.limit.reportExceeded(counted as CountedRow);
       },
     });
     return note;
   }
 
-  async update(viewer: SignedInViewer, on: NoteableReference, named: NamedNote, edit: NoteEdit): Promise<string> {
+  async update(viewer: SignedInViewer, on: NoteableReference, named: NoteKey, edit: NoteEdit): Promise<string> {
     if (edit.body === undefined && !(edit.sentConfidential && on.kind.allowsConfidentialOnlyNoteUpdate)) {
       throw new InvalidParameters(['body is missing']);
     }
@@ -173,12 +173,12 @@ export class NotesService {
     const values = { ...readerValues(viewer, on), note: named.id };
     const statements = this.queries.statementsOf(on);
     const suggestions =
-      body === null ? null : await this.reviews.reviewOf(on)?.suggest(viewer, on, { note: named.id }, body);
+      body === null ? null : await this.reviews.findReview(on)?.suggest(viewer, on, { note: named.id }, body);
     return this.work.run(async (tx) => {
-      const note = await this.subject(tx, viewer, on, named);
-      if (body === null || body === note.body) return this.queries.one(viewer, on, named.id, tx);
+      const note = await this.findSubject(tx, viewer, on, named);
+      if (body === null || body === note.body) return this.queries.findNote(viewer, on, named.id, tx);
       const mentionedBefore = await this.mentionedIds(tx, note.body);
-      if (addsMention(note.body, body)) this.limit.count(tx, viewer);
+      if (addsMention(note.body, body)) this.limit.countNotes(tx, viewer);
       if (suggestions) await replaceSuggestions(tx, note.id, suggestions);
       const [edited] = await tx.run(statements.statement('edit', { ...values, body }));
       // The noteable was deleted while this transaction waited for it.
@@ -195,20 +195,21 @@ export class NotesService {
           },
         }),
       );
-      if (!note.internal) publishTextWritten(tx, viewer, textOf(on, note, { text: body, at: edited.changed_at }));
+      if (!note.internal)
+        publishTextWritten(tx, viewer, toWrittenText(on, note, { text: body, at: edited.changed_at }));
       return edited.json;
     });
   }
 
-  /** Deletes a note. Shape: `check` gets the time of the last change and may throw. */
+  /** Deletes a note. `check` gets the time of the last change and may throw. */
   async remove(
     viewer: SignedInViewer,
     on: NoteableReference,
-    named: NamedNote,
+    named: NoteKey,
     check: (updatedAt: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const note = await this.subject(tx, viewer, on, named);
+      const note = await this.findSubject(tx, viewer, on, named);
       check(note.updated_at);
       const removed = await tx.run(this.queries.statementsOf(on).statement('remove', { note: note.id }));
       if (removed.length === 0) throw new NotFound();
@@ -223,7 +224,7 @@ export class NotesService {
     });
   }
 
-  private async subject(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NamedNote) {
+  private async findSubject(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NoteKey) {
     const values = { ...readerValues(viewer, on), note: id };
     const [row] = await tx.run(this.queries.statementsOf(on).statement('subject', values));
     if (!row) throw missingBelow(on);
@@ -244,7 +245,7 @@ export class NotesService {
    * Checks whether quick actions without a note are allowed. Errors: those of a note, except for the limits on their
    * number.
    */
-  async admit(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
+  async admitNote(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
     const statement = this.queries.statementsOf(on).statement('refusal', readerValues(viewer, on));
     const [facts] = await tx.run(statement);
     if (!facts) throw new NotFound(on.kind.resource);
@@ -252,7 +253,7 @@ export class NotesService {
   }
 
   /** Throws the reason why no note was written. */
-  async refuse(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<never> {
+  async refuseNote(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<never> {
     const statement = this.queries.statementsOf(on).statement('refusal', readerValues(viewer, on));
     const [facts] = await tx.run(statement);
     if (!facts) throw new NotFound(on.kind.resource);
@@ -260,7 +261,7 @@ export class NotesService {
     if (facts.comments >= this.limit.settings.commentsPerNoteable) {
       throw new Invalid({ base: ['Maximum number of comments exceeded'] });
     }
-    throw await this.limit.exceededBy(tx, viewer);
+    throw await this.limit.findExceeded(tx, viewer);
   }
 }
 
@@ -270,7 +271,7 @@ function addsMention(before: string, after: string): boolean {
   return findMentions(after).all.some((name) => !known.has(name.toLowerCase()));
 }
 
-function textOf(
+function toWrittenText(
   { kind }: NoteableReference,
   note: { readonly id: number; readonly noteable_id: number },
   content: Pick<WrittenText, 'text' | 'at'>,

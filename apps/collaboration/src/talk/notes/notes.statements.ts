@@ -1,11 +1,11 @@
 import type { PageRequest } from '@rookery/kernel';
-import { conditionMetSql, instantSql, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { conditionMetSql, instantSql, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Statement } from '@rookery/persistence';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { parentSql } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
-import { iidSql, keyColumnOf } from '../../base/noteables/references.shape';
+import { iidSql, keyColumn } from '../../base/noteables/references.shape';
 import { countNotesSql, isLimitFullSql } from './note-limit';
 import { dropPlacesSql, headSql, promoteNextHeadSql } from './discussions/threads-sql';
 import { IS_ADMIN, READER, READS_CODE, READS_INTERNAL } from './note-statement';
@@ -51,7 +51,7 @@ export function namedVisibleSql(kind: NoteableKind, by: 'id' | 'iid'): string {
 
 /** Returns the prefix of the names of statements on a kind. */
 export function statementsName(kind: NoteableKind, by: 'id' | 'iid', of: string): string {
-  return by === keyColumnOf(kind) ? `${kind.table}_${of}` : `${kind.table}_by_${by}_${of}`;
+  return by === keyColumn(kind) ? `${kind.table}_${of}` : `${kind.table}_by_${by}_${of}`;
 }
 
 /**
@@ -60,40 +60,40 @@ export function statementsName(kind: NoteableKind, by: 'id' | 'iid', of: string)
  * Source: docs/performance.md 2, 5.1-5.3; ADR 0071, 0073.
  */
 export class NoteStatements {
-  private readonly kept = new KeptStatements();
+  private readonly kept = new CachedStatements();
   private readonly visible: string;
-  private readonly json: WrittenShape;
+  private readonly json: ShapeSql;
   private readonly name: string;
 
-  /** Shape: `by` is the column that paths identify a noteable by; `referenced` as in `noteSqlOf`. */
+  /** `by` is the column that paths identify a noteable by; `referenced` as in `noteSqlOf`. */
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
-    by = keyColumnOf(kind),
+    by = keyColumn(kind),
     referenced: readonly NoteableKind[] = [],
   ) {
     this.name = statementsName(kind, by, referenced.length > 0 ? 'notes_referring' : 'notes');
     this.visible = namedVisibleSql(kind, by);
-    this.json = noteShapeOf(kind).over(noteSqlOf(kind, externalUrl, referenced));
+    this.json = noteShapeOf(kind).toSql(noteSqlOf(kind, externalUrl, referenced));
   }
 
   /** Selects a page of notes. Returns a row if the noteable is visible: the counters, and the page as JSON text. */
-  page(order: NoteOrder, page: PageRequest, values: ReaderParams): Statement<NotePageRow> {
+  pageStatement(order: NoteOrder, page: PageRequest, values: ReaderParams): Statement<NotePageRow> {
     // Short, because PostgreSQL truncates names after 63 bytes.
     const activity = order.activity.replace('only_', '');
     const name = [this.name, order.orderBy, order.sort, activity, page.perPage].join('_');
-    return this.kept.statement(isUsualPage(page) ? name : null, values, () => {
-      const list = this.listed(order, values);
+    return this.kept.findOrCompose(isUsualPage(page) ? name : null, values, () => {
+      const list = this.listQuery(order, values);
       return { text: this.pageSql(list, page), values: list.values };
     });
   }
 
   /** Returns one of the other statements. */
   statement<N extends NoteStatement>(name: N, values: NoteParams[N]): Statement<NoteRows[N]> {
-    return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
+    return this.kept.findOrCompose(`${this.name}_${name}`, values, () => ({ text: this.composeSql(name), values }));
   }
 
-  private sqlOf(name: NoteStatement): string {
+  private composeSql(name: NoteStatement): string {
     switch (name) {
       case 'one':
         return this.oneSql();
@@ -126,7 +126,7 @@ export class NoteStatements {
     }
   }
 
-  private listed(order: NoteOrder, values: ReaderParams): ListQuery<never> {
+  private listQuery(order: NoteOrder, values: ReaderParams): ListQuery<never> {
     const list = new ListQuery<never>({
       name: 'notes',
       from: 'notes n',

@@ -1,11 +1,11 @@
 import type { NoteableType } from '@rookery/contracts';
-import { prepared, statement } from '@rookery/persistence';
+import { prepareStatement, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { perKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
 const write = perKind(({ table, type, writes }) =>
-  prepared(
+  prepareStatement(
     `${table}_notes_write_system`,
     `with written as (
       insert into notes (noteable_type, noteable_id, project_id, author_id, body, system, created_at, updated_at,
@@ -122,15 +122,15 @@ export const systemNotes = {
   autoMergeAborted: (reason: string): string => `aborted the automatic merge because ${reason}`,
 
   threadsResolved: 'resolved all threads',
-  /** Shape: `number` counts the versions of the merge request; `url` is a path of the web. */
+  /** `number` counts the versions of the merge request; `url` is a path of the web. */
   lineChanged: (number: number, url: string): string => `changed this line in [version ${number} of the diff](${url})`,
   fileChanged: (number: number, url: string): string => `changed this file in [version ${number} of the diff](${url})`,
 
   /** Shape: names without the at sign; null when nothing changed. */
   reviewers(added: readonly string[], removed: readonly string[]): string | null {
     const parts = [
-      ...(added.length > 0 ? [`requested review from ${sentence(added)}`] : []),
-      ...(removed.length > 0 ? [`removed review request for ${sentence(removed)}`] : []),
+      ...(added.length > 0 ? [`requested review from ${joinUsernames(added)}`] : []),
+      ...(removed.length > 0 ? [`removed review request for ${joinUsernames(removed)}`] : []),
     ];
     return parts.length > 0 ? parts.join(' and ') : null;
   },
@@ -138,8 +138,8 @@ export const systemNotes = {
   /** Shape: names without the at sign; null when nothing changed. */
   assignees(added: readonly string[], removed: readonly string[]): string | null {
     const parts = [
-      ...(added.length > 0 ? [`assigned to ${sentence(added)}`] : []),
-      ...(removed.length > 0 ? [`unassigned ${sentence(removed)}`] : []),
+      ...(added.length > 0 ? [`assigned to ${joinUsernames(added)}`] : []),
+      ...(removed.length > 0 ? [`unassigned ${joinUsernames(removed)}`] : []),
     ];
     return parts.length > 0 ? parts.join(' and ') : null;
   },
@@ -191,7 +191,7 @@ const MONTHS = [
   'December',
 ];
 
-function sentence(usernames: readonly string[]): string {
+function joinUsernames(usernames: readonly string[]): string {
   if (usernames.length > LISTED_COUNT) return `${usernames.length} people`;
   const names = usernames.map((name) => `@${name}`);
   if (names.length <= 2) return names.join(' and ');

@@ -1,4 +1,4 @@
-import { described, json, jsonShape } from '../../base/noteables/json.shape';
+import { withDescription, json, jsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 
 const lineSql = (side: 'old' | 'new'): string => `(p.shown->>'${side}_line')::integer`;
@@ -9,13 +9,16 @@ const lineSql = (side: 'old' | 'new'): string => `(p.shown->>'${side}_line')::in
  */
 export const commitCommentShape = jsonShape<{ readonly externalUrl: string }>('CommitComment').fields({
   note: [json.text, () => 'n.body'],
-  path: [described(json.textOrNull, 'Path of the file; null for a comment on the whole commit.'), () => 'p.new_path'],
+  path: [
+    withDescription(json.textOrNull, 'Path of the file; null for a comment on the whole commit.'),
+    () => 'p.new_path',
+  ],
   line: [
-    described(json.intOrNull, 'New number of the line, or the old one of a removed line.'),
+    withDescription(json.intOrNull, 'New number of the line, or the old one of a removed line.'),
     () => `coalesce(${lineSql('new')}, ${lineSql('old')})`,
   ],
   line_type: [
-    described(
+    withDescription(
       json.choiceOrNull('new', 'old'),
       'Whether the line is added (`new`) or removed (`old`); null for others.',
     ),

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { ability, created, Endpoint, JsonText, page, project } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { OneCommit } from '../../code/commits/commits.dto';
+import { IdentifyCommit } from '../../code/commits/commits.dto';
 import { mayReadHistory, readsHistoryOf } from '../../code/repositories/code.permission';
 import { notePolicy } from '../../talk/notes/note.policy';
 import { NOTE_BODY_LIMIT } from '../../talk/notes/notes.controller';
@@ -33,12 +33,12 @@ export class CommitCommentsController {
     ...readsHistoryOf,
     about: 'Lists the comments on a commit, oldest first.',
     source: SOURCE,
-    params: OneCommit,
+    params: IdentifyCommit,
     answers: page(comment),
     fails: [404],
   })
-  async list({ params, within, page: asked }: Call<OneCommit, ProjectScope>): Promise<JsonPage> {
-    return this.queries.page(await this.commits.find(within, params.sha), asked);
+  async list({ params, within, page: asked }: Call<IdentifyCommit, ProjectScope>): Promise<JsonPage> {
+    return this.queries.list(await this.commits.findCommit(within, params.sha), asked);
   }
 
   @Endpoint('POST', ':sha/comments', {

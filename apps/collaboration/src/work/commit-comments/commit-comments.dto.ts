@@ -1,9 +1,9 @@
 import { Int, OneOf, Text } from '@rookery/api-v4';
 import { InvalidParameters } from '@rookery/kernel';
-import { OneCommit } from '../../code/commits/commits.dto';
+import { IdentifyCommit } from '../../code/commits/commits.dto';
 import type { NewComment } from './commit-comments.service';
 
-export class CreateCommitComment extends OneCommit {
+export class CreateCommitComment extends IdentifyCommit {
   @Text({ about: 'At most 1,000,000 characters of Markdown.' }) note: string;
   @Text({ optional: true, max: 4096, about: 'Path of a changed file.' }) path?: string;
   @Int({ optional: true, about: 'Added or removed line; required with `path`.' }) line?: number;

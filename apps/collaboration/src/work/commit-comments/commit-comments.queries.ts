@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { jsonPageOf } from '@rookery/kernel';
 import type { JsonPage, PageRequest } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Statement, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
-import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import type { ShapeSql } from '../../base/noteables/json.shape';
+import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { commitCommentShape } from './commit-comment.shape';
 
 interface CommentPageRow {
@@ -21,26 +21,26 @@ const JOINS = `left join directory_users a on a.id = n.author_id
 
 /** Statements on the comments of commits. */
 export class CommitCommentStatements {
-  private readonly kept = new KeptStatements();
-  private readonly shape: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shape: ShapeSql;
 
   constructor(externalUrl: string) {
-    this.shape = commitCommentShape.over({ externalUrl });
+    this.shape = commitCommentShape.toSql({ externalUrl });
   }
 
   /** Selects one comment. */
-  one(note: number): Statement<{ readonly json: string }> {
+  noteStatement(note: number): Statement<{ readonly json: string }> {
     const values = { note };
-    return this.kept.statement('commit_comments_one', values, () => ({
+    return this.kept.findOrCompose('commit_comments_one', values, () => ({
       text: `select ${this.shape.sql} as json from notes n ${JOINS} where n.id = :note::bigint`,
       values,
     }));
   }
 
   /** Selects a page of the comments on a commit, oldest first, with the number of all. */
-  page(commit: number, page: PageRequest): Statement<CommentPageRow> {
+  pageStatement(commit: number, page: PageRequest): Statement<CommentPageRow> {
     const values = { commit };
-    return this.kept.statement(isUsualPage(page) ? `commit_comments_page_${page.perPage}` : null, values, () => {
+    return this.kept.findOrCompose(isUsualPage(page) ? `commit_comments_page_${page.perPage}` : null, values, () => {
       const list = new ListQuery<never>({
         name: 'commit_comments',
         from: 'notes n',
@@ -70,14 +70,14 @@ export class CommitCommentsQueries {
     this.statements = new CommitCommentStatements(externalUrl);
   }
 
-  async page({ named }: PlacedNoteable, page: PageRequest): Promise<JsonPage> {
-    const [row] = await this.database.run(this.statements.page(named, page));
+  async list({ named }: NoteableWithParent, page: PageRequest): Promise<JsonPage> {
+    const [row] = await this.database.run(this.statements.pageStatement(named, page));
     return row ? jsonPageOf(page, { ...row, has_more: null }) : NO_COMMENTS;
   }
 
   /** Shows a comment that the same transaction wrote. */
-  async written(tx: Tx, note: number): Promise<string> {
-    const [row] = await tx.run(this.statements.one(note));
+  async findWritten(tx: Tx, note: number): Promise<string> {
+    const [row] = await tx.run(this.statements.noteStatement(note));
     return row!.json;
   }
 }

@@ -9,7 +9,7 @@ import { CommitThreads } from './commit-threads';
 import type { CommentedLine } from './commit-threads';
 import { DiscussedCommits } from './discussed-commits';
 
-/** A new comment. Shape: `at` is null for a comment on the whole commit. */
+/** A new comment. `at` is null for a comment on the whole commit. */
 export interface NewComment {
   readonly body: string;
   readonly at: CommentedLine | null;
@@ -39,8 +39,8 @@ export class CommitCommentsService {
     const newNote = position ? { ...plain, position } : plain;
     return this.work.run(async (tx) => {
       const as = position ? 'open' : 'create';
-      const { id } = await this.notes.write(tx, viewer, on, { as, newNote, isAlone: true });
-      return this.queries.written(tx, id);
+      const { id } = await this.notes.writeNote(tx, viewer, on, { as, newNote, isAlone: true });
+      return this.queries.findWritten(tx, id);
     });
   }
 }

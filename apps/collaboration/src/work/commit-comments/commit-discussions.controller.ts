@@ -1,11 +1,11 @@
 import type { ProjectScope } from '@rookery/api-v4';
-import type { NamedNoteableRoutes } from '../../base/noteables/noteable-routes.dto';
+import type { RoutesByName } from '../../base/noteables/noteable-routes.dto';
 import { mayReadHistory } from '../../code/repositories/code.permission';
 import { discussionsController } from '../../talk/notes/discussions/discussions.controller';
 import { commitKind } from './commit.kind';
 
 /** Base path and kind of commits for the routes of their discussions. Source: reference work-tracking 3.1. */
-const commits: NamedNoteableRoutes = {
+const commits: RoutesByName = {
   kind: commitKind,
   path: 'projects/:id/repository/commits/:sha',
   by: 'text',

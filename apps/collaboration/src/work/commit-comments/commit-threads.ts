@@ -5,16 +5,16 @@ import type { ObjectId, Repository } from '@rookery/git';
 import { NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
-import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { readerOfNamed } from '../../base/noteables/reader';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
 import { CodeReviews } from '../../talk/notes/positions/code-reviews';
-import type { CodeReview, PreparedThread, RequestedPosition } from '../../talk/notes/positions/code-reviews';
+import type { CodeReview, NewThread, RequestedPosition } from '../../talk/notes/positions/code-reviews';
 import type { NewPosition } from '../../talk/notes/positions/position-rows';
 import { checkPlace, findPlace } from '../merge-requests/reviews/place-in-diff';
 import { commitKind } from './commit.kind';
 
-/** Line of a changed file. Shape: `type` is the side of the diff, old for a removed line. */
+/** Line of a changed file. `type` is the side of the diff, old for a removed line. */
 export interface CommentedLine {
   readonly path: string;
   readonly line: number;
@@ -42,11 +42,11 @@ export class CommitThreads implements CodeReview {
 
   async open(
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     { position }: { readonly position: RequestedPosition },
-  ): Promise<PreparedThread> {
+  ): Promise<NewThread> {
     readerOfNamed(viewer, on);
-    return this.at(on, async (repository, { base, head }) => {
+    return this.useDiff(on, async (repository, { base, head }) => {
       const { baseSha, startSha, headSha } = position;
       if (baseSha !== base || startSha !== base || headSha !== head) throw otherDiff();
       return { position: checkPlace(await findPlace(repository, position, null)), suggestions: [] };
@@ -61,8 +61,8 @@ export class CommitThreads implements CodeReview {
   async finish(): Promise<void> {}
 
   /** Finds an added or removed line in the diff of a commit. Shape: null if the diff has no such line. */
-  placeOf(on: PlacedNoteable, { path, line, type }: CommentedLine): Promise<NewPosition | null> {
-    return this.at(on, async (repository, { base, head }) => {
+  placeOf(on: NoteableWithParent, { path, line, type }: CommentedLine): Promise<NewPosition | null> {
+    return this.useDiff(on, async (repository, { base, head }) => {
       const shas = { baseSha: base, startSha: base, headSha: head };
       const lines = type === 'new' ? { oldLine: null, newLine: line } : { oldLine: line, newLine: null };
       const image = { width: null, height: null, x: null, y: null };
@@ -83,12 +83,12 @@ export class CommitThreads implements CodeReview {
   }
 
   /** Runs a step with the diff of a commit. Errors: NotFound if the repository has lost it. */
-  private async at<T>(
-    { named, parent }: PlacedNoteable,
+  private async useDiff<T>(
+    { named, parent }: NoteableWithParent,
     step: (repository: Repository, diff: { readonly base: ObjectId; readonly head: ObjectId }) => Promise<T>,
   ): Promise<T> {
     const [row] = await this.database.run(shaOf, { id: named });
-    return this.repositories.use(parent as ProjectScope, async (repository) => {
+    return this.repositories.useRepository(parent as ProjectScope, async (repository) => {
       const [commit] = row ? await readCommits(repository, [row.sha]) : [];
       if (!commit) throw new NotFound(commitKind.resource);
       return step(repository, { base: commit.parents[0] ?? EMPTY_TREE, head: commit.id });

@@ -1,18 +1,18 @@
 import { list, mapOf, text } from '@rookery/api-v4';
 import { json, jsonShape } from '../../base/noteables/json.shape';
-import type { ShownSql } from '../../base/noteables/noteable-kinds';
+import type { PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
-import type { ShownAs } from '../../base/noteables/references.shape';
+import type { ReferenceFormat } from '../../base/noteables/references.shape';
 
 /** References to commits use their sha. */
-export const COMMIT_SHOWN_AS: ShownAs = { shownId: 'sha', webPath: '/-/commit/', sigil: '@' };
+export const COMMIT_SHOWN_AS: ReferenceFormat = { shownId: 'sha', webPath: '/-/commit/', sigil: '@' };
 
 /**
  * JSON of a commit in to-dos: the fields of the list of commits. Shape: alias `i` (discussed_commits).
  * Source: reference repositories 4.1; reference work-tracking 6.2.
  */
-export const commitTargetShape = jsonShape<ShownSql>('CommitTarget').fields({
+export const commitTargetShape = jsonShape<PersonalJsonSql>('CommitTarget').fields({
   id: [json.token, () => 'i.sha'],
   short_id: [json.token, () => 'left(i.sha, 8)'],
   created_at: [json.token, () => 'i.committed_date'],

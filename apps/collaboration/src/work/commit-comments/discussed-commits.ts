@@ -4,7 +4,7 @@ import type { Commit, ObjectId, Repository } from '@rookery/git';
 import { Database, statement } from '@rookery/persistence';
 import { NoteableFinders } from '../../base/noteables/noteable-finders';
 import type { NoteableFinder } from '../../base/noteables/noteable-finders';
-import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { findCommit } from '../../code/commits/commit-history';
 import { extractTitle } from '../../code/commits/commit-title';
 import { zonedTime } from '../../code/repositories/commit-times';
@@ -59,36 +59,38 @@ export class DiscussedCommits implements NoteableFinder {
     finders.declare(commitKind.type, this);
   }
 
-  async find(parent: PlacedNoteable['parent'], ref: string): Promise<PlacedNoteable> {
+  async findCommit(parent: NoteableWithParent['parent'], ref: string): Promise<NoteableWithParent> {
     const project = parent as ProjectScope;
-    const { id: sha } = await this.repositories.use(project, (repository) => findCommit(repository, ref));
+    const { id: sha } = await this.repositories.useRepository(project, (repository) => findCommit(repository, ref));
     const [row] = await this.database.run(find, { project: project.id, sha });
     const on = { kind: commitKind, parent, by: 'id', named: row?.id ?? 0 } as const;
     return row ? on : { ...on, isUntouched: true };
   }
 
-  async findOrAdd(parent: PlacedNoteable['parent'], ref: string): Promise<PlacedNoteable> {
+  async findOrAdd(parent: NoteableWithParent['parent'], ref: string): Promise<NoteableWithParent> {
     const project = parent as ProjectScope;
-    const named = await this.repositories.use(project, (repository) => this.idOf(repository, project.id, ref));
+    const named = await this.repositories.useRepository(project, (repository) =>
+      this.ensureId(repository, project.id, ref),
+    );
     return { kind: commitKind, parent, by: 'id', named };
   }
 
-  private async idOf(repository: Repository, project: number, ref: string): Promise<number> {
+  private async ensureId(repository: Repository, project: number, ref: string): Promise<number> {
     const commit = await findCommit(repository, ref);
     const [kept] = await this.database.run(find, { project, sha: commit.id });
     if (kept) return kept.id;
     // The commit of a deleted branch stays while its comments do.
     await setHiddenRefs(repository, [keepAround(commit.id)]);
-    const [row] = await this.database.run(add, { ...factsOf(commit), project, author: this.userOf(commit) });
+    const [row] = await this.database.run(add, { ...commitFacts(commit), project, author: this.findAuthorId(commit) });
     return row!.id;
   }
 
-  private userOf({ author }: Commit): number | null {
-    return this.identities.userIdOf(author.email);
+  private findAuthorId({ author }: Commit): number | null {
+    return this.identities.parseUserId(author.email);
   }
 }
 
-function factsOf(commit: Commit): Omit<NewRow, 'project' | 'author'> {
+function commitFacts(commit: Commit): Omit<NewRow, 'project' | 'author'> {
   const { author, committer } = commit;
   return {
     ...{

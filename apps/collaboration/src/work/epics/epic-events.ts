@@ -27,7 +27,7 @@ export function renderSystemNotes(epic: Epic, { before, changed }: EpicChange): 
 
 /** Emits that an epic was opened. */
 export function emitOpened(tx: Tx, viewer: SignedInViewer, epic: Epic, labels: LabelChange): void {
-  const data = { ...eventDataOf(epic), assignee_ids: [], label_ids: [...labels.added] };
+  const data = { ...eventData(epic), assignee_ids: [], label_ids: [...labels.added] };
   tx.emit(epicEvents.created.of({ ...eventBase(viewer, epic), data }));
 }
 
@@ -38,7 +38,7 @@ export function emitChange(
   epic: Epic,
   { changed, labels, at, mentionedBefore }: EpicChange & { readonly mentionedBefore: readonly number[] },
 ): void {
-  const data = eventDataOf(epic);
+  const data = eventData(epic);
   const about = eventBase(viewer, epic);
   const otherFields = [...changed].filter((name) => !['state', 'closedAt', 'closedById'].includes(name));
   if (otherFields.length + labels.added.length + labels.removed.length > 0) {
@@ -66,7 +66,7 @@ export function createParentChanged(viewer: SignedInViewer, epic: Epic, at: Date
   const labels = { added_label_ids: [], removed_label_ids: [] };
   const people = { mentioned_before: [], added_assignee_ids: [], removed_assignee_ids: [] };
   const changeData = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };
-  return { ...eventBase(viewer, epic), data: { ...eventDataOf(epic), ...changeData } };
+  return { ...eventBase(viewer, epic), data: { ...eventData(epic), ...changeData } };
 }
 
 function eventBase(viewer: SignedInViewer, { id }: Epic) {
@@ -74,7 +74,7 @@ function eventBase(viewer: SignedInViewer, { id }: Epic) {
 }
 
 /** Data that every event on an epic has. */
-function eventDataOf({ id, iid, groupId, authorId, confidential, createdAt }: Epic) {
+function eventData({ id, iid, groupId, authorId, confidential, createdAt }: Epic) {
   const ids = { epic_id: id, epic_iid: iid, project_id: null, group_id: groupId };
   return { ...ids, author_id: authorId, confidential, created_at: createdAt.toISOString() };
 }

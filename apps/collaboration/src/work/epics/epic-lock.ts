@@ -1,8 +1,8 @@
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { readerOf } from '../../base/noteables/reader';
+import { createReader } from '../../base/noteables/reader';
 import type { NoteableReference } from '../../base/noteables/reader';
 import { Epic } from './epic.entity';
 import { epicKind } from './epic.kind';
@@ -10,7 +10,7 @@ import type { EpicGroup } from './epics.queries';
 
 /** $1 group, $2 id or number, $3 whether the viewer reads confidential epics. An epic has no other visibility rules. */
 const lockVisible = (by: NoteableReference['by']) =>
-  prepared(
+  prepareStatement(
     `epics_lock_visible_by_${by}`,
     `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.${by} = $2::bigint
        and ${epicKind.visibleSql({ viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' })}
@@ -19,20 +19,20 @@ const lockVisible = (by: NoteableReference['by']) =>
 const LOCKS = { id: lockVisible('id'), iid: lockVisible('iid') };
 
 /** Reference of a path or a text to an epic of its group. */
-export type NamedEpic = Pick<NoteableReference, 'by' | 'named'>;
+export type EpicIdentifier = Pick<NoteableReference, 'by' | 'named'>;
 
 /** Locks the epic that a path names until the transaction ends; also returns the database's time. Errors: NotFound. */
 export async function lockEpic(
   tx: Tx,
   viewer: SignedInViewer,
   group: EpicGroup,
-  { by, named }: NamedEpic,
+  { by, named }: EpicIdentifier,
 ): Promise<{ readonly epic: Epic; readonly at: Date }> {
-  const [row] = await tx.prepared<{ id: number; at: Date }>(LOCKS[by], valuesOf(viewer, group, named));
+  const [row] = await tx.prepared<{ id: number; at: Date }>(LOCKS[by], statementValues(viewer, group, named));
   if (!row) throw new NotFound();
   return { epic: await tx.manager.findOneByOrFail(Epic, { id: row.id }), at: row.at };
 }
 
-function valuesOf(viewer: SignedInViewer, group: EpicGroup, named: number): unknown[] {
-  return [group.id, named, readerOf(viewer, group).readsConfidential];
+function statementValues(viewer: SignedInViewer, group: EpicGroup, named: number): unknown[] {
+  return [group.id, named, createReader(viewer, group).readsConfidential];
 }

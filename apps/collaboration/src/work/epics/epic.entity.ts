@@ -84,7 +84,7 @@ export class Epic {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Creates an epic. Errors: Invalid by field. */
-  static write(input: EpicInput & { readonly title: string }, by: WrittenBy & { readonly groupId: number }): Epic {
+  static create(input: EpicInput & { readonly title: string }, by: ChangeAuthor & { readonly groupId: number }): Epic {
     const epic = new Epic();
     const dates = { startIsFixed: false, startFixedOn: null, dueIsFixed: false, dueFixedOn: null };
     const open = {
@@ -102,7 +102,7 @@ export class Epic {
   }
 
   /** Applies the input; returns the columns that changed. Errors: Invalid by field. */
-  change(input: EpicInput, by: WrittenBy): ReadonlySet<keyof Epic> {
+  change(input: EpicInput, by: ChangeAuthor): ReadonlySet<keyof Epic> {
     const {
       title: newTitle = this.title,
       description = this.description,
@@ -131,13 +131,13 @@ export class Epic {
     return this.assign({ ...next, ...edited, ...this.stateAfter(state_event, by) }, by);
   }
 
-  private stateAfter(event: EpicInput['state_event'], { actorId, at }: WrittenBy): Partial<Epic> {
+  private stateAfter(event: EpicInput['state_event'], { actorId, at }: ChangeAuthor): Partial<Epic> {
     if (event === 'close' && this.state === 'opened') return { state: 'closed', closedAt: at, closedById: actorId };
     if (event === 'reopen' && this.state === 'closed') return { state: 'opened', closedAt: null, closedById: null };
     return {};
   }
 
-  private assign(next: Partial<Epic>, { at }: WrittenBy): ReadonlySet<keyof Epic> {
+  private assign(next: Partial<Epic>, { at }: ChangeAuthor): ReadonlySet<keyof Epic> {
     const names = Object.keys(next) as (keyof Epic)[];
     const changed = new Set(names.filter((name) => this[name] !== next[name]));
     if (changed.size > 0) Object.assign(this, next, { updatedAt: at });
@@ -146,7 +146,7 @@ export class Epic {
 }
 
 /** Author and time of a write. Units: `at` is the time of the database. */
-export interface WrittenBy {
+export interface ChangeAuthor {
   readonly actorId: number;
   readonly at: Date;
 }

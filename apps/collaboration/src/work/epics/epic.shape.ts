@@ -3,7 +3,7 @@ import { EPIC_SHOWN_AS } from '../issues/epic/issue-epic.shape';
 import { groupAccessSql } from '../../base/noteables/access-sql';
 import type { PersonSql } from '../../base/noteables/access-sql';
 import { json, jsonShape, literalSql } from '../../base/noteables/json.shape';
-import type { PlacedDetailSql as DetailSql, PlacedSql as ShownSql } from '../../base/noteables/noteable-kinds';
+import type { NoteableDetailSql as DetailSql, NoteableJsonSql as ShownSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
@@ -15,8 +15,8 @@ const STARTS = 'case when i.start_is_fixed then i.start_fixed_on else inherited.
 const DUE = 'case when i.due_is_fixed then i.due_fixed_on else inherited.due_on end';
 
 /**
- * SQL expressions for the JSON of an epic. Shape: `mayEdit` is boolean SQL, whether the reader may change the epic;
- * `person` is the reader.
+ * SQL expressions for the JSON of an epic. `mayEdit` is boolean SQL, whether the reader may change the epic; `person`
+ * is the reader.
  */
 export type EpicSql = ShownSql & { readonly mayEdit: string; readonly person: PersonSql };
 /** Without a known reader, the JSON holds only facts that all who see the group may read. */

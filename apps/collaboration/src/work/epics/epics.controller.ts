@@ -4,7 +4,7 @@ import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { epicPolicy } from './epic.policy';
 import { epicDetailShape, listedEpicShape } from './epic.shape';
-import { CreateEpic, toEpicUpdate, ListEpics, toNewEpic, OneEpic, UpdateEpic } from './epics.dto';
+import { CreateEpic, toEpicUpdate, ListEpics, toNewEpic, IdentifyEpic, UpdateEpic } from './epics.dto';
 import { EpicsQueries } from './epics.queries';
 import { EpicsService } from './epics.service';
 import { toEpicFilter } from './listing/epic-list.dto';
@@ -51,21 +51,24 @@ export class EpicsController {
     answers: page(listedEpicShape.presenter),
   })
   list({ params, viewer, within, page }: EpicCall<ListEpics>): Promise<JsonPage> {
-    const reach = { ancestors: params.include_ancestor_groups, descendants: params.include_descendant_groups };
+    const reach = {
+      includesAncestors: params.include_ancestor_groups,
+      includesDescendants: params.include_descendant_groups,
+    };
     const order = { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
-    return this.queries.page(viewer, within, { reach, filter: toEpicFilter(params), order, page });
+    return this.queries.list(viewer, within, { reach, filter: toEpicFilter(params), order, page });
   }
 
   @Endpoint('GET', ':epic_iid', {
     ...single,
     about: 'Shows one epic.',
     may: mayReadEpics,
-    params: OneEpic,
+    params: IdentifyEpic,
     answers: one(epicDetailShape.presenter),
     fails: [404],
   })
-  async show({ params, viewer, within }: EpicCall<OneEpic>): Promise<JsonText> {
-    return new JsonText(await this.queries.find(viewer, within, params.epic_iid));
+  async show({ params, viewer, within }: EpicCall<IdentifyEpic>): Promise<JsonText> {
+    return new JsonText(await this.queries.findEpic(viewer, within, params.epic_iid));
   }
 
   @Endpoint('POST', '', {
@@ -105,11 +108,11 @@ export class EpicsController {
     ...single,
     about: 'Deletes an epic.',
     may: mayReadEpics,
-    params: OneEpic,
+    params: IdentifyEpic,
     answers: none(),
     fails: [404, 412],
   })
-  remove(call: EpicCall<OneEpic>): Promise<void> {
+  remove(call: EpicCall<IdentifyEpic>): Promise<void> {
     const { params, viewer, within } = call;
     return this.epics.remove(viewer, within, params.epic_iid, (updatedAt) => checkUnmodifiedSince(call, updatedAt));
   }

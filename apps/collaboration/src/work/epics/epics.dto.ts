@@ -32,7 +32,7 @@ export class ListEpics {
   not?: Readonly<Record<string, unknown>>;
 }
 
-export class OneEpic {
+export class IdentifyEpic {
   @Int() epic_iid: number;
 }
 

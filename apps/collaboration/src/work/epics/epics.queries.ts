@@ -3,15 +3,15 @@ import type { GroupScope } from '@rookery/api-v4';
 import { Directory, withinGroupSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { groupAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { readerOfAccess } from '../../base/noteables/noteable-kinds';
-import { readerOf } from '../../base/noteables/reader';
+import { createReader } from '../../base/noteables/reader';
 import { epicKind } from './epic.kind';
 import { epicBytes, epicDetailShape, listedEpicShape } from './epic.shape';
 import { epicFilters, epicSorting } from './listing/epic-filter';
@@ -25,8 +25,8 @@ export type EpicGroup = Pick<
 
 /** Groups whose epics a list includes next to those of the named group, if the reader sees them. */
 export interface IncludedGroups {
-  readonly ancestors: boolean;
-  readonly descendants: boolean;
+  readonly includesAncestors: boolean;
+  readonly includesDescendants: boolean;
 }
 
 // First parameters of the list statement: the viewer and the group.
@@ -51,8 +51,8 @@ const ROWS = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.r
  */
 @Injectable()
 export class EpicsQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
+  private readonly kept = new CachedStatements();
+  private readonly listed: { readonly plain: ShapeSql; readonly labelled: ShapeSql };
   private readonly ones: { readonly detailed: string; readonly written: string };
 
   constructor(
@@ -63,30 +63,30 @@ export class EpicsQueries {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
     const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', mayEdit: 'i.may_edit', person: PERSON };
     this.listed = {
-      plain: listedEpicShape.over(sql),
-      labelled: listedEpicShape.over({ ...sql, withLabelDetails: true }),
+      plain: listedEpicShape.toSql(sql),
+      labelled: listedEpicShape.toSql({ ...sql, withLabelDetails: true }),
     };
     const from = `as json from epics i where i.group_id = $1::bigint and i.iid = $2::bigint`;
     const own = { externalUrl, ...ONE, person: ONE_PERSON };
-    const detail = epicDetailShape.over({ ...own, mayEdit: READS_CONFIDENTIAL, viewer: ONE_PERSON.user });
+    const detail = epicDetailShape.toSql({ ...own, mayEdit: READS_CONFIDENTIAL, viewer: ONE_PERSON.user });
     this.ones = {
-      detailed: `select ${detail.sql} ${from} and ${visibleTo(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
-      written: `select ${listedEpicShape.over({ ...own, mayEdit: READS_CONFIDENTIAL }).sql} ${from}`,
+      detailed: `select ${detail.sql} ${from} and ${visibleSql(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
+      written: `select ${listedEpicShape.toSql({ ...own, mayEdit: READS_CONFIDENTIAL }).sql} ${from}`,
     };
   }
 
   /** Returns one epic. Shape: one JSON object. Errors: NotFound if the viewer sees no such epic. */
-  async find(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
-    await this.directory.fresh(viewer);
-    return this.single('epics_one', this.ones.detailed, valuesOf(viewer, group, iid));
+  async findEpic(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
+    await this.directory.requireFresh(viewer);
+    return this.readJson('epics_one', this.ones.detailed, statementValues(viewer, group, iid));
   }
 
   /** Returns an epic after a permitted write. Shape: one JSON object. */
   async answer(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
-    return this.single('epics_written', this.ones.written, valuesOf(viewer, group, iid));
+    return this.readJson('epics_written', this.ones.written, statementValues(viewer, group, iid));
   }
 
-  async page(
+  async list(
     viewer: SignedInViewer,
     group: EpicGroup,
     o: {
@@ -96,7 +96,7 @@ export class EpicsQueries {
       readonly page: PageRequest;
     },
   ): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     const values = [userId, isAdmin, isExternal, group.id, group.traversalIds];
     const [row] = await this.database.run<JsonPageRow>(this.pageStatement(values, o));
@@ -113,7 +113,7 @@ export class EpicsQueries {
     },
   ): Statement {
     const { reach, filter, order, page } = o;
-    return this.kept.statement(pageName(o), values, (): SqlDraft => {
+    return this.kept.findOrCompose(pageName(o), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'epics',
         from: 'epics i',
@@ -125,7 +125,7 @@ export class EpicsQueries {
         .where(epicKind.visibleSql(readerOfAccess('a', PERSON.user)))
         .narrow(FILTERS, filter)
         .orderBy(epicSorting(order));
-      return list.fromEach(['read a', ROWS]).json(page, {
+      return list.fromEach(['read a', ROWS]).jsonSql(page, {
         with: `read as materialized (${readGroupsSql(reach)})`,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
@@ -133,22 +133,22 @@ export class EpicsQueries {
     });
   }
 
-  private async single(name: string, text: string, values: readonly unknown[]): Promise<string> {
-    const statement = this.kept.statement(name, values, () => ({ text, values }));
+  private async readJson(name: string, text: string, values: readonly unknown[]): Promise<string> {
+    const statement = this.kept.findOrCompose(name, values, () => ({ text, values }));
     const [row] = await this.database.run<{ json: string }>(statement);
     if (!row) throw new NotFound();
     return row.json;
   }
 }
 
-function valuesOf(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
+function statementValues(viewer: SignedInViewer, group: EpicGroup, iid: number): unknown[] {
   const { userId, isAdmin, isExternal } = viewer;
-  const { readsConfidential } = readerOf(viewer, group);
+  const { readsConfidential } = createReader(viewer, group);
   return [group.id, iid, group.fullPath, group.traversalIds, readsConfidential, userId, isAdmin, isExternal];
 }
 
 /** The listed groups with epics that the viewer sees; access is computed once per group. */
-function readGroupsSql({ ancestors, descendants }: IncludedGroups): string {
+function readGroupsSql({ includesAncestors: ancestors, includesDescendants: descendants }: IncludedGroups): string {
   const own = descendants ? withinGroupSql({ namespace: 'n', traversalIds: ABOVE_GROUP }) : `n.id = ${GROUP}`;
   const wanted = ancestors ? `(${own} or n.id = any(${ABOVE_GROUP}))` : own;
   return `select a.*, case when a.group_id = ${GROUP} then '' else a.full_path end as seen_as
@@ -158,7 +158,7 @@ function readGroupsSql({ ancestors, descendants }: IncludedGroups): string {
 }
 
 /** Boolean SQL: a reader of the group may see the epic `i`. Shape: arguments are SQL expressions. */
-function visibleTo(viewer: string, readsConfidential: string): string {
+function visibleSql(viewer: string, readsConfidential: string): string {
   return epicKind.visibleSql({ viewer, isMember: 'true', readsConfidential });
 }
 
@@ -175,7 +175,7 @@ function pageName(o: {
   const { state = 'all', author, ...rest } = o.filter;
   const { orderBy, sort, withLabelDetails } = o.order;
   const isPlain = [...Object.values(rest), ...Object.values(author ?? {})].every((value) => value === undefined);
-  const isUsual = isUsualPage(o.page) && isPlain && withLabelDetails !== true && !o.reach.ancestors;
-  const reach = o.reach.descendants ? 'below' : 'own';
+  const isUsual = isUsualPage(o.page) && isPlain && withLabelDetails !== true && !o.reach.includesAncestors;
+  const reach = o.reach.includesDescendants ? 'below' : 'own';
   return isUsual ? `epics_${reach}_${state}_${orderBy}_${sort}_${o.page.perPage}` : null;
 }

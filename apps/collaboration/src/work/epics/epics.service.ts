@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import { InstanceSettings } from '@rookery/instance';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, Invalid } from '@rookery/kernel';
-import { nextInternalId, prepared, Work } from '@rookery/persistence';
+import { nextInternalId, prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { CONFIDENTIAL_ISSUES_ONLY } from '../issues/confidential-epics';
 import { setLabels, resolveLabels } from '../../planning/labels/labelling/labelling';
@@ -21,7 +21,7 @@ import { listEpicsToLock, epicTree } from './children/epic-tree';
 import { emitChange, emitOpened, renderSystemNotes } from './epic-events';
 import type { EpicChange } from './epic-events';
 import { lockEpic } from './epic-lock';
-import type { NamedEpic } from './epic-lock';
+import type { EpicIdentifier } from './epic-lock';
 import { Epic } from './epic.entity';
 import type { EpicInput } from './epic.entity';
 import { epicKind } from './epic.kind';
@@ -46,9 +46,9 @@ export interface DeferredEpicUpdate {
 
 export type NewEpic = EpicUpdate & { readonly fields: { readonly title: string } };
 
-const now = prepared('epics_now', 'select now() as at');
+const now = prepareStatement('epics_now', 'select now() as at');
 /** $1 epic. */
-const nonConfidentialIssue = prepared(
+const nonConfidentialIssue = prepareStatement(
   'epics_open_issue',
   `select 1 from epic_issues l join issues s on s.id = l.issue_id
    where l.epic_id = $1::bigint and not s.confidential limit 1`,
@@ -71,7 +71,7 @@ export class EpicsService {
 
   /** Creates an epic. Errors: Invalid by field; Forbidden and Conflict for the parent. */
   async create(viewer: SignedInViewer, group: EpicGroup, input: NewEpic): Promise<string> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const number = await this.work.run((tx) => this.openWithParent(tx, viewer, group, input));
     return this.queries.answer(viewer, group, number);
   }
@@ -80,23 +80,23 @@ export class EpicsService {
   async openWithParent(tx: Tx, viewer: SignedInViewer, group: EpicGroup, input: NewEpic): Promise<number> {
     const { parentId = null } = input;
     if (parentId !== null) {
-      this.noteLimit.count(tx, viewer);
+      this.noteLimit.countNotes(tx, viewer);
       await epicTree.lock(tx, viewer, group.id, { ids: [parentId] });
     }
-    const { id, iid, createdAt: at } = await this.open(tx, viewer, group, input);
-    if (parentId !== null) await this.parents.set(tx, group, id, parentId, { viewer, at });
+    const { id, iid, createdAt: at } = await this.openEpic(tx, viewer, group, input);
+    if (parentId !== null) await this.parents.setParent(tx, group, id, parentId, { viewer, at });
     return iid;
   }
 
   /** Creates an epic without a parent inside a given transaction. Errors: Invalid by field. */
-  async open(tx: Tx, viewer: SignedInViewer, group: EpicGroup, input: NewEpic): Promise<Epic> {
-    const fields = { ...this.allowed(viewer, group, input.fields), title: input.fields.title };
+  async openEpic(tx: Tx, viewer: SignedInViewer, group: EpicGroup, input: NewEpic): Promise<Epic> {
+    const fields = { ...this.omitUnsupportedColour(viewer, group, input.fields), title: input.fields.title };
     const texts = `${fields.title}\n\n${fields.description ?? ''}`;
-    if (findMentions(texts).all.length > 0) this.noteLimit.count(tx, viewer);
+    if (findMentions(texts).all.length > 0) this.noteLimit.countNotes(tx, viewer);
     const [clock] = await tx.prepared<{ at: Date }>(now, []);
     const at = backdatedTime(viewer, group, input) ?? clock!.at;
     const by = { actorId: viewer.userId, at };
-    const epic = Epic.write(fields, { ...by, groupId: group.id });
+    const epic = Epic.create(fields, { ...by, groupId: group.id });
     const newLabels = await resolveLabels(tx, group, input.labels);
     // Takes the number last, so that the row of the counter is locked only briefly.
     epic.iid = await nextInternalId(tx, epicKind.table, group.id);
@@ -109,7 +109,7 @@ export class EpicsService {
 
   /** Updates an epic. Errors: NotFound; Forbidden; Invalid by field; Forbidden and Conflict for the parent. */
   async update(viewer: SignedInViewer, group: EpicGroup, iid: number, update: EpicUpdate): Promise<string> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     await this.work.run((tx) => this.change(tx, viewer, group, { by: 'iid', named: iid }, update));
     return this.queries.answer(viewer, group, iid);
   }
@@ -119,20 +119,24 @@ export class EpicsService {
     tx: Tx,
     viewer: SignedInViewer,
     group: EpicGroup,
-    named: NamedEpic,
+    named: EpicIdentifier,
     update: EpicUpdate | DeferredEpicUpdate,
   ): Promise<void> {
     // Confidentiality depends on that of parent and children, so the tree is locked first.
     if (!('resolve' in update) && (update.parentId !== undefined || update.fields.confidential !== undefined)) {
-      this.noteLimit.count(tx, viewer);
+      this.noteLimit.countNotes(tx, viewer);
       await epicTree.lock(tx, viewer, group.id, listEpicsToLock({ parent: group, ...named }, update.parentId));
     }
     const { epic, at } = await lockEpic(tx, viewer, group, named);
     if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
-    await this.apply(tx, group, epic, { viewer, at, update: 'resolve' in update ? update.resolve(epic) : update });
+    await this.applyUpdate(tx, group, epic, {
+      viewer,
+      at,
+      update: 'resolve' in update ? update.resolve(epic) : update,
+    });
   }
 
-  private async apply(
+  private async applyUpdate(
     tx: Tx,
     group: EpicGroup,
     epic: Epic,
@@ -140,7 +144,7 @@ export class EpicsService {
   ): Promise<void> {
     const by = { actorId: viewer.userId, at };
     const before = Object.assign(new Epic(), epic);
-    const changed = new Set(epic.change(this.allowed(viewer, group, update.fields), by));
+    const changed = new Set(epic.change(this.omitUnsupportedColour(viewer, group, update.fields), by));
     if (changed.has('confidential')) await this.assertIssuesConfidential(tx, epic);
     const labels = await setLabels(tx, labelTarget(epic.id), await resolveLabels(tx, group, update.labels), by);
     this.noteLimit.countLabels(tx, viewer, labels);
@@ -155,7 +159,7 @@ export class EpicsService {
 
   /** Deletes an epic. `check` receives its last change and may refuse. Errors: NotFound; Forbidden. */
   async remove(viewer: SignedInViewer, group: EpicGroup, iid: number, check: (updatedAt: Date) => void): Promise<void> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
       // Deleting an epic removes the parent of its children, so they are locked too.
       await epicTree.lock(tx, viewer, group.id, { named: [{ groupId: group.id, iid }], withChildren: true });
@@ -183,7 +187,7 @@ export class EpicsService {
     },
   ): Promise<boolean> {
     const { parentId } = o.update;
-    if (parentId === undefined || !(await this.parents.set(tx, group, id, parentId, o))) return false;
+    if (parentId === undefined || !(await this.parents.setParent(tx, group, id, parentId, o))) return false;
     if (o.backdatedAt) await tx.manager.update(Epic, id, { updatedAt: o.backdatedAt });
     return true;
   }
@@ -193,7 +197,7 @@ export class EpicsService {
     const { before, changed, at } = change;
     const by = { actorId: viewer.userId, at };
     const bodies = renderSystemNotes(epic, change);
-    if (bodies.length > 0) this.noteLimit.count(tx, viewer);
+    if (bodies.length > 0) this.noteLimit.countNotes(tx, viewer);
     await writeSystemNotes(tx, epicKind, { noteableId: epic.id, projectId: null, actorId: viewer.userId, bodies, at });
     if (changed.has('state')) {
       const state = epic.state === 'closed' ? 'closed' : 'reopened';
@@ -221,7 +225,7 @@ export class EpicsService {
     return this.instance.isOn('epic_highlight_color', { viewer, groupId: group.id });
   }
 
-  private allowed(viewer: SignedInViewer, group: EpicGroup, { color, ...fields }: EpicInput): EpicInput {
+  private omitUnsupportedColour(viewer: SignedInViewer, group: EpicGroup, { color, ...fields }: EpicInput): EpicInput {
     return color !== undefined && this.takesColour(viewer, group) ? { ...fields, color } : fields;
   }
 }

@@ -9,7 +9,7 @@ export interface Neighbours {
  * Returns the ids in their new order. Errors: the error of `misplaced`, if a neighbour is not in the list or they are
  * in another order. Source: reference work-tracking 5.6, 5.7.
  */
-export function reordered(
+export function reorderIds(
   ids: readonly number[],
   moved: number,
   { before, after }: Neighbours,

@@ -1,9 +1,12 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 /** $1 issue, $2 its new issue, which has no links yet. */
 const move = ['source', 'target'].map((end) =>
-  prepared(`issue_links_move_${end}`, `update issue_links set ${end}_id = $2::bigint where ${end}_id = $1::bigint`),
+  prepareStatement(
+    `issue_links_move_${end}`,
+    `update issue_links set ${end}_id = $2::bigint where ${end}_id = $1::bigint`,
+  ),
 );
 
 /** Moves the links of an issue to its new issue. Source: reference work-tracking 9.1. */

@@ -5,19 +5,19 @@ import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../issues/issue.kind';
 import { visibleIssueIds } from '../issues/visible-issues';
 import { executeEach, refusalReason } from '../../talk/mentions/quick-actions/action-set';
-import type { ActionContext, ExecuteActions, Outcome } from '../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../talk/mentions/quick-actions/arguments';
-import type { NamedReference } from '../../talk/mentions/quick-actions/arguments';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../talk/mentions/quick-actions/arguments';
+import type { ReferenceArgument } from '../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
-import type { PlacedNoteable } from '../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { issueLinkPolicy } from './issue-link.policy';
-import type { NamedIssue } from './issue-links.queries';
+import type { IssueKey } from './issue-links.queries';
 import { IssueLinksService } from './issue-links.service';
 
 /** The issues that a command names, or the reason why the caller may not link them. */
-type Targets = readonly NamedIssue[] | { readonly why: string };
-type ProjectParent = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
+type LinkTargets = readonly IssueKey[] | { readonly why: string };
+type ProjectParent = Extract<NoteableWithParent['parent'], { readonly kind: 'project' }>;
 
 /** Limit of issues that the commands of one text may link. */
 const MOST_TARGETS = 20;
@@ -30,27 +30,27 @@ export class IssueLinkQuickActions {
     actions: QuickActionsService,
     private readonly links: IssueLinksService,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: ['relate'],
-      fits: (kind) => kind === issueKind,
+      supportsKind: (kind) => kind === issueKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
   }
 
   private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const here = parent as ProjectParent;
-    const targets: Targets[] = [];
+    const targets: LinkTargets[] = [];
     let count = 0;
     for (const { argument } of commands) {
-      const named = argumentsOf.references(argument);
+      const named = parseArgument.references(argument);
       count += named.length;
       const isTooMany = count > MOST_TARGETS;
-      targets.push(isTooMany ? { why: TOO_MANY } : await this.targets(viewer, here, named));
+      targets.push(isTooMany ? { why: TOO_MANY } : await this.findTargets(viewer, here, named));
     }
     const found = targets.flatMap((one) => ('why' in one ? [] : one));
     const carryOut: ExecuteActions = (tx, on) =>
       executeEach(tx, commands, (_, index) =>
-        this.relate(tx, viewer, { project: here, iid: on.named }, targets[index]!),
+        this.linkTargets(tx, viewer, { project: here, iid: on.named }, targets[index]!),
       );
     const holds: ExecuteActions['holds'] = {
       things: (tx, on) => visibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
@@ -58,13 +58,13 @@ export class IssueLinkQuickActions {
     return Object.assign(carryOut, { holds });
   }
 
-  private async targets(
+  private async findTargets(
     viewer: SignedInViewer,
     here: ProjectParent,
-    named: readonly NamedReference[],
-  ): Promise<Targets> {
+    named: readonly ReferenceArgument[],
+  ): Promise<LinkTargets> {
     if (named.length === 0) return { why: 'it names no issue' };
-    const targets: NamedIssue[] = [];
+    const targets: IssueKey[] = [];
     try {
       for (const { project: ref, iid } of named) {
         targets.push({ project: ref === null ? here : await this.links.targetProject(viewer, ref), iid });
@@ -76,10 +76,15 @@ export class IssueLinkQuickActions {
   }
 
   /** Links the issue with all targets, or throws and links none. */
-  private async relate(tx: Tx, viewer: SignedInViewer, named: NamedIssue, targets: Targets): Promise<Outcome> {
+  private async linkTargets(
+    tx: Tx,
+    viewer: SignedInViewer,
+    named: IssueKey,
+    targets: LinkTargets,
+  ): Promise<ActionResult> {
     if (!issueLinkPolicy.mayLink(viewer, named.project)) throw new Forbidden();
     if ('why' in targets) return targets;
-    for (const target of targets) await this.links.link(tx, viewer, named, { target, linkType: 'relates_to' });
+    for (const target of targets) await this.links.linkIssues(tx, viewer, named, { target, linkType: 'relates_to' });
     const names = targets.map(({ project, iid }) =>
       project.id === named.project.id ? `#${iid}` : `${project.fullPath}#${iid}`,
     );

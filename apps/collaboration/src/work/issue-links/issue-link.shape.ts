@@ -1,13 +1,13 @@
 import { nested } from '@rookery/api-v4';
 import { issueShape } from '../issues/issue.shape';
 import { json, jsonShape } from '../../base/noteables/json.shape';
-import type { ShownSql } from '../../base/noteables/noteable-kinds';
+import type { PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { LINK_TYPES } from './issue-link.entity';
 
 const linkType = json.choice(...LINK_TYPES);
 
 /** An issue in the list of linked issues: the row `i` has the columns of its link too. */
-export const linkedIssueShape = issueShape.extend<ShownSql>('LinkedIssue').fields({
+export const linkedIssueShape = issueShape.extend<PersonalJsonSql>('LinkedIssue').fields({
   issue_link_id: [json.int, () => 'i.issue_link_id'],
   link_type: [linkType, () => 'i.link_type'],
   link_created_at: [json.instant, () => 'i.link_created_at'],
@@ -16,12 +16,12 @@ export const linkedIssueShape = issueShape.extend<ShownSql>('LinkedIssue').field
 
 /** SQL expressions for the two issues of a link `link`; `own` is the issue that the path names. */
 export interface LinkSql {
-  readonly own: ShownSql;
-  readonly other: ShownSql;
+  readonly own: PersonalJsonSql;
+  readonly other: PersonalJsonSql;
 }
 
-const issueIn = (id: string, sql: ShownSql): string =>
-  `(select ${issueShape.over(sql).sql} from issues i where i.id = ${id})`;
+const issueIn = (id: string, sql: PersonalJsonSql): string =>
+  `(select ${issueShape.toSql(sql).sql} from issues i where i.id = ${id})`;
 
 /** A link from the view of one of its issues. Source: reference work-tracking 9.1. */
 export const issueLinkShape = jsonShape<LinkSql>('IssueLink').fields({

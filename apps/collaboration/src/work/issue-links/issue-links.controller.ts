@@ -4,9 +4,9 @@ import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer, Viewer } from '@rookery/kernel';
 import { issueLinkPolicy } from './issue-link.policy';
 import { issueLinkShape, linkedIssueShape } from './issue-link.shape';
-import { CreateIssueLink, ListIssueLinks, OneIssueLink } from './issue-links.dto';
+import { CreateIssueLink, ListIssueLinks, IdentifyIssueLink } from './issue-links.dto';
 import { IssueLinksQueries } from './issue-links.queries';
-import type { NamedIssue } from './issue-links.queries';
+import type { IssueKey } from './issue-links.queries';
 import { IssueLinksService } from './issue-links.service';
 
 const link = issueLinkShape.presenter;
@@ -38,19 +38,19 @@ export class IssueLinksController {
     answers: page(linkedIssueShape.presenter),
   })
   list(call: ReadCall<ListIssueLinks>): Promise<JsonPage> {
-    return this.queries.page(call.viewer, issueOf(call), call.page);
+    return this.queries.list(call.viewer, issueOf(call), call.page);
   }
 
   @Endpoint('GET', ':link_id', {
     ...below,
     about: 'Shows a link with both of its issues.',
     may: anyone(),
-    params: OneIssueLink,
+    params: IdentifyIssueLink,
     answers: one(link),
     fails: [404],
   })
-  async show(call: ReadCall<OneIssueLink>): Promise<JsonText> {
-    return new JsonText((await this.queries.one(call.viewer, issueOf(call), call.params.link_id)).json);
+  async show(call: ReadCall<IdentifyIssueLink>): Promise<JsonText> {
+    return new JsonText((await this.queries.findLink(call.viewer, issueOf(call), call.params.link_id)).json);
   }
 
   @Endpoint('POST', '', {
@@ -70,15 +70,15 @@ export class IssueLinksController {
     ...below,
     about: 'Deletes a link and returns it.',
     may: mayLink,
-    params: OneIssueLink,
+    params: IdentifyIssueLink,
     answers: one(link),
     fails: [404],
   })
-  async remove(call: WriteCall<OneIssueLink>): Promise<JsonText> {
+  async remove(call: WriteCall<IdentifyIssueLink>): Promise<JsonText> {
     return new JsonText(await this.links.remove(call.viewer, issueOf(call), call.params.link_id));
   }
 }
 
-function issueOf({ params, within }: ReadCall<ListIssueLinks>): NamedIssue {
+function issueOf({ params, within }: ReadCall<ListIssueLinks>): IssueKey {
   return { project: within, iid: params.issue_iid };
 }

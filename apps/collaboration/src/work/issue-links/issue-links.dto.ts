@@ -6,7 +6,7 @@ export class ListIssueLinks {
   @Int() issue_iid: number;
 }
 
-export class OneIssueLink extends ListIssueLinks {
+export class IdentifyIssueLink extends ListIssueLinks {
   @Int() link_id: number;
 }
 

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
@@ -11,13 +11,13 @@ import { issueBytes } from '../issues/issue.shape';
 import type { IssueProject } from '../issues/issues.queries';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { readableSql, shownSql } from '../../base/noteables/noteable-kinds';
 import { readerOfNamed } from '../../base/noteables/reader';
 import { issueLinkShape, linkedIssueShape } from './issue-link.shape';
 
 /** The issue that a request path names. */
-export interface NamedIssue {
+export interface IssueKey {
   readonly project: IssueProject;
   readonly iid: number;
 }
@@ -45,8 +45,8 @@ const OTHERS = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.i
 /** Reads links of issues; a viewer sees a link if they see both of its issues. Source: reference work-tracking 9.1. */
 @Injectable()
 export class IssueLinksQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly listed: ShapeSql;
   private readonly oneSql: string;
 
   constructor(
@@ -54,8 +54,8 @@ export class IssueLinksQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = linkedIssueShape.over(shownSql('i', externalUrl, PERSON));
-    const link = issueLinkShape.over({ own: { externalUrl, ...OWN }, other: shownSql('link', externalUrl, PERSON) });
+    this.listed = linkedIssueShape.toSql(shownSql('i', externalUrl, PERSON));
+    const link = issueLinkShape.toSql({ own: { externalUrl, ...OWN }, other: shownSql('link', externalUrl, PERSON) });
     this.oneSql = `select link.id, link.other_project_id, case when link.id is not null then ${link.sql} end as json
       from ${NAMED} left join lateral (
         select l.*, i.project_id as other_project_id, a.full_path, a.traversal_ids, a.reads_internal
@@ -64,9 +64,9 @@ export class IssueLinksQueries {
   }
 
   /** Returns a page of linked issues, oldest link first. Errors: NotFound of the issue. */
-  async page(viewer: Viewer, named: NamedIssue, page: PageRequest): Promise<JsonPage> {
+  async list(viewer: Viewer, named: IssueKey, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, named);
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, values));
     if (!row) throw new NotFound(issueKind.resource);
     return jsonPageOf(page, row);
@@ -76,14 +76,14 @@ export class IssueLinksQueries {
    * Returns a link from the view of the issue, and the project of the other issue. Shape: `json` is one object.
    * Errors: NotFound of the issue, or of the link.
    */
-  async one(
+  async findLink(
     viewer: Viewer,
-    named: NamedIssue,
+    named: IssueKey,
     linkId: number,
   ): Promise<{ readonly otherProjectId: number; readonly json: string }> {
     const values = [...readerValues(viewer, named), linkId];
-    await this.directory.fresh(viewer);
-    const statement = this.kept.statement('issue_links_one', values, () => ({ text: this.oneSql, values }));
+    await this.directory.requireFresh(viewer);
+    const statement = this.kept.findOrCompose('issue_links_one', values, () => ({ text: this.oneSql, values }));
     type Row = { id: number | null; other_project_id: number; json: string };
     const [row] = await this.database.run<Row>(statement);
     if (!row) throw new NotFound(issueKind.resource);
@@ -93,10 +93,10 @@ export class IssueLinksQueries {
 
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `issue_links_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft =>
+    return this.kept.findOrCompose(name, values, (): SqlDraft =>
       new ListQuery<never>({ name: 'issue_links', from: OTHERS, carries: 'i.*', bytes: issueBytes({}), values })
         .orderBy([['i.issue_link_id', 'asc']], 'i.issue_link_id')
-        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 }
@@ -105,7 +105,7 @@ export class IssueLinksQueries {
  * Returns the parameters for the issue and the viewer. Errors: NotFound of the issue if the project shows no issues to
  * the viewer.
  */
-function readerValues(viewer: Viewer, { project, iid }: NamedIssue): unknown[] {
+function readerValues(viewer: Viewer, { project, iid }: IssueKey): unknown[] {
   const { viewerId, isMember, readsConfidential, readsInternal } = readerOfNamed(viewer, {
     kind: issueKind,
     parent: project,

@@ -3,18 +3,18 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import { Conflict, Forbidden, NotFound, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared, Work } from '@rookery/persistence';
+import { prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../issues/issue.kind';
 import { planningPolicy } from '../../base/noteables/planning.policy';
-import { readerOf, reads } from '../../base/noteables/reader';
+import { createReader, canReadFeature } from '../../base/noteables/reader';
 import type { LinkType } from './issue-link.entity';
 import { issueLinkPolicy } from './issue-link.policy';
 import { IssueLinksQueries } from './issue-links.queries';
-import type { NamedIssue } from './issue-links.queries';
+import type { IssueKey } from './issue-links.queries';
 
 /** $1 project, $2 number, $3-$5 the viewer. Locks the issue against deletion until the transaction ends. */
-const visible = prepared(
+const visible = prepareStatement(
   'issue_links_visible',
   `select i.id from issues i where i.project_id = $1::bigint and i.iid = $2::bigint and ${issueKind.visibleSql({
     viewer: '$3::bigint',
@@ -22,12 +22,12 @@ const visible = prepared(
     readsConfidential: '$5::boolean',
   })} for key share of i`,
 );
-const insert = prepared(
+const insert = prepareStatement(
   'issue_links_insert',
   `insert into issue_links (source_id, target_id, link_type) values ($1::bigint, $2::bigint, $3)
    on conflict do nothing returning id`,
 );
-const remove = prepared('issue_links_remove', 'delete from issue_links where id = $1::bigint returning 1');
+const remove = prepareStatement('issue_links_remove', 'delete from issue_links where id = $1::bigint returning 1');
 
 const NO_TARGET = 'No matching issue found. Make sure that you are adding a valid issue URL.';
 
@@ -51,29 +51,29 @@ export class IssueLinksService {
    * Creates a link. Errors: Forbidden if the plan has no such links or the caller has no role there; NotFound,
    * Unprocessable, Conflict.
    */
-  async create(viewer: SignedInViewer, named: NamedIssue, newLink: NewLink): Promise<string> {
+  async create(viewer: SignedInViewer, named: IssueKey, newLink: NewLink): Promise<string> {
     if (newLink.linkType !== 'relates_to' && !planningPolicy.isPaid(named.project.namespace)) {
       throw new Forbidden('Blocked issues not available for current license', { verbatim: true });
     }
     const target = { project: await this.targetProject(viewer, newLink.projectRef), iid: newLink.iid };
-    const id = await this.work.run((tx) => this.link(tx, viewer, named, { target, linkType: newLink.linkType }));
-    return (await this.queries.one(viewer, named, id)).json;
+    const id = await this.work.run((tx) => this.linkIssues(tx, viewer, named, { target, linkType: newLink.linkType }));
+    return (await this.queries.findLink(viewer, named, id)).json;
   }
 
   /** Finds the project of an issue to link. Errors: NotFound, Forbidden if the caller has no role there. */
   async targetProject(viewer: SignedInViewer, ref: number | string): Promise<ProjectScope> {
-    const project = await this.directory.project(ref, viewer);
+    const project = await this.directory.findProject(ref, viewer);
     if (!project) throw new NotFound('Project');
     if (!issueLinkPolicy.mayLink(viewer, project)) throw new Forbidden();
     return project;
   }
 
   /** Creates a link inside a transaction and returns its id. Errors: NotFound, Unprocessable, Conflict. */
-  async link(
+  async linkIssues(
     tx: Tx,
     viewer: SignedInViewer,
-    named: NamedIssue,
-    { target, linkType }: { readonly target: NamedIssue; readonly linkType: LinkType },
+    named: IssueKey,
+    { target, linkType }: { readonly target: IssueKey; readonly linkType: LinkType },
   ): Promise<number> {
     const own = await lockedId(tx, viewer, named, new NotFound(issueKind.resource));
     // Answers the same for a hidden issue and a missing one.
@@ -87,9 +87,9 @@ export class IssueLinksService {
   }
 
   /** Deletes a link and returns it. Errors: NotFound, Forbidden if the caller has no role at one of its ends. */
-  async remove(viewer: SignedInViewer, named: NamedIssue, linkId: number): Promise<string> {
-    const { otherProjectId, json } = await this.queries.one(viewer, named, linkId);
-    const project = await this.directory.project(otherProjectId, viewer);
+  async remove(viewer: SignedInViewer, named: IssueKey, linkId: number): Promise<string> {
+    const { otherProjectId, json } = await this.queries.findLink(viewer, named, linkId);
+    const project = await this.directory.findProject(otherProjectId, viewer);
     if (!project) throw new NotFound();
     if (!issueLinkPolicy.mayLink(viewer, project)) throw new Forbidden();
     const deleted = await this.work.run((tx) => tx.prepared(remove, [linkId]));
@@ -99,10 +99,10 @@ export class IssueLinksService {
 }
 
 /** Locks an issue that is to be linked and returns its id. Errors: `missing` if the viewer may not see it. */
-async function lockedId(tx: Tx, viewer: SignedInViewer, named: NamedIssue, missing: NotFound): Promise<number> {
+async function lockedId(tx: Tx, viewer: SignedInViewer, named: IssueKey, missing: NotFound): Promise<number> {
   const { project, iid } = named;
-  const reader = readerOf(viewer, project);
-  if (!reads(issueKind.feature, project, reader)) throw missing;
+  const reader = createReader(viewer, project);
+  if (!canReadFeature(issueKind.feature, project, reader)) throw missing;
   const { viewerId, isMember, readsConfidential } = reader;
   const [row] = await tx.prepared<{ id: number }>(visible, [project.id, iid, viewerId, isMember, readsConfidential]);
   if (!row) throw missing;

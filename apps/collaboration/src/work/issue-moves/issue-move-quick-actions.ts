@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { SignedInViewer } from '@rookery/kernel';
 import { issueKind } from '../issues/issue.kind';
 import { executeEach, refusalReason } from '../../talk/mentions/quick-actions/action-set';
-import type { ActionContext, ExecuteActions, Outcome } from '../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../talk/mentions/quick-actions/arguments';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import { IssueMovesService } from './issue-moves.service';
-import type { Place } from './issue-moves.service';
+import type { MoveProject } from './issue-moves.service';
 
 /** The target project of a command, or the reason why the caller may not use it. */
-type Destination = { readonly project: Place; readonly withNotes: boolean } | { readonly why: string };
+type MoveDestination = { readonly project: MoveProject; readonly withNotes: boolean } | { readonly why: string };
 
 /** Copies are limited because one may include thousands of notes. */
 const ONE_COPY = 'one text moves or clones an issue once';
@@ -25,33 +25,33 @@ export class IssueMoveQuickActions {
     actions: QuickActionsService,
     private readonly moves: IssueMovesService,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: ['move', 'clone'],
       isLast: true,
       isForExistingOnly: true,
-      fits: (kind) => kind === issueKind,
+      supportsKind: (kind) => kind === issueKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
   }
 
   private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
-    const here = parent as Place;
+    const here = parent as MoveProject;
     const [first, ...more] = commands;
     const destinations = [
-      await this.destination(viewer, here, first!),
-      ...more.map((): Destination => ({ why: ONE_COPY })),
+      await this.findDestination(viewer, here, first!),
+      ...more.map((): MoveDestination => ({ why: ONE_COPY })),
     ];
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, async ({ name }, index): Promise<Outcome> => {
+      executeEach(tx, commands, async ({ name }, index): Promise<ActionResult> => {
         const to = destinations[index]!;
         if ('why' in to) return to;
         const move = { from: here, iid: on.named, to: to.project };
         const { fullPath } = to.project;
         if (name === 'move') {
-          const { iid } = await this.moves.moveIn(tx, viewer, move);
+          const { iid } = await this.moves.moveInTransaction(tx, viewer, move);
           return { said: `Moved this issue to ${fullPath}#${iid}.`, changes: { target_project: fullPath } };
         }
-        const { iid } = await this.moves.cloneIn(tx, viewer, move, to.withNotes);
+        const { iid } = await this.moves.cloneInTransaction(tx, viewer, move, to.withNotes);
         const changes = { target_clone_project: fullPath, clone_with_notes: to.withNotes };
         return { said: `Cloned this issue to ${fullPath}#${iid}.`, changes };
       });
@@ -66,8 +66,12 @@ export class IssueMoveQuickActions {
     return Object.assign(carryOut, { holds });
   }
 
-  private async destination(viewer: SignedInViewer, here: Place, { name, argument }: Command): Promise<Destination> {
-    const named = argumentsOf.destination(argument);
+  private async findDestination(
+    viewer: SignedInViewer,
+    here: MoveProject,
+    { name, argument }: Command,
+  ): Promise<MoveDestination> {
+    const named = parseArgument.destination(argument);
     // A clone may stay in this project, and has no notes unless the command asks for them.
     const isComplete = named !== null && (name === 'clone' || (named.path !== null && !named.withNotes));
     if (!isComplete) return { why: 'it names no project' };

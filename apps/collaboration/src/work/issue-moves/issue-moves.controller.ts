@@ -27,7 +27,7 @@ export class IssueMovesController {
     params: MoveIssue,
   })
   async move({ params, viewer, within }: WriteCall<MoveIssue>): Promise<JsonText> {
-    return new JsonText(await this.moves.move(viewer, within, params.issue_iid, params.to_project_id));
+    return new JsonText(await this.moves.moveIssue(viewer, within, params.issue_iid, params.to_project_id));
   }
 
   @Endpoint('POST', 'clone', {
@@ -37,6 +37,6 @@ export class IssueMovesController {
   })
   async clone({ params, viewer, within }: WriteCall<CloneIssue>): Promise<JsonText> {
     const { issue_iid: iid, to_project_id: toProjectId, with_notes: withNotes } = params;
-    return new JsonText(await this.moves.clone(viewer, within, iid, { toProjectId, withNotes }));
+    return new JsonText(await this.moves.cloneIssue(viewer, within, iid, { toProjectId, withNotes }));
   }
 }

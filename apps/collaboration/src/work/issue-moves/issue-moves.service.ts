@@ -10,7 +10,7 @@ import type { CopyRequest } from '../issues/copying/issue-copies.service';
 import type { IssueFacts } from '../issues/issue-events';
 import { IssuesQueries } from '../issues/issues.queries';
 import type { IssueProject } from '../issues/issues.queries';
-import { readerOf, reads } from '../../base/noteables/reader';
+import { createReader, canReadFeature } from '../../base/noteables/reader';
 import { planningPolicy } from '../../base/noteables/planning.policy';
 import type { PlanningSource } from '../../base/noteables/planning.policy';
 
@@ -28,21 +28,21 @@ export class IssueMovesService {
    * Moves an issue. Errors: NotFound of the issue and of the project; Refused for the same project, or without the
    * permission in both.
    */
-  async move(viewer: SignedInViewer, from: Place, iid: number, toProjectId: number): Promise<string> {
-    const to = await this.target(viewer, from, iid, toProjectId);
-    const copy = await this.work.run((tx) => this.moveIn(tx, viewer, { from, iid, to }));
+  async moveIssue(viewer: SignedInViewer, from: MoveProject, iid: number, toProjectId: number): Promise<string> {
+    const to = await this.findTarget(viewer, from, iid, toProjectId);
+    const copy = await this.work.run((tx) => this.moveInTransaction(tx, viewer, { from, iid, to }));
     return this.queries.answer(viewer, to, copy.iid);
   }
 
   /** Clones an issue. Errors: NotFound of the issue and of the project; Refused without the permission in both. */
-  async clone(
+  async cloneIssue(
     viewer: SignedInViewer,
-    from: Place,
+    from: MoveProject,
     iid: number,
     { toProjectId, withNotes }: { readonly toProjectId: number; readonly withNotes: boolean },
   ): Promise<string> {
-    const to = await this.target(viewer, from, iid, toProjectId);
-    const copy = await this.work.run((tx) => this.cloneIn(tx, viewer, { from, iid, to }, withNotes));
+    const to = await this.findTarget(viewer, from, iid, toProjectId);
+    const copy = await this.work.run((tx) => this.cloneInTransaction(tx, viewer, { from, iid, to }, withNotes));
     return this.queries.answer(viewer, to, copy.iid);
   }
 
@@ -51,46 +51,51 @@ export class IssueMovesService {
     if (mayPlanIn(viewer, move.from, move.to)) await this.copies.lockTarget(tx, viewer, move);
   }
 
-  /** Moves an issue inside a transaction. Errors: as `move`, but NotFound of the project comes from `destination`. */
-  async moveIn(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<IssueFacts> {
+  /** Moves an issue inside a transaction. Errors: as `moveIssue`, but NotFound of the project comes from `destination`. */
+  async moveInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<IssueFacts> {
     const { from, to } = move;
     if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
     if (!mayPlanIn(viewer, from, to)) throw insufficientPermissions('move');
-    const moved = await this.copies.move(tx, viewer, move);
+    const moved = await this.copies.moveIssue(tx, viewer, move);
     await moveLinks(tx, moved.from, moved.to.id);
     return moved.to;
   }
 
-  /** Clones an issue inside a transaction. Errors: as `clone`, but NotFound of the project comes from `destination`. */
-  async cloneIn(tx: Tx, viewer: SignedInViewer, move: IssueMove, withNotes: boolean): Promise<IssueFacts> {
+  /** Clones an issue inside a transaction. Errors: as `cloneIssue`, but NotFound of the project comes from `destination`. */
+  async cloneInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove, withNotes: boolean): Promise<IssueFacts> {
     if (!mayPlanIn(viewer, move.from, move.to)) throw insufficientPermissions('clone');
-    return this.copies.clone(tx, viewer, move, withNotes);
+    return this.copies.cloneIssue(tx, viewer, move, withNotes);
   }
 
   /** Finds the project to which an issue is moved or cloned. Errors: NotFound if the viewer cannot see the project. */
-  async findDestination(viewer: SignedInViewer, ref: number | string): Promise<Place> {
-    const to = await this.directory.project(ref, viewer);
+  async findDestination(viewer: SignedInViewer, ref: number | string): Promise<MoveProject> {
+    const to = await this.directory.findProject(ref, viewer);
     if (!to) throw new NotFound('Project');
     return to;
   }
 
-  private async target(viewer: SignedInViewer, from: IssueProject, iid: number, toProjectId: number): Promise<Place> {
-    await this.queries.find(viewer, from, iid);
+  private async findTarget(
+    viewer: SignedInViewer,
+    from: IssueProject,
+    iid: number,
+    toProjectId: number,
+  ): Promise<MoveProject> {
+    await this.queries.findIssue(viewer, from, iid);
     return this.findDestination(viewer, toProjectId);
   }
 }
 
-export type Place = IssueProject & Extract<PlanningSource, { readonly kind: 'project' }>;
+export type MoveProject = IssueProject & Extract<PlanningSource, { readonly kind: 'project' }>;
 
 /** A move or clone of one issue between two projects. */
 interface IssueMove extends CopyRequest {
-  readonly from: Place;
-  readonly to: Place;
+  readonly from: MoveProject;
+  readonly to: MoveProject;
 }
 
 /** Checks that the viewer may plan in all of these projects, and that each has issues. */
-function mayPlanIn(viewer: SignedInViewer, ...places: readonly Place[]): boolean {
+function mayPlanIn(viewer: SignedInViewer, ...places: readonly MoveProject[]): boolean {
   return places.every(
-    (place) => planningPolicy.mayManage(viewer, place) && reads('issues', place, readerOf(viewer, place)),
+    (place) => planningPolicy.mayManage(viewer, place) && canReadFeature('issues', place, createReader(viewer, place)),
   );
 }

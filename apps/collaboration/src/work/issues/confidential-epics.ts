@@ -1,12 +1,12 @@
 import { Invalid } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 /** Refusal for an issue that is not confidential in a confidential epic. Source: reference work-tracking 5.5. */
 export const CONFIDENTIAL_ISSUES_ONLY = 'A confidential epic takes confidential issues only';
 
 /** $1 issue. Locks the epic until the transaction ends, so that it cannot become confidential meanwhile. */
-const epicOfIssue = prepared(
+const epicOfIssue = prepareStatement(
   'issues_hold_served_epic',
   `select e.confidential from epic_issues l join epics e on e.id = l.epic_id
    where l.issue_id = $1::bigint for share of e`,

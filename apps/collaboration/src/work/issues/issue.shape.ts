@@ -3,10 +3,10 @@ import { ISSUE_TYPES } from './issue.entity';
 import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
 import { MILESTONE_BYTES, milestoneOfNoteable } from '../../planning/milestones/milestone.shape';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
-import type { DetailSql, ShownSql } from '../../base/noteables/noteable-kinds';
+import type { PersonalDetailSql, PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
-import type { ShownAs } from '../../base/noteables/references.shape';
+import type { ReferenceFormat } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
 import { taskStatusShape } from '../../base/noteables/task-status.shape';
 import { timeStatsShape } from '../../planning/time-tracking/time-stats.shape';
@@ -15,7 +15,7 @@ import { issueAssignees } from './assignees/issue-assignees';
 import { issueEpicShape, issueEpicLateralSql } from './epic/issue-epic.shape';
 
 /** References to issues use the number in the project. */
-export const ISSUE_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/issues/', sigil: '#' };
+export const ISSUE_SHOWN_AS: ReferenceFormat = { shownId: 'iid', webPath: '/-/issues/', sigil: '#' };
 
 const OF_ISSUE = { type: 'Issue' } as const;
 /**
@@ -27,15 +27,15 @@ const BLOCKED_COUNT = `(select count(*) from issue_links held join issues blocke
     and blocked.state = 'opened' and not blocked.confidential)`;
 const ASSIGNEES = 'from issue_assignees s join directory_users u on u.id = s.user_id where s.issue_id = i.id';
 const CLOSED_BY = 'from directory_users u where u.id = i.closed_by_id';
-const person = ({ externalUrl }: ShownSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
+const person = ({ externalUrl }: PersonalJsonSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
 
 /** FROM items for the assignees and the epic, which the JSON each shows in two fields. */
 const assigneesAndEpicSql = (
-  sql: ShownSql,
+  sql: PersonalJsonSql,
 ): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned
   left join lateral ${issueEpicLateralSql(sql.person)} served on true`;
 
-const linksShape = jsonShape<ShownSql>('IssueLinks').fields({
+const linksShape = jsonShape<PersonalJsonSql>('IssueLinks').fields({
   self: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: OWN_PATH })],
   notes: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: `${OWN_PATH} || '/notes'` })],
   award_emoji: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: `${OWN_PATH} || '/award_emoji'` })],
@@ -52,13 +52,13 @@ const CANONICAL_PATH = `case when i.duplicated_to_id is not null then
       select 1 from directory_projects cp where cp.id = c.project_id and cp.visibility = 'public'
         and cp.issues_access_level = 'enabled'))) end`;
 const OWN_PATH = `i.project_id || '/issues/' || i.iid`;
-const projects = (sql: ShownSql): string => `${trimBaseUrl(sql)}/api/v4/projects/`;
+const projects = (sql: PersonalJsonSql): string => `${trimBaseUrl(sql)}/api/v4/projects/`;
 
 /**
  * JSON of an issue in lists, to-dos and links. Shape: alias `i` (issues). Fields of features that do not exist yet have
  * a constant value. Source: reference work-tracking 9.1.
  */
-export const issueShape = jsonShape<ShownSql>('Issue', assigneesAndEpicSql).fields({
+export const issueShape = jsonShape<PersonalJsonSql>('Issue', assigneesAndEpicSql).fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   project_id: [json.int, () => 'i.project_id'],
@@ -114,13 +114,13 @@ export const issueShape = jsonShape<ShownSql>('Issue', assigneesAndEpicSql).fiel
 });
 
 /** Size of the texts of an issue `i` in a list, with those of its milestone and labels. Units: bytes. */
-export function issueBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
+export function issueBytes({ withLabelDetails }: Pick<PersonalJsonSql, 'withLabelDetails'>): string {
   const milestone = `(select ${MILESTONE_BYTES} from milestones m where m.id = i.milestone_id)`;
   const labels = withLabelDetails === true ? ` + ${labelDetailsBytes(OF_ISSUE.type)}` : '';
   return `coalesce(octet_length(i.description), 0) + coalesce(${milestone}, 0)${labels}`;
 }
 
 /** JSON of an issue with `subscribed`, for one issue and for answers to writes. */
-export const issueDetailShape = issueShape.extend<DetailSql>('IssueDetail').fields({
+export const issueDetailShape = issueShape.extend<PersonalDetailSql>('IssueDetail').fields({
   subscribed: [json.bool, ({ viewer }) => subscribedSql({ type: 'Issue', assignees: issueAssignees }, viewer)],
 });

@@ -23,7 +23,7 @@ import {
   toIssueUpdate,
   ListIssues,
   toNewIssue,
-  OneIssue,
+  IdentifyIssue,
   ReorderIssue,
   UpdateIssue,
   toFollowedThreads,
@@ -67,7 +67,7 @@ export class IssuesController {
   })
   list({ params, viewer, within, page }: ReadCall<ListIssues>): Promise<JsonPage> {
     const order = { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
-    return this.queries.page(viewer, within, toIssueFilter(params), order, page);
+    return this.queries.list(viewer, within, toIssueFilter(params), order, page);
   }
 
   @Endpoint('GET', ':issue_iid', {
@@ -75,11 +75,11 @@ export class IssuesController {
     source: 'reference work-tracking 9.1',
     within: project('id', 'copy'),
     may: anyone(),
-    params: OneIssue,
+    params: IdentifyIssue,
     answers: one(issueDetailShape.presenter),
   })
-  async show({ params, viewer, within }: ReadCall<OneIssue>): Promise<JsonText> {
-    return new JsonText(await this.queries.find(viewer, within, params.issue_iid));
+  async show({ params, viewer, within }: ReadCall<IdentifyIssue>): Promise<JsonText> {
+    return new JsonText(await this.queries.findIssue(viewer, within, params.issue_iid));
   }
 
   @Endpoint('POST', '', {
@@ -101,8 +101,8 @@ export class IssuesController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
-    const epicId = await this.epics.idOf(within, params);
-    const followUp = await this.followUps.find(viewer, within, toFollowedThreads(params));
+    const epicId = await this.epics.findEpicId(within, params);
+    const followUp = await this.followUps.findFollowUp(viewer, within, toFollowedThreads(params));
     return new JsonText(await this.quickActions.create(viewer, within, toNewIssue(params), { epicId, followUp }));
   }
 
@@ -120,7 +120,7 @@ export class IssuesController {
   })
   async update({ params, viewer, within }: WriteCall<UpdateIssue>): Promise<JsonText> {
     const { issue_iid: iid } = params;
-    const epicId = await this.epics.idOf(within, params);
+    const epicId = await this.epics.findEpicId(within, params);
     const epicAssignment = await this.epics.prepare(viewer, { project: within, iid }, epicId);
     return new JsonText(await this.issues.update(viewer, within, iid, { ...toIssueUpdate(params), epicAssignment }));
   }
@@ -140,7 +140,7 @@ export class IssuesController {
   })
   async reorder({ params, viewer, within }: WriteCall<ReorderIssue>): Promise<JsonText> {
     const { issue_iid: iid, move_after_id: after, move_before_id: before } = params;
-    return new JsonText(await this.order.move(viewer, within, iid, { after, before }));
+    return new JsonText(await this.order.moveIssue(viewer, within, iid, { after, before }));
   }
 
   @Endpoint('DELETE', ':issue_iid', {
@@ -148,11 +148,11 @@ export class IssuesController {
     source: 'reference work-tracking 9.1',
     within: project('id', 'copy'),
     may: signedIn(),
-    params: OneIssue,
+    params: IdentifyIssue,
     answers: none(),
     fails: [412],
   })
-  remove(call: WriteCall<OneIssue>): Promise<void> {
+  remove(call: WriteCall<IdentifyIssue>): Promise<void> {
     const { params, viewer, within } = call;
     return this.issues.remove(viewer, within, params.issue_iid, (updatedAt) => checkUnmodifiedSince(call, updatedAt));
   }

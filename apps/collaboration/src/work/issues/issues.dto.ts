@@ -68,11 +68,11 @@ export class ListAllIssues extends IssueList {
 }
 
 /** Path parameters of an issue by its global id. */
-export class OneIssueOfAll {
+export class IdentifyIssueOfAll {
   @Int() id: number;
 }
 
-export class OneIssue {
+export class IdentifyIssue {
   @Int() issue_iid: number;
 }
 
@@ -144,7 +144,7 @@ export class CreateIssue extends IssueWrite implements UserAgentParams {
 }
 
 @AtLeastOneOf('move_after_id', 'move_before_id')
-export class ReorderIssue extends OneIssue {
+export class ReorderIssue extends IdentifyIssue {
   @Int({
     optional: true,
     about: 'Id, not number, of the issue that comes directly before the moved one, in the same project.',

@@ -2,15 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NamespaceFacts } from '@rookery/api-v4';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import { Database, CachedStatements, ListQuery, statement } from '@rookery/persistence';
 import type { DeclaredStatement, SqlDraft, Parent, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { unreachableLabelsSql } from '../../planning/labels/labelling/label-filter';
 import type { LabelReach } from '../../planning/labels/labelling/label-filter';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
-import { readerOf, reads } from '../../base/noteables/reader';
+import type { ShapeSql } from '../../base/noteables/json.shape';
+import { createReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { appliesToSql } from '../../base/noteables/reach-sql';
 import { remainingFilter, issueFilters } from './listing/issue-filter';
@@ -39,7 +39,7 @@ export interface IssueReaderParams {
   readonly is_external: boolean;
 }
 
-type OneIssue = DeclaredStatement<IssueReaderParams & { readonly iid: number }, { readonly json: string }>;
+type IssueStatement = DeclaredStatement<IssueReaderParams & { readonly iid: number }, { readonly json: string }>;
 
 const READER = {
   viewer: ':viewer::bigint',
@@ -70,10 +70,10 @@ const searchAlternatives = ({ areFew, hasThem }: WordSearch): [each: string, par
 /** Reads issues of a project; each statement leaves out issues that the viewer may not see. */
 @Injectable()
 export class IssuesQueries {
-  private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
-  private readonly kept = new KeptStatements();
-  private readonly one: OneIssue;
-  private readonly written: OneIssue;
+  private readonly listed: { readonly plain: ShapeSql; readonly labelled: ShapeSql };
+  private readonly kept = new CachedStatements();
+  private readonly one: IssueStatement;
+  private readonly written: IssueStatement;
 
   constructor(
     private readonly database: Database,
@@ -81,8 +81,8 @@ export class IssuesQueries {
   ) {
     const project = { fullPath: FULL_PATH, above: GROUPS };
     const sql = { externalUrl: platform.externalUrl, ...project, readsInternal: READS_INTERNAL, person: PERSON };
-    this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
-    const detail = issueDetailShape.over({ ...sql, viewer: READER.viewer });
+    this.listed = { plain: issueShape.toSql(sql), labelled: issueShape.toSql({ ...sql, withLabelDetails: true }) };
+    const detail = issueDetailShape.toSql({ ...sql, viewer: READER.viewer });
     const oneSql = `select ${detail.sql} as json from issues i where i.project_id = :project::bigint and i.iid = :iid::bigint`;
     this.one = statement('issues_one', () => `${oneSql} and ${VISIBLE}`);
     this.written = statement('issues_written', () => oneSql);
@@ -92,10 +92,10 @@ export class IssuesQueries {
    * Returns one issue. Shape: one JSON object.
    * Errors: NotFound if the viewer sees no such issue.
    */
-  async find(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
+  async findIssue(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values, readsIssues } = readerValues(viewer, project);
     if (!readsIssues) throw new NotFound('Issue');
-    return this.single(this.one, values, iid);
+    return this.readJson(this.one, values, iid);
   }
 
   /**
@@ -104,14 +104,14 @@ export class IssuesQueries {
    */
   async answer(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values } = readerValues(viewer, project);
-    return this.single(this.written, values, iid);
+    return this.readJson(this.written, values, iid);
   }
 
   /**
    * Returns a page of issues with one statement: a count that stops past COUNT_LIMIT, and the rows, by an index if the
    * order has one.
    */
-  async page(
+  async list(
     viewer: Viewer,
     project: IssueProject,
     filter: IssueFilter,
@@ -131,7 +131,7 @@ export class IssuesQueries {
     page: PageRequest,
   ): Statement<JsonPageRow> {
     const kept = pageName('page', filter, order, page);
-    return this.kept.statement(kept.name, { ...values, ...kept.values }, (): SqlDraft => {
+    return this.kept.findOrCompose(kept.name, { ...values, ...kept.values }, (): SqlDraft => {
       const parts = { name: 'issues', from: 'issues i', carries: 'i.*', bytes: issueBytes(order), values };
       const list = new ListQuery<never>(parts);
       const words = wordSearchSql(filter, list.bind, HERE_ALONE);
@@ -142,18 +142,18 @@ export class IssuesQueries {
         .orderBy(issueSorting(order, REACH));
       if (words) list.fromEach(...searchAlternatives(words));
       const before = [...(needsStrayLabels(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
-      return list.json(page, {
+      return list.jsonSql(page, {
         ...(before.length > 0 ? { with: before.join(', ') } : {}),
-        rows: (...rows) => arraySql(this.shapeFor(order), ...rows),
+        rows: (...rows) => arraySql(this.chooseShape(order), ...rows),
       });
     });
   }
 
-  private shapeFor({ withLabelDetails }: IssueOrder): WrittenShape {
+  private chooseShape({ withLabelDetails }: IssueOrder): ShapeSql {
     return withLabelDetails === true ? this.listed.labelled : this.listed.plain;
   }
 
-  private async single(one: OneIssue, values: IssueReaderParams, iid: number): Promise<string> {
+  private async readJson(one: IssueStatement, values: IssueReaderParams, iid: number): Promise<string> {
     const [row] = await this.database.run(one, { ...values, iid });
     if (!row) throw new NotFound('Issue');
     return row.json;
@@ -161,7 +161,7 @@ export class IssuesQueries {
 }
 
 function readerValues(viewer: Viewer, project: IssueProject): { values: IssueReaderParams; readsIssues: boolean } {
-  const reader = readerOf(viewer, project);
+  const reader = createReader(viewer, project);
   const values = {
     project: project.id,
     viewer: reader.viewerId,
@@ -173,5 +173,5 @@ function readerValues(viewer: Viewer, project: IssueProject): { values: IssueRea
     is_admin: viewer.isAdmin,
     is_external: viewer.isExternal,
   };
-  return { values, readsIssues: reads('issues', project, reader) };
+  return { values, readsIssues: canReadFeature('issues', project, reader) };
 }

@@ -4,7 +4,7 @@ import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { prepared, Work } from '@rookery/persistence';
+import { prepareStatement, Work } from '@rookery/persistence';
 import { setLabels, resolveLabels } from '../../planning/labels/labelling/labelling';
 import type { LabelledNoteable } from '../../planning/labels/labelling/labelling';
 import {
@@ -42,8 +42,8 @@ import { insertIssue, permittedNewIssue } from './new-issue';
 import type { NewIssue } from './new-issue';
 
 /**
- * Steps that belong to the same transaction as a new issue. Shape: `lock` runs before the issue is inserted, `finish`
- * after it, with its number.
+ * Steps that belong to the same transaction as a new issue. `lock` runs before the issue is inserted, `finish` after
+ * it, with its number.
  */
 interface CreationSteps {
   readonly epicAssignment?: EpicAssignment | undefined;
@@ -51,9 +51,9 @@ interface CreationSteps {
   readonly finish?: (tx: Tx, iid: number) => Promise<void>;
 }
 
-const lockVisible = prepared('issues_lock_visible', `${VISIBLE_ISSUE} for no key update`);
+const lockVisible = prepareStatement('issues_lock_visible', `${VISIBLE_ISSUE} for no key update`);
 /** $1 issue. Its id, and the ids of issues that were moved to it or duplicate it. */
-const namedBy = prepared(
+const namedBy = prepareStatement(
   'issues_named_by',
   `select $1::bigint as id where $1::bigint is not null
    union select id from issues where moved_to_id = $1::bigint union select id from issues where duplicated_to_id = $1::bigint`,
@@ -86,7 +86,7 @@ export class IssuesService {
     const isNotifying = users.length > 0 || findMentions(joinTitleAndDescription(input)).all.length > 0;
     const number = await this.work.run(async (tx) => {
       if (finish) await this.noteLimit.begin(tx, viewer);
-      else if (isNotifying) this.noteLimit.count(tx, viewer);
+      else if (isNotifying) this.noteLimit.countNotes(tx, viewer);
       const place = await withPlaceForPlanning(tx, viewer, project, allowed);
       const milestoneId = checkMilestoneId(await lockMilestone(tx, place, allowed.milestoneId)) ?? null;
       await lock?.(tx);
@@ -94,7 +94,7 @@ export class IssuesService {
       const newLabels = await resolveLabels(tx, place, allowed.labels);
       const row = { ...allowed, ...counts, milestoneId, projectId: project.id };
       const issue = await insertIssue(tx, { ...row, authorId: viewer.userId });
-      await this.people.assign(tx, issueAssignees, issue.id, [], users);
+      await this.people.assignUsers(tx, issueAssignees, issue.id, [], users);
       const by = { actorId: viewer.userId, at: issue.createdAt };
       const labels = this.noteLimit.countLabels(
         tx,
@@ -146,7 +146,7 @@ export class IssuesService {
     const place = await withPlaceForPlanning(tx, viewer, project, planning);
     const choice = await lockMilestone(tx, place, planning.milestoneId);
     const setEpic = await epicAssignment?.(tx);
-    const { issue, at } = await this.lock(tx, viewer, project, iid);
+    const { issue, at } = await this.lockIssue(tx, viewer, project, iid);
     const before = await issueAssignees.userIds(tx, issue.id);
     const update: IssueUpdate = { ...resolve({ issue, assigneeIds: before, at }), labels, milestoneId, epicAssignment };
     if (Object.values(update).every((value) => value === undefined)) return;
@@ -157,7 +157,7 @@ export class IssuesService {
     const change = computeIssueChange(issue, allowed, { actorId: viewer.userId, at });
     const context = { viewer, project };
     const assigned = { id: issue.id, before };
-    const people = await this.people.reassign(tx, context, issueAssignees, assigned, allowed.assigneeIds);
+    const people = await this.people.reassignUsers(tx, context, issueAssignees, assigned, allowed.assigneeIds);
     const newLabels = await resolveLabels(tx, place, allowed.labels);
     const by = { actorId: viewer.userId, at };
     await setEpic?.(issue.id);
@@ -166,7 +166,7 @@ export class IssuesService {
     const related = { people, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
     await this.writeResourceEvents(tx, issue, change, by);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, issue) : [];
-    await this.store(tx, viewer, issue, { change, related, at, backdatedAt: allowed.updatedAt });
+    await this.storeIssue(tx, viewer, issue, { change, related, at, backdatedAt: allowed.updatedAt });
     emitChange(tx, viewer, issue, { change, related, mentionedBefore, at });
     if (!change.textChanged) return;
     publishTextWritten(tx, viewer, {
@@ -192,7 +192,7 @@ export class IssuesService {
         issueKind,
         referring.map(({ id }) => id),
       );
-      const { issue } = await this.lock(tx, viewer, project, iid);
+      const { issue } = await this.lockIssue(tx, viewer, project, iid);
       if (!issuePolicy.mayDelete(viewer, project)) throw new Forbidden();
       check(issue.updatedAt);
       await removeNotesOf(tx, issueKind, [issue.id]);
@@ -203,7 +203,12 @@ export class IssuesService {
   }
 
   /** Locks the issue that a path names until the transaction ends. Errors: NotFound of the issue. */
-  async lock(tx: Tx, viewer: SignedInViewer, project: ParentFacts, iid: number): Promise<{ issue: Issue; at: Date }> {
+  async lockIssue(
+    tx: Tx,
+    viewer: SignedInViewer,
+    project: ParentFacts,
+    iid: number,
+  ): Promise<{ issue: Issue; at: Date }> {
     const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, {
       kind: issueKind,
       parent: project,
@@ -227,7 +232,7 @@ export class IssuesService {
     if (state !== null) await recordState(tx, eventTarget(issue), state, by);
   }
 
-  private async store(
+  private async storeIssue(
     tx: Tx,
     viewer: SignedInViewer,
     issue: Issue,
@@ -240,7 +245,7 @@ export class IssuesService {
     const bodies = assigneeNote ? [assigneeNote, ...o.change.notes] : o.change.notes;
     if (!isChanged(o.change.columns, o.related) && o.backdatedAt === undefined) return;
     // A milestone writes no note, but is announced by e-mail as a note is.
-    if (bodies.length > 0 || o.change.columns.milestoneId !== undefined) this.noteLimit.count(tx, viewer);
+    if (bodies.length > 0 || o.change.columns.milestoneId !== undefined) this.noteLimit.countNotes(tx, viewer);
     await tx.manager.update(Issue, issue.id, { ...o.change.columns, updatedAt: o.backdatedAt ?? o.at });
     const { id: noteableId, projectId } = issue;
     await writeSystemNotes(tx, issueKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });

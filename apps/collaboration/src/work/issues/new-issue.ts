@@ -1,5 +1,5 @@
 import { Conflict } from '@rookery/kernel';
-import { nextInternalId, prepared, raiseInternalId, violates } from '@rookery/persistence';
+import { nextInternalId, prepareStatement, raiseInternalId, violatesConstraint } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { RequestedLabels } from '../../planning/labels/labelling/labelling';
 import type { UserAgentColumns } from '../../base/noteables/user-agent-detail';
@@ -51,7 +51,7 @@ interface NewRow extends NewIssue {
   readonly completedTaskCount: number;
 }
 
-const insert = prepared(
+const insert = prepareStatement(
   'issues_insert',
   `insert into issues (project_id, iid, author_id, title, description, issue_type, confidential, due_on,
      discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id, weight,
@@ -88,7 +88,7 @@ export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
     const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insert, values);
     return { id: row!.id, iid, projectId, authorId, confidential, createdAt: row!.created_at };
   } catch (error) {
-    if (violates(error, 'uq_issues_project_id_iid')) throw new Conflict('Duplicated issue');
+    if (violatesConstraint(error, 'uq_issues_project_id_iid')) throw new Conflict('Duplicated issue');
     throw error;
   }
 }

@@ -1,17 +1,17 @@
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { readerOf, reads } from '../../base/noteables/reader';
+import { createReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { issueKind } from './issue.kind';
 
 /** $1 project, $2-$4 the viewer, $5 number. */
 export const VISIBLE_ISSUE = `select i.id, now() as at from issues i where i.project_id = $1::bigint and i.iid = $5::bigint
   and ${issueKind.visibleSql({ viewer: '$2::bigint', isMember: '$3::boolean', readsConfidential: '$4::boolean' })}`;
-const visible = prepared('issues_visible', VISIBLE_ISSUE);
+const visible = prepareStatement('issues_visible', VISIBLE_ISSUE);
 
 /** An issue named by its project and its number there. */
-export interface NamedIssue {
+export interface IssueKey {
   readonly project: ParentFacts;
   readonly iid: number;
 }
@@ -20,12 +20,12 @@ export interface NamedIssue {
 export async function visibleIssueIds(
   tx: Tx,
   viewer: SignedInViewer,
-  named: readonly NamedIssue[],
+  named: readonly IssueKey[],
 ): Promise<readonly number[]> {
   const ids: number[] = [];
   for (const { project, iid } of named) {
-    const reader = readerOf(viewer, project);
-    if (!reads(issueKind.feature, project, reader)) continue;
+    const reader = createReader(viewer, project);
+    if (!canReadFeature(issueKind.feature, project, reader)) continue;
     const values = [project.id, reader.viewerId, reader.isMember, reader.readsConfidential, iid];
     ids.push(...(await tx.prepared<{ id: number }>(visible, values)).map(({ id }) => id));
   }

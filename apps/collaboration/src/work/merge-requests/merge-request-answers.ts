@@ -29,21 +29,21 @@ export class MergeRequestAnswers {
   ): Promise<string> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
     await this.mergeability.refresh(project, iid);
-    const diverged = wanted.diverged ? await this.diverged(project, iid) : null;
+    const diverged = wanted.diverged ? await this.countDivergedCommits(project, iid) : null;
     // A rebase ends within its request, so none is ever in progress.
-    return this.queries.find(viewer, project, iid, { diverged, rebasing: wanted.rebasing ? false : null });
+    return this.queries.findMergeRequest(viewer, project, iid, { diverged, rebasing: wanted.rebasing ? false : null });
   }
 
   /** Shows a merge request after a write, or together with its diff. Shape: one JSON object. */
-  async written(viewer: Viewer, project: ProjectScope, iid: number): Promise<string> {
+  async showWritten(viewer: Viewer, project: ProjectScope, iid: number): Promise<string> {
     await this.mergeability.refresh(project, iid);
     return this.queries.answer(viewer, project, iid);
   }
 
   /** Counts the commits of the target that the source lacks, up to 10,000. */
-  private async diverged(project: ProjectScope, iid: number): Promise<number> {
-    return this.branches.use(project, async (repository) => {
-      const tips = await this.branches.tipsOf(repository, project, iid);
+  private async countDivergedCommits(project: ProjectScope, iid: number): Promise<number> {
+    return this.branches.useRepository(project, async (repository) => {
+      const tips = await this.branches.findTips(repository, project, iid);
       if (!tips) throw new NotFound();
       const { source, target } = tips;
       if (source === null || target === null) return 0;

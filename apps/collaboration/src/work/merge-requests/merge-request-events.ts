@@ -46,9 +46,9 @@ export function emitCreated(
 ): void {
   tx.emit(
     mergeRequestCreated.of({
-      ...aboutOf(by, mergeRequest),
+      ...eventHead(by, mergeRequest),
       data: {
-        ...dataOf(mergeRequest),
+        ...eventData(mergeRequest),
         assignee_ids: idsOf(assignees.added),
         reviewer_ids: idsOf(reviewers.added),
         label_ids: [...labels.added],
@@ -77,9 +77,9 @@ export function emitChange(
   if (isChanged(fields, related)) {
     tx.emit(
       mergeRequestUpdated.of({
-        ...aboutOf(by, mergeRequest),
+        ...eventHead(by, mergeRequest),
         data: {
-          ...dataOf(mergeRequest),
+          ...eventData(mergeRequest),
           text_changed: change.textChanged,
           mentioned_before: o.mentionedBefore,
           added_assignee_ids: idsOf(assignees.added),
@@ -116,8 +116,8 @@ export function emitState(
   state: 'closed' | 'reopened' | 'merged',
   { at, isAutomatic = false }: { readonly at: Date; readonly isAutomatic?: boolean },
 ): void {
-  const about = aboutOf(by, mergeRequest);
-  const data = dataOf(mergeRequest);
+  const about = eventHead(by, mergeRequest);
+  const data = eventData(mergeRequest);
   if (state === 'closed') tx.emit(mergeRequestClosed.of({ ...about, data: { ...data, closed_at: at.toISOString() } }));
   if (state === 'merged') {
     const merged = { ...data, merged_at: at.toISOString(), ...(isAutomatic && { automatic: true }) };
@@ -135,8 +135,8 @@ export function emitApproval(
   verb: 'approved' | 'unapproved',
   at: Date,
 ): void {
-  const about = aboutOf(by, mergeRequest);
-  const data = dataOf(mergeRequest);
+  const about = eventHead(by, mergeRequest);
+  const data = eventData(mergeRequest);
   if (verb === 'approved')
     tx.emit(mergeRequestApproved.of({ ...about, data: { ...data, approved_at: at.toISOString() } }));
   else tx.emit(mergeRequestUnapproved.of({ ...about, data: { ...data, unapproved_at: at.toISOString() } }));
@@ -151,16 +151,16 @@ export function emitApprovalRequested(
   at: Date,
 ): void {
   if (approverIds.length === 0) return;
-  const data = { ...dataOf(mergeRequest), approver_ids: [...approverIds], requested_at: at.toISOString() };
-  tx.emit(mergeRequestApprovalRequested.of({ ...aboutOf(by, mergeRequest), data }));
+  const data = { ...eventData(mergeRequest), approver_ids: [...approverIds], requested_at: at.toISOString() };
+  tx.emit(mergeRequestApprovalRequested.of({ ...eventHead(by, mergeRequest), data }));
 }
 
-function aboutOf({ actorId, seen }: EventActor, { id }: MergeRequestFacts) {
+function eventHead({ actorId, seen }: EventActor, { id }: MergeRequestFacts) {
   return { aggregateId: id, actorId, ...(seen && { seen }) };
 }
 
 /** Data that every event on a merge request has. */
-function dataOf({ id, iid, projectId, authorId, createdAt }: MergeRequestFacts) {
+function eventData({ id, iid, projectId, authorId, createdAt }: MergeRequestFacts) {
   return {
     merge_request_id: id,
     merge_request_iid: iid,

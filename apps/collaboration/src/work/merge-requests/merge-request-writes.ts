@@ -39,12 +39,12 @@ export class MergeRequestWrites {
     input: NewMergeRequest,
     more: WriteSteps = {},
   ): Promise<number> {
-    return this.branches.use(project, async (repository) => {
-      const version = await this.branches.measure(repository, project, input);
-      const { commands, rest } = this.actions.read(mergeRequestKind, input.description ?? '');
+    return this.branches.useRepository(project, async (repository) => {
+      const version = await this.branches.measurePair(repository, project, input);
+      const { commands, rest } = this.actions.readCommands(mergeRequestKind, input.description ?? '');
       const permitted = await this.branches.permittedNew(viewer, project, input);
       const described = { ...permitted, description: input.description === null ? null : rest };
-      const steps = commands.length === 0 ? more : await this.stepsOf(viewer, project, commands, more);
+      const steps = commands.length === 0 ? more : await this.createSteps(viewer, project, commands, more);
       const { id, iid } = await this.mergeRequests.create(viewer, project, described, version, steps);
       await this.catchUpVersions(repository, id, viewer.userId);
       return iid;
@@ -60,9 +60,10 @@ export class MergeRequestWrites {
     steps: UpdateSteps = {},
   ): Promise<void> {
     const update = await this.branches.permittedUpdate(viewer, project, iid, asked);
-    const branches = await this.branches.prepare(viewer, project, iid, update);
+    const branches = await this.branches.prepareUpdate(viewer, project, iid, update);
     const { id } = await this.mergeRequests.update(viewer, project, iid, update, branches, steps);
-    if (branches) await this.branches.use(project, (repository) => this.catchUpVersions(repository, id, viewer.userId));
+    if (branches)
+      await this.branches.useRepository(project, (repository) => this.catchUpVersions(repository, id, viewer.userId));
   }
 
   /** Deletes a merge request with its refs. `check` receives its last change and may refuse. */
@@ -75,19 +76,22 @@ export class MergeRequestWrites {
     await this.mergeRequests.remove(viewer, project, iid, check);
     try {
       const refs = [headRef(iid), mergeRef(iid)].map((ref) => ({ ref, id: null }));
-      await this.branches.use(project, (repository) => setHiddenRefs(repository, refs));
+      await this.branches.useRepository(project, (repository) => setHiddenRefs(repository, refs));
     } catch (error) {
       this.logger.warn({ err: error, projectId: project.id, iid }, 'refs of a deleted merge request remain');
     }
   }
 
-  private async stepsOf(
+  private async createSteps(
     viewer: SignedInViewer,
     project: ProjectScope,
-    commands: Parameters<QuickActionsService['plan']>[1],
+    commands: Parameters<QuickActionsService['planActions']>[1],
     more: WriteSteps,
   ): Promise<WriteSteps> {
-    const planned = await this.actions.plan({ viewer, kind: mergeRequestKind, parent: project, isNew: true }, commands);
+    const planned = await this.actions.planActions(
+      { viewer, kind: mergeRequestKind, parent: project, isNew: true },
+      commands,
+    );
     return {
       lock: async (tx: Tx) => {
         await more.lock?.(tx);
@@ -107,7 +111,7 @@ export class MergeRequestWrites {
   private async catchUpVersions(repository: Repository, id: number, actorId: number): Promise<void> {
     try {
       await this.versions.catchUp(repository, id, actorId);
-      await this.versions.publish(repository, id);
+      await this.versions.publishHead(repository, id);
     } catch (error) {
       this.logger.warn({ err: error, mergeRequestId: id }, 'a merge request was not compared with its branches');
     }

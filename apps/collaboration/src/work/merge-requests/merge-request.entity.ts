@@ -22,7 +22,7 @@ interface MergeAttempt {
 }
 
 /**
- * The last attempt to merge. Shape: `earlier` are the attempts before it, the newest first. Each of them may still move the
+ * The last attempt to merge. `earlier` are the attempts before it, the newest first. Each of them may still move the
  * target branch, or may have moved it without a settlement: its process may be slow or dead.
  */
 export interface MergeIntent extends MergeAttempt {
@@ -152,7 +152,7 @@ export class MergeRequest {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
 
-/** An assignee of a merge request. Shape: `position` is the order of assignment. */
+/** An assignee of a merge request. `position` is the order of assignment. */
 @Entity('merge_request_assignees')
 @Index('ix_merge_request_assignees_user_id', ['userId', 'mergeRequestId'])
 export class MergeRequestAssignee {
@@ -173,7 +173,7 @@ export const REVIEW_STATES = [
   'review_started',
 ] as const;
 
-/** A user whose review was requested. Shape: `position` is the order of the requests. */
+/** A user whose review was requested. `position` is the order of the requests. */
 @Entity('merge_request_reviewers')
 @Check(
   'ck_merge_request_reviewers_state',

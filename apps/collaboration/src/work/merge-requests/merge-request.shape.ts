@@ -2,10 +2,10 @@ import { nullable, object, text } from '@rookery/api-v4';
 import { projectLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
-import type { DetailSql, ShownSql } from '../../base/noteables/noteable-kinds';
+import type { PersonalDetailSql, PersonalJsonSql } from '../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { referencesShape, webPathSql } from '../../base/noteables/references.shape';
-import type { ShownAs } from '../../base/noteables/references.shape';
+import type { ReferenceFormat } from '../../base/noteables/references.shape';
 import { subscribedSql } from '../../base/noteables/subscribed-sql';
 import { taskStatusShape } from '../../base/noteables/task-status.shape';
 import { labelDetailsBytes, labelsOf } from '../../planning/labels/labelling/labels.shape';
@@ -21,25 +21,28 @@ import { headPipelineShape, pipelineShape } from './pipelines/pipelines.shape';
 import type { PeopleList } from '../../planning/people/people-list';
 
 /** References to merge requests use the number in the project. */
-export const MERGE_REQUEST_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/merge_requests/', sigil: '!' };
+export const MERGE_REQUEST_SHOWN_AS: ReferenceFormat = { shownId: 'iid', webPath: '/-/merge_requests/', sigil: '!' };
 
 const OF_MERGE_REQUEST = { type: 'MergeRequest' } as const;
 const FOLLOWED = { ...OF_MERGE_REQUEST, assignees: mergeRequestAssignees, reviewers: mergeRequestReviewers };
 
-const person = ({ externalUrl }: ShownSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
-const userOf = (sql: ShownSql, id: string) => ({ ...person(sql, `from directory_users u where u.id = ${id}`), by: id });
-const peopleSql = (sql: ShownSql, list: PeopleList): string =>
+const person = ({ externalUrl }: PersonalJsonSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
+const userOf = (sql: PersonalJsonSql, id: string) => ({
+  ...person(sql, `from directory_users u where u.id = ${id}`),
+  by: id,
+});
+const peopleSql = (sql: PersonalJsonSql, list: PeopleList): string =>
   textsSql(personShape, person(sql, `from directory_users u, ${list.ofNoteable} and u.id = s.user_id`), 's.position');
 
 /** FROM items for the assignees, which the JSON shows in two fields, the reviewers and the settings of the project. */
-const sharedSql = (sql: ShownSql): string =>
+const sharedSql = (sql: PersonalJsonSql): string =>
   `${peopleSql(sql, mergeRequestAssignees)} assigned cross join ${peopleSql(sql, mergeRequestReviewers)} reviewing
     cross join ${MERGE_RULES_SQL}`;
 
 const MERGE_USER = 'coalesce(i.merged_by_id, i.auto_merge_user_id)';
 
 /** Fields of a merge request with `view=simple`. Source: reference repositories 8.7. */
-export const simpleMergeRequestShape = jsonShape<ShownSql>('SimpleMergeRequest').fields({
+export const simpleMergeRequestShape = jsonShape<PersonalJsonSql>('SimpleMergeRequest').fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   project_id: [json.int, () => 'i.project_id'],
@@ -55,7 +58,7 @@ export const simpleMergeRequestShape = jsonShape<ShownSql>('SimpleMergeRequest')
 });
 
 /** JSON of a merge request in lists and to-dos. Shape: alias `i` (merge_requests). Source: reference repositories 8.2. */
-export const mergeRequestShape = jsonShape<ShownSql>('MergeRequest', sharedSql)
+export const mergeRequestShape = jsonShape<PersonalJsonSql>('MergeRequest', sharedSql)
   .fields({
     id: [json.int, () => 'i.id'],
     iid: [json.int, () => 'i.iid'],
@@ -128,7 +131,7 @@ export const mergeRequestShape = jsonShape<ShownSql>('MergeRequest', sharedSql)
     blocking_discussions_resolved: [json.bool, () => `not ${BLOCKED_BY_THREADS_SQL}`],
     approvals_before_merge: [json.constant(nullable(object({}))), () => null],
   })
-  .extend<ShownSql>('MergeRequest')
+  .extend<PersonalJsonSql>('MergeRequest')
   .fields(
     {
       allow_collaboration: [json.bool, () => 'i.allow_collaboration'],
@@ -144,7 +147,7 @@ export const listedMergeRequest = mergeRequestShape.documentedAs(
 );
 
 /** Size of the texts of a merge request `i` in a list, with those of its milestone and labels. Units: bytes. */
-export function mergeRequestBytes({ withLabelDetails }: Pick<ShownSql, 'withLabelDetails'>): string {
+export function mergeRequestBytes({ withLabelDetails }: Pick<PersonalJsonSql, 'withLabelDetails'>): string {
   const milestone = `(select ${MILESTONE_BYTES} from milestones m where m.id = i.milestone_id)`;
   const labels = withLabelDetails === true ? ` + ${labelDetailsBytes(OF_MERGE_REQUEST.type)}` : '';
   return `coalesce(octet_length(i.description), 0) + coalesce(${milestone}, 0)${labels}`;
@@ -155,7 +158,7 @@ const diffRefsShape = jsonShape<unknown>('DiffRefs').fields({
   head_sha: [json.tokenOrNull, () => 'i.head_sha'],
   start_sha: [json.tokenOrNull, () => 'i.start_sha'],
 });
-const viewerShape = jsonShape<DetailSql>('MergeRequestViewer').fields({
+const viewerShape = jsonShape<PersonalDetailSql>('MergeRequestViewer').fields({
   can_merge: [json.bool, ({ viewer, person: { isAdmin } }) => mayMergeSql(levelSql(viewer), isAdmin)],
 });
 const levelSql = (user: string): string =>
@@ -166,7 +169,7 @@ const levelSql = (user: string): string =>
 const MAX_FILES = 1000;
 
 /** JSON of a merge request in answers to writes, and of the target of a to-do. Source: reference repositories 8.2. */
-export const mergeRequestDetailShape = mergeRequestShape.extend<DetailSql>('MergeRequestDetail').fields({
+export const mergeRequestDetailShape = mergeRequestShape.extend<PersonalDetailSql>('MergeRequestDetail').fields({
   subscribed: [json.bool, ({ viewer }) => subscribedSql(FOLLOWED, viewer)],
   changes_count: [
     json.tokenOrNull,
@@ -183,7 +186,7 @@ export const mergeRequestDetailShape = mergeRequestShape.extend<DetailSql>('Merg
 });
 
 /** SQL expressions of values that the request itself computes; null leaves the key out. */
-export type ShownMergeRequestSql = DetailSql & {
+export type MergeRequestJsonSql = PersonalDetailSql & {
   readonly divergedCommits: string;
   readonly rebaseInProgress: string;
 };
@@ -195,14 +198,14 @@ const FIRST_CONTRIBUTION = `${levelSql('i.author_id')} <= ${ACCESS_LEVELS.guest}
 
 /** JSON of a merge request on its own route. Source: reference repositories 8.2. */
 export const shownMergeRequestShape = mergeRequestDetailShape
-  .extend<ShownMergeRequestSql>('ShownMergeRequest')
+  .extend<MergeRequestJsonSql>('ShownMergeRequest')
   .fields({ first_contribution: [json.bool, () => FIRST_CONTRIBUTION] })
-  .extend<ShownMergeRequestSql>('ShownMergeRequest')
+  .extend<MergeRequestJsonSql>('ShownMergeRequest')
   .fields(
     { diverged_commits_count: [json.int, ({ divergedCommits }) => divergedCommits] },
     ({ divergedCommits }) => `${divergedCommits} is not null`,
   )
-  .extend<ShownMergeRequestSql>('ShownMergeRequest')
+  .extend<MergeRequestJsonSql>('ShownMergeRequest')
   .fields(
     { rebase_in_progress: [json.bool, ({ rebaseInProgress }) => rebaseInProgress] },
     ({ rebaseInProgress }) => `${rebaseInProgress} is not null`,

@@ -27,7 +27,7 @@ import {
   CreateMergeRequest,
   toMergeRequestUpdate,
   toNewMergeRequest,
-  OneMergeRequest,
+  IdentifyMergeRequest,
   PLANNED_PARAMS,
   ShowMergeRequest,
   UpdateMergeRequest,
@@ -62,7 +62,7 @@ export class MergeRequestsController {
     fails: [403],
   })
   list({ params, viewer, within, page }: ReadCall<ListMergeRequests>): Promise<JsonPage> {
-    return this.queries.page(viewer, within, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
+    return this.queries.list(viewer, within, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
   }
 
   @Endpoint('GET', ':merge_request_iid', {
@@ -95,9 +95,9 @@ export class MergeRequestsController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateMergeRequest>): Promise<JsonText> {
-    const target = await this.targetOf(viewer, within, params.target_project_id);
+    const target = await this.findTarget(viewer, within, params.target_project_id);
     const iid = await this.writes.create(viewer, target, toNewMergeRequest(params, within.id, mergeRulesOf(target)));
-    return new JsonText(await this.answers.written(viewer, target, iid));
+    return new JsonText(await this.answers.showWritten(viewer, target, iid));
   }
 
   @Endpoint('PUT', ':merge_request_iid', {
@@ -114,7 +114,7 @@ export class MergeRequestsController {
   async update({ params, viewer, within }: WriteCall<UpdateMergeRequest>): Promise<JsonText> {
     const { merge_request_iid: iid } = params;
     await this.writes.update(viewer, within, iid, toMergeRequestUpdate(params));
-    return new JsonText(await this.answers.written(viewer, within, iid));
+    return new JsonText(await this.answers.showWritten(viewer, within, iid));
   }
 
   @Endpoint('DELETE', ':merge_request_iid', {
@@ -122,20 +122,24 @@ export class MergeRequestsController {
     source: 'reference repositories 8.6',
     within: project('id', 'copy'),
     may: signedIn(),
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: none(),
     fails: [412],
   })
-  remove(call: WriteCall<OneMergeRequest>): Promise<void> {
+  remove(call: WriteCall<IdentifyMergeRequest>): Promise<void> {
     const { params, viewer, within } = call;
     const check = (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt);
     return this.writes.remove(viewer, within, params.merge_request_iid, check);
   }
 
   /** Finds the project of the target branch. Errors: Unprocessable outside of the fork network, Forbidden. */
-  private async targetOf(viewer: SignedInViewer, source: ProjectScope, id: number | undefined): Promise<ProjectScope> {
+  private async findTarget(
+    viewer: SignedInViewer,
+    source: ProjectScope,
+    id: number | undefined,
+  ): Promise<ProjectScope> {
     if (id === undefined || id === source.id) return source;
-    const target = await this.scopes.project(id, viewer);
+    const target = await this.scopes.findProject(id, viewer);
     if (!target || !areInOneNetwork(source, target))
       throw new Unprocessable(['Source project is not a fork of the target project']);
     if (!mergeRequestPolicy.mayTarget(viewer, target)) throw new Forbidden();

@@ -7,11 +7,11 @@ import { squashesByDefault } from './merging/merge-rules';
 import type { MergeRules } from './merging/merge-rules';
 import type { NewMergeRequest } from './new-merge-request';
 
-export class OneMergeRequest {
+export class IdentifyMergeRequest {
   @Int() merge_request_iid: number;
 }
 
-export class ShowMergeRequest extends OneMergeRequest {
+export class ShowMergeRequest extends IdentifyMergeRequest {
   @Flag({ default: false, about: 'Adds the number of commits of the target that the source lacks.' })
   include_diverged_commits_count: boolean;
   @Flag({ default: false, about: 'Adds whether a rebase is in progress.' }) include_rebase_in_progress: boolean;

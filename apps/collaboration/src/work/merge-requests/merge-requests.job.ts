@@ -29,8 +29,8 @@ export class MergeRequestsJob {
     const rows = await this.database.run(unpublishedHeads, { id: null });
     for (const { id, project_id: projectId } of rows) {
       run?.signal.throwIfAborted();
-      const repository = await this.repositories.find(projectId);
-      if (repository) await this.versions.publish(repository, id);
+      const repository = await this.repositories.findRepository(projectId);
+      if (repository) await this.versions.publishHead(repository, id);
     }
     return rows.length;
   }

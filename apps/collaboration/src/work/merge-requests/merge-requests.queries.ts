@@ -2,12 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import { Database, CachedStatements, ListQuery, statement } from '@rookery/persistence';
 import type { DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { readerOfNamed } from '../../base/noteables/reader';
 import type { Reader } from '../../base/noteables/reader';
 import { appliesToSql } from '../../base/noteables/reach-sql';
@@ -25,7 +25,7 @@ import {
   simpleMergeRequestShape,
 } from './merge-request.shape';
 
-/** Parameters of every statement here. Shape: `groups` are the ids of the ancestor groups, from the root down. */
+/** Parameters of every statement here. `groups` are the ids of the ancestor groups, from the root down. */
 export interface MergeRequestReaderParams {
   readonly project: number;
   readonly viewer: number | null;
@@ -56,11 +56,11 @@ const FILTERS = mergeRequestFilters(REACH);
 @Injectable()
 export class MergeRequestsQueries {
   private readonly listed: {
-    readonly plain: WrittenShape;
-    readonly labelled: WrittenShape;
-    readonly simple: WrittenShape;
+    readonly plain: ShapeSql;
+    readonly labelled: ShapeSql;
+    readonly simple: ShapeSql;
   };
-  private readonly kept = new KeptStatements();
+  private readonly kept = new CachedStatements();
   private readonly one: DeclaredStatement<OneParams & ComputedFields, JsonRow>;
   private readonly written: DeclaredStatement<OneParams, JsonRow>;
 
@@ -71,21 +71,26 @@ export class MergeRequestsQueries {
     const project = { fullPath: ':full_path::text', above: GROUPS };
     const sql = { externalUrl, ...project, readsInternal: READS_INTERNAL, person: PERSON };
     this.listed = {
-      plain: mergeRequestShape.over(sql),
-      labelled: mergeRequestShape.over({ ...sql, withLabelDetails: true }),
-      simple: simpleMergeRequestShape.over(sql),
+      plain: mergeRequestShape.toSql(sql),
+      labelled: mergeRequestShape.toSql({ ...sql, withLabelDetails: true }),
+      simple: simpleMergeRequestShape.toSql(sql),
     };
     const viewer = PERSON.user;
     const named = 'from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint';
-    const detail = mergeRequestDetailShape.over({ ...sql, viewer });
+    const detail = mergeRequestDetailShape.toSql({ ...sql, viewer });
     const computed = { divergedCommits: ':diverged::integer', rebaseInProgress: ':rebasing::boolean' };
-    const shown = shownMergeRequestShape.over({ ...sql, viewer, ...computed });
+    const shown = shownMergeRequestShape.toSql({ ...sql, viewer, ...computed });
     this.one = statement('merge_requests_one', () => `select ${shown.sql} as json ${named}`);
     this.written = statement('merge_requests_written', () => `select ${detail.sql} as json ${named}`);
   }
 
   /** Returns one merge request. Shape: one JSON object. Errors: NotFound, Forbidden. */
-  async find(viewer: Viewer, project: ProjectScope, iid: number, computed: ComputedFields): Promise<string> {
+  async findMergeRequest(
+    viewer: Viewer,
+    project: ProjectScope,
+    iid: number,
+    computed: ComputedFields,
+  ): Promise<string> {
     const values = readerValues(viewer, project, readerHere(viewer, project));
     const [row] = await this.database.run(this.one, { ...values, iid, ...computed });
     if (!row) throw new NotFound();
@@ -101,7 +106,7 @@ export class MergeRequestsQueries {
   }
 
   /** Returns a page of merge requests with one statement. Errors: NotFound, Forbidden. */
-  async page(
+  async list(
     viewer: Viewer,
     project: ProjectScope,
     filter: MergeRequestFilter,
@@ -119,7 +124,7 @@ export class MergeRequestsQueries {
     order: MergeRequestOrder,
     page: PageRequest,
   ): Statement<JsonPageRow> {
-    return this.kept.statement(pageName('page', filter, order, page), values, (): SqlDraft => {
+    return this.kept.findOrCompose(pageName('page', filter, order, page), values, (): SqlDraft => {
       const parts = {
         name: 'merge_requests',
         from: 'merge_requests i',
@@ -130,14 +135,14 @@ export class MergeRequestsQueries {
         .where('i.project_id = :project::bigint')
         .narrow(FILTERS, filter)
         .orderBy(mergeRequestSorting(order, REACH))
-        .json(page, {
+        .jsonSql(page, {
           ...(needsStrayLabels(filter, order) ? { with: STRAYS } : {}),
-          rows: (...rows) => arraySql(this.shapeFor(order), ...rows),
+          rows: (...rows) => arraySql(this.chooseShape(order), ...rows),
         });
     });
   }
 
-  private shapeFor({ withLabelDetails, isSimple }: MergeRequestOrder): WrittenShape {
+  private chooseShape({ withLabelDetails, isSimple }: MergeRequestOrder): ShapeSql {
     if (isSimple === true) return this.listed.simple;
     return withLabelDetails === true ? this.listed.labelled : this.listed.plain;
   }

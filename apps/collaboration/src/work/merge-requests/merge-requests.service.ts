@@ -5,7 +5,7 @@ import { Directory } from '@rookery/directory';
 import type { DirectoryUserRow } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Conflict, Forbidden, NotFound } from '@rookery/kernel';
-import { statement, violates, Work } from '@rookery/persistence';
+import { statement, violatesConstraint, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { withPlaceForPlanning } from '../../base/noteables/planning-place';
 import { readerOfNamed } from '../../base/noteables/reader';
@@ -87,20 +87,26 @@ export class MergeRequestsService {
     steps: WriteSteps = {},
   ): Promise<{ readonly id: number; readonly iid: number }> {
     const input = permittedNew(checkedTexts(asked), mergeRequestPolicy.mayPlan(viewer, project));
-    const [assignees, reviewers] = await this.eligible(viewer, project, input);
+    const [assignees, reviewers] = await this.findEligiblePeople(viewer, project, input);
     const isNotifying =
       assignees.length + reviewers.length > 0 || findMentions(joinTitleAndDescription(input)).all.length > 0;
     return this.withoutSecond(project.id, input, () =>
       this.work.run(async (tx) => {
         if (steps.finish) await this.noteLimit.begin(tx, viewer);
-        else if (isNotifying) this.noteLimit.count(tx, viewer);
+        else if (isNotifying) this.noteLimit.countNotes(tx, viewer);
         await steps.lock?.(tx);
-        return this.insert(tx, viewer, project, { input, version, assignees, reviewers, finish: steps.finish });
+        return this.insertMergeRequest(tx, viewer, project, {
+          input,
+          version,
+          assignees,
+          reviewers,
+          finish: steps.finish,
+        });
       }),
     );
   }
 
-  private async insert(
+  private async insertMergeRequest(
     tx: Tx,
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -120,8 +126,8 @@ export class MergeRequestsService {
     const made = await insertMergeRequest(tx, at, input, version);
     const by = { actorId: viewer.userId, at: made.createdAt };
     await this.records.recordVersion(tx, made.id, version);
-    const assignees = await this.people.assign(tx, mergeRequestAssignees, made.id, [], o.assignees);
-    const reviewers = await this.people.assign(tx, mergeRequestReviewers, made.id, [], o.reviewers);
+    const assignees = await this.people.assignUsers(tx, mergeRequestAssignees, made.id, [], o.assignees);
+    const reviewers = await this.people.assignUsers(tx, mergeRequestReviewers, made.id, [], o.reviewers);
     const relabelled = await setLabels(tx, labelTarget(made.id, project), newLabels, by);
     const labels = this.noteLimit.countLabels(tx, viewer, relabelled);
     await recordMilestoneEvent(tx, eventTarget(made), { from: null, to: milestoneId }, by);
@@ -132,8 +138,8 @@ export class MergeRequestsService {
   }
 
   /**
-   * Updates a merge request. Shape: `branches` are the branches that the update needs, with their present version.
-   * Errors: NotFound, Forbidden, Invalid, Conflict, TooManyRequests.
+   * Updates a merge request. `branches` are the branches that the update needs, with their present version. Errors:
+   * NotFound, Forbidden, Invalid, Conflict, TooManyRequests.
    */
   async update(
     viewer: SignedInViewer,
@@ -167,7 +173,7 @@ export class MergeRequestsService {
     const allowed = permittedUpdate(update, mergeRequestPolicy.mayPlan(viewer, project));
     const place = await withPlaceForPlanning(tx, viewer, project, allowed);
     const milestoneId = reachedId(await lockMilestone(tx, place, allowed.milestoneId));
-    const { mergeRequest, at } = await this.lock(tx, viewer, project, iid);
+    const { mergeRequest, at } = await this.lockMergeRequest(tx, viewer, project, iid);
     if (!mergeRequestPolicy.mayEdit(viewer, project, mergeRequest)) throw new Forbidden();
     if (branches) assertSameBranches(branches.before, mergeRequest);
     const by = { actorId: viewer.userId, at };
@@ -176,14 +182,18 @@ export class MergeRequestsService {
     const resolved = { ...allowed, ...(await resolve?.(mergeRequest)) };
     const change = computeMergeRequestChange(mergeRequest, { ...resolved, milestoneId }, context);
     const newLabels = await resolveLabels(tx, place, allowed.labels);
-    const related = await this.relate(tx, viewer, project, mergeRequest.id, { allowed: resolved, newLabels, by });
+    const related = await this.changeRelations(tx, viewer, project, mergeRequest.id, {
+      allowed: resolved,
+      newLabels,
+      by,
+    });
     const milestones = { from: mergeRequest.milestoneId, to: change.columns.milestoneId ?? null };
     if (change.columns.milestoneId !== undefined)
       await recordMilestoneEvent(tx, eventTarget(mergeRequest), milestones, by);
     if (change.state !== null) await recordState(tx, eventTarget(mergeRequest), change.state, by);
     if (version) await this.records.recordVersion(tx, mergeRequest.id, version);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
-    await this.store(tx, viewer, mergeRequest, { change, related, at });
+    await this.storeMergeRequest(tx, viewer, mergeRequest, { change, related, at });
     emitChange(tx, { ...by, seen: viewer.directory }, mergeRequest, { change, related, mentionedBefore, at });
     if (change.textChanged) await this.records.recordText(tx, viewer, { ...mergeRequest, ...change.columns }, at);
     return { id: mergeRequest.id };
@@ -197,7 +207,7 @@ export class MergeRequestsService {
     check: (updatedAt: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const { mergeRequest } = await this.lock(tx, viewer, project, iid);
+      const { mergeRequest } = await this.lockMergeRequest(tx, viewer, project, iid);
       if (!mergeRequestPolicy.mayDelete(viewer, project)) throw new Forbidden();
       check(mergeRequest.updatedAt);
       const { id, iid: number, projectId: project_id, state } = mergeRequest;
@@ -208,7 +218,7 @@ export class MergeRequestsService {
   }
 
   /** Locks the merge request that a path names until the transaction ends. Errors: NotFound, Forbidden. */
-  async lock(
+  async lockMergeRequest(
     tx: Tx,
     viewer: SignedInViewer,
     project: ParentFacts,
@@ -220,7 +230,7 @@ export class MergeRequestsService {
     return { mergeRequest: await tx.manager.findOneByOrFail(MergeRequest, { id: row.id }), at: row.at };
   }
 
-  private async eligible(
+  private async findEligiblePeople(
     viewer: SignedInViewer,
     project: ProjectScope,
     { assigneeIds, reviewerIds }: NewMergeRequest,
@@ -232,7 +242,7 @@ export class MergeRequestsService {
   }
 
   /** Sets people and labels. */
-  private async relate(
+  private async changeRelations(
     tx: Tx,
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -246,7 +256,7 @@ export class MergeRequestsService {
     const context = { viewer, project };
     const people = async (list: typeof mergeRequestAssignees, requested: readonly number[] | undefined) => {
       if (requested === undefined) return { added: [], removed: [] };
-      return this.people.reassign(tx, context, list, { id, before: await list.userIds(tx, id) }, requested);
+      return this.people.reassignUsers(tx, context, list, { id, before: await list.userIds(tx, id) }, requested);
     };
     const assignees = await people(mergeRequestAssignees, o.allowed.assigneeIds);
     const reviewers = await people(mergeRequestReviewers, o.allowed.reviewerIds);
@@ -254,7 +264,7 @@ export class MergeRequestsService {
     return { assignees, reviewers, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
   }
 
-  private async store(
+  private async storeMergeRequest(
     tx: Tx,
     viewer: SignedInViewer,
     mergeRequest: MergeRequest,
@@ -269,7 +279,7 @@ export class MergeRequestsService {
     ];
     const bodies = [...notes.filter((note) => note !== null), ...o.change.notes];
     // A milestone writes no note, but is announced by e-mail as a note is.
-    if (bodies.length > 0 || o.change.columns.milestoneId !== undefined) this.noteLimit.count(tx, viewer);
+    if (bodies.length > 0 || o.change.columns.milestoneId !== undefined) this.noteLimit.countNotes(tx, viewer);
     await tx.manager.update(MergeRequest, mergeRequest.id, { ...o.change.columns, updatedAt: o.at });
     const { id: noteableId, projectId } = mergeRequest;
     await writeSystemNotes(tx, mergeRequestKind, { noteableId, projectId, actorId: viewer.userId, bodies, at: o.at });
@@ -290,7 +300,7 @@ export class MergeRequestsService {
     try {
       return await write();
     } catch (error) {
-      if (!violates(error, 'uq_merge_requests_open_pair')) throw error;
+      if (!violatesConstraint(error, 'uq_merge_requests_open_pair')) throw error;
       const [other] = await this.work.run((tx) => tx.run(openPair, { project: projectId, origin, source, target }));
       const named = other ? `: !${other.iid}` : '';
       throw new Conflict([`Another open merge request already exists for this source branch${named}`]);
@@ -298,7 +308,7 @@ export class MergeRequestsService {
   }
 }
 
-/** Version that an update brings. Shape: null if the commits stay the same. */
+/** Version that an update brings. Returns null if the commits stay the same. */
 function newVersion({ headSha, state }: MergeRequest, branches: PreparedBranches | null): MeasuredVersion | null {
   if (!branches?.version || state === 'merged') return null;
   return branches.isRetargeted || branches.version.headSha !== headSha ? branches.version : null;

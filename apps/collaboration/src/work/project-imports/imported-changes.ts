@@ -33,7 +33,7 @@ interface ChangeRows {
 }
 
 /** Ids by the names that changes use. */
-interface Names {
+interface ChangeNames {
   readonly labels: ReadonlyMap<string, number>;
   readonly milestones: ReadonlyMap<string, number>;
   /** Issues and merge requests by their references: `#5`, `!5`. */
@@ -58,8 +58,8 @@ export async function importChanges(
   const found = inOrder(await newObjects(tx, of, own, ({ id }) => id));
   const numbers = found.map(({ object }) => object[on]!);
   const noteables = await findImported(tx, { project: projectId, kind: on }, numbers);
-  const room = await NoteRoom.lock(tx, notesImport, [...noteables.values()]);
-  const names = await namesOf(tx, project, found);
+  const room = await NoteRoom.lockNoteables(tx, notesImport, [...noteables.values()]);
+  const names = await findNames(tx, project, found);
   const rows: ChangeRows = { states: [], labellings: [], milestones: [], notes: [], references: [] };
   const problems: UnimportedObject[] = [];
   const added: { readonly upstreamId: number; readonly id: number }[] = [];
@@ -79,26 +79,26 @@ export async function importChanges(
 }
 
 /** A change of a noteable that exists. */
-interface Change extends ImportedIssueEvent {
+interface ImportedChange extends ImportedIssueEvent {
   readonly noteable_id: number;
   readonly project_id: number;
 }
 
-async function namesOf(
+async function findNames(
   tx: Tx,
   project: ProjectFacts,
   found: readonly CheckedObject<ImportedIssueEvent>[],
-): Promise<Names> {
+): Promise<ChangeNames> {
   const namesIn = (...changes: readonly ImportedIssueEvent['change'][]): string[] =>
     found.flatMap(({ object: { change, name } }) => (changes.includes(change) && name !== null ? [name] : []));
   return {
     labels: await findLabelIds(tx, project, namesIn('label_added', 'label_removed')),
     milestones: await findMilestoneIds(tx, project, namesIn('milestone_added', 'milestone_removed')),
-    mentioning: await mentioningOf(tx, project.id, namesIn('mentioned')),
+    mentioning: await findMentioning(tx, project.id, namesIn('mentioned')),
   };
 }
 
-async function mentioningOf(
+async function findMentioning(
   tx: Tx,
   project: number,
   references: readonly string[],
@@ -113,7 +113,11 @@ async function mentioningOf(
 }
 
 /** Adds the row of a change. Returns null, or the reason why the change cannot be added. */
-function addRow(rows: ChangeRows, { labels, milestones, mentioning }: Names, given: Change): string | null {
+function addRow(
+  rows: ChangeRows,
+  { labels, milestones, mentioning }: ChangeNames,
+  given: ImportedChange,
+): string | null {
   const { change, created_at, author_id: user_id, noteable_id } = given;
   const name = given.name ?? '';
   const common = { noteable_id, user_id, created_at };
@@ -144,14 +148,14 @@ function addRow(rows: ChangeRows, { labels, milestones, mentioning }: Names, giv
     });
     return null;
   }
-  const body = quoteMentions(textOf(change, name, given.before ?? ''));
+  const body = quoteMentions(noteText(change, name, given.before ?? ''));
   rows.notes.push({ noteable_id, author_id: user_id, body, created_at });
   return null;
 }
 
 type NoteChange = Extract<ImportedIssueEvent['change'], `${string}assigned` | `review${string}` | 'renamed'>;
 
-function textOf(change: NoteChange, name: string, before: string): string {
+function noteText(change: NoteChange, name: string, before: string): string {
   if (change === 'renamed') return systemNotes.title(before, name);
   if (change === 'assigned') return systemNotes.assignees([name], [])!;
   if (change === 'unassigned') return systemNotes.assignees([], [name])!;

@@ -23,12 +23,12 @@ export class ProjectImportsController {
 
   @Internal('POST', INTERNAL_PATHS.importObjects, INTERNAL_CALLERS.importObjects)
   write({ body }: InternalRequest): Promise<ImportObjectsAnswer> {
-    return this.imports.write(requestIn(body));
+    return this.imports.writeObjects(parseRequest(body));
   }
 }
 
 /** Errors: InvalidParameters. */
-function requestIn(body: InternalRequest['body']): ImportObjectsRequest {
+function parseRequest(body: InternalRequest['body']): ImportObjectsRequest {
   const kind = IMPORTED_KINDS.find((one) => one === body['kind']);
   const isWhole =
     kind !== undefined &&

@@ -39,29 +39,33 @@ export class ProjectImportsService {
   ) {}
 
   /** Writes objects of one kind in one transaction. Errors: NotFound for a missing or archived project; Unavailable. */
-  async write(request: ImportObjectsRequest): Promise<ImportObjectsAnswer> {
+  async writeObjects(request: ImportObjectsRequest): Promise<ImportObjectsAnswer> {
     const { project_id: id } = request;
     await this.directory.assertCurrent();
-    const prepared = await this.prepare(request);
+    const prepared = await this.prepareObjects(request);
     const failed = await this.work.run(async (tx) => {
       await delayMoveEffects(tx, [id]);
       const [locked] = await tx.run(LOCK, { project: id });
-      const project = assertWritable(locked && (await this.directory.projects([id], tx)).get(id));
-      return prepared ? prepared.write(tx, project) : this.writeTo(tx, project, request);
+      const project = assertWritable(locked && (await this.directory.findProjects([id], tx)).get(id));
+      return prepared ? prepared.write(tx, project) : this.writeInTransaction(tx, project, request);
     });
     await prepared?.finish?.();
     return { failed };
   }
 
-  /** Shape: null for kinds that this service writes. */
-  private async prepare({ project_id: id, kind, ...request }: ImportObjectsRequest): Promise<PreparedObjects | null> {
-    const importer = this.importers.importerOf(kind);
+  /** Returns null for kinds that this service writes. */
+  private async prepareObjects({
+    project_id: id,
+    kind,
+    ...request
+  }: ImportObjectsRequest): Promise<PreparedObjects | null> {
+    const importer = this.importers.findImporter(kind);
     if (importer === null) return null;
-    const project = assertWritable((await this.directory.projects([id])).get(id));
+    const project = assertWritable((await this.directory.findProjects([id])).get(id));
     return importer.prepare(project, { importType: request.import_type, objects: request.objects });
   }
 
-  private async writeTo(
+  private async writeInTransaction(
     tx: Tx,
     project: ProjectFacts,
     request: ImportObjectsRequest,
@@ -71,7 +75,7 @@ export class ProjectImportsService {
     if (isOf(request, 'milestone')) return importMilestones(tx, project, request.objects);
     if (isOf(request, 'issue')) {
       const failed = await importIssues(tx, project, source, request.objects);
-      await this.counts.recount(tx, [project.id]);
+      await this.counts.recountIssues(tx, [project.id]);
       return failed;
     }
     const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };

@@ -5,7 +5,7 @@ import { Links } from '@rookery/platform';
 import { readsFilesOf } from '../../code/repositories/code.permission';
 import { ReleaseLinksQueries } from './links/release-links.queries';
 import { apiPathOfRelease } from './release.presenter';
-import { OneReleaseAsset, ShowLatestRelease, ShowLatestReleasePart } from './releases.dto';
+import { IdentifyReleaseAsset, ShowLatestRelease, ShowLatestReleasePart } from './releases.dto';
 import { ReleasesQueries } from './releases.queries';
 
 const ALL = '/projects/:id/releases';
@@ -28,7 +28,7 @@ export class ReleaseAddressesController {
 
   @Endpoint('GET', LATEST, { ...leads, about: 'Leads to the latest release.', params: ShowLatestRelease })
   latest({ within, params }: Call<ShowLatestRelease, ProjectScope>): Promise<string> {
-    return this.addressOf(within, '', params);
+    return this.releaseAddress(within, '', params);
   }
 
   @Endpoint('GET', `${LATEST}/*suffix_path`, {
@@ -38,24 +38,24 @@ export class ReleaseAddressesController {
   })
   latestPart({ within, params }: Call<ShowLatestReleasePart, ProjectScope>): Promise<string> {
     const path = params.suffix_path.split('/').map(encodeURIComponent).join('/');
-    return this.addressOf(within, `/${path}`, params);
+    return this.releaseAddress(within, `/${path}`, params);
   }
 
   @Endpoint('GET', `${ALL}/:tag_name/downloads/*direct_asset_path`, {
     ...leads,
     about: 'Leads to the address of a link of a release.',
-    params: OneReleaseAsset,
+    params: IdentifyReleaseAsset,
   })
-  async download({ within, params }: Call<OneReleaseAsset, ProjectScope>): Promise<string> {
-    const { id } = await this.releases.find(within, params.tag_name);
+  async download({ within, params }: Call<IdentifyReleaseAsset, ProjectScope>): Promise<string> {
+    const { id } = await this.releases.findRelease(within, params.tag_name);
     const { url } = await this.assets.atPath(id, params.direct_asset_path);
     return new URL(url).href;
   }
 
-  private async addressOf(project: ProjectScope, suffix: string, params: ShowLatestRelease): Promise<string> {
-    const { tag } = await this.releases.latest(project);
+  private async releaseAddress(project: ProjectScope, suffix: string, params: ShowLatestRelease): Promise<string> {
+    const { tag } = await this.releases.findLatest(project);
     const { include_html_description: html } = params;
     const query = html === undefined ? '' : `?include_html_description=${html}`;
-    return this.links.api(`${apiPathOfRelease(project.id, tag)}${suffix}${query}`);
+    return this.links.apiUrl(`${apiPathOfRelease(project.id, tag)}${suffix}${query}`);
   }
 }

@@ -14,7 +14,7 @@ import { ReleaseMilestonesQueries } from './release-milestones.queries';
 import type { Release } from './release.entity';
 import type { ReleaseRow } from './release-row';
 
-/** The project of releases, and the reader. Shape: `hasHtml` adds the description as HTML. */
+/** The project of releases, and the reader. `hasHtml` adds the description as HTML. */
 export interface ReleaseReader {
   readonly project: ProjectScope;
   readonly viewer: Viewer;
@@ -33,14 +33,14 @@ export class ReleaseAnswers {
   ) {}
 
   /** Returns the releases as the API shows them. Callers who may not read the code get no fact of it. */
-  async rowsOf({ project, viewer, hasHtml }: ReleaseReader, releases: readonly Release[]): Promise<ReleaseRow[]> {
+  async loadRows({ project, viewer, hasHtml }: ReleaseReader, releases: readonly Release[]): Promise<ReleaseRow[]> {
     const ids = releases.map(({ id }) => id);
     const readsCode = mayReadCode(viewer, project);
     const [authors, links, milestones, commits] = await Promise.all([
-      this.directory.users(releases.flatMap(({ authorId }) => (authorId === null ? [] : [authorId]))),
+      this.directory.findUsers(releases.flatMap(({ authorId }) => (authorId === null ? [] : [authorId]))),
       this.links.listByRelease(ids),
       this.milestones.listByRelease({ project, viewer }, ids),
-      readsCode ? this.commits(project, releases) : new Map<string, Commit>(),
+      readsCode ? this.loadCommits(project, releases) : new Map<string, Commit>(),
     ]);
     const now = this.clock.now();
     const html = hasHtml ? await renderAll(releases) : null;
@@ -56,15 +56,15 @@ export class ReleaseAnswers {
     }));
   }
 
-  async rowOf(reader: ReleaseReader, release: Release): Promise<ReleaseRow> {
-    const [row] = await this.rowsOf(reader, [release]);
+  async loadRow(reader: ReleaseReader, release: Release): Promise<ReleaseRow> {
+    const [row] = await this.loadRows(reader, [release]);
     return row!;
   }
 
-  private commits(project: ProjectScope, releases: readonly Release[]): Promise<ReadonlyMap<string, Commit>> {
+  private loadCommits(project: ProjectScope, releases: readonly Release[]): Promise<ReadonlyMap<string, Commit>> {
     const ids = [...new Set(releases.flatMap(({ sha }) => (sha === null ? [] : [sha as ObjectId])))];
     if (ids.length === 0) return Promise.resolve(new Map());
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const commits = await readPeeledCommits(repository, ids);
       return new Map(commits.flatMap((commit) => (commit ? [[commit.id, commit] as const] : [])));
     });

@@ -7,7 +7,7 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { addImported, checkEach, newObjects } from '../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../base/imported-objects/object-importers';
-import type { ObjectImporter, PreparedObjects, SentObjects } from '../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../base/imported-objects/object-importers';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
 import { quoteMentions } from '../../talk/mentions/quoted-mentions';
 import { Release } from './release.entity';
@@ -35,9 +35,9 @@ export class ReleaseImports implements ObjectImporter<'release'> {
   }
 
   /** Finds the commits of the tags. Errors: Unavailable, TooLarge. */
-  async prepare(project: ProjectFacts, { objects }: SentObjects<'release'>): Promise<PreparedObjects> {
+  async prepare(project: ProjectFacts, { objects }: ReceivedObjects<'release'>): Promise<PreparedObjects> {
     const tags = [...new Set(objects.map(({ tag }) => tag).filter((tag) => isShortRefName(tag)))];
-    const commits = await this.repositories.use(project, async (repository) => {
+    const commits = await this.repositories.useRepository(project, async (repository) => {
       const found = new Map<string, string>();
       for (const tag of tags) {
         const sha = await resolveCommit(repository, `refs/tags/${tag}`);
@@ -45,11 +45,11 @@ export class ReleaseImports implements ObjectImporter<'release'> {
       }
       return found;
     });
-    return { write: (tx) => write(tx, project, commits, objects) };
+    return { write: (tx) => writeReleases(tx, project, commits, objects) };
   }
 }
 
-async function write(
+async function writeReleases(
   tx: Tx,
   project: ProjectFacts,
   commits: ReadonlyMap<string, string>,
@@ -84,5 +84,5 @@ function releaseOf({ id: projectId }: ProjectFacts, commits: ReadonlyMap<string,
   if (sha === undefined) throw new Invalid({ tag: ['was not imported'] });
   const facts = { projectId, authorId, tag, sha, now: new Date(created_at) };
   const texts = { name: name || tag, description: description === null ? null : quoteMentions(description) };
-  return { upstreamId, release: Release.write({ ...texts, released_at: new Date(released_at) }, facts) };
+  return { upstreamId, release: Release.create({ ...texts, released_at: new Date(released_at) }, facts) };
 }

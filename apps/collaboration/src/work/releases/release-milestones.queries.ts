@@ -18,7 +18,7 @@ export class ReleaseMilestonesQueries {
     private readonly database: Database,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    const shown = releaseMilestoneShape.over({ externalUrl, projectPath: PROJECT_PATH });
+    const shown = releaseMilestoneShape.toSql({ externalUrl, projectPath: PROJECT_PATH });
     const above = ':above::bigint[]';
     this.milestonesOf = statement<
       { ids: readonly number[]; above: readonly number[] },

@@ -16,7 +16,7 @@ import { TagChanges } from '../../code/refs/tags/tag-changes';
 import type { TagWriter } from '../../code/refs/tags/tag-changes';
 import { findTag, TAGS } from '../../code/refs/tags/tags';
 
-/** Tag of a new release. Shape: `ref` is needed only if the tag does not exist. */
+/** Tag of a new release. `ref` is needed only if the tag does not exist. */
 export interface ReleaseTag {
   readonly tag_name: string;
   readonly tag_message?: string | null;
@@ -46,19 +46,19 @@ export class ReleaseTags implements RefUpdateEffect {
 
   /** Whether the rules of the project let the caller create this tag, which existing releases of it need, too. */
   async mayCreate(writer: TagWriter, tag: string): Promise<boolean> {
-    return (await this.protections.readAccess(writer)).tag(tag).mayCreate;
+    return (await this.protections.readAccess(writer)).tagAccess(tag).mayCreate;
   }
 
-  exists(project: ProjectScope, tag: string): Promise<boolean> {
-    return this.repositories.use(project, async (repository) => (await findTag(repository, tag)) !== null);
+  hasTag(project: ProjectScope, tag: string): Promise<boolean> {
+    return this.repositories.useRepository(project, async (repository) => (await findTag(repository, tag)) !== null);
   }
 
   /**
-   * Returns the commit of the tag, and creates the tag first if it does not exist. Shape: null for a tag of a blob or
+   * Returns the commit of the tag, and creates the tag first if it does not exist. Returns null for a tag of a blob or
    * tree. Errors: Unprocessable without a `ref`; Refused by the rules of tags.
    */
-  async ensure(writer: TagWriter, { tag_name: tag, tag_message: message, ref }: ReleaseTag): Promise<string | null> {
-    const found = await this.commitOf(writer.project, tag);
+  async ensureTag(writer: TagWriter, { tag_name: tag, tag_message: message, ref }: ReleaseTag): Promise<string | null> {
+    const found = await this.findCommit(writer.project, tag);
     if (found) return found.sha;
     if (ref === undefined || ref === null) throw new Unprocessable('Ref is not specified');
     try {
@@ -66,7 +66,7 @@ export class ReleaseTags implements RefUpdateEffect {
       return created.commit?.id ?? null;
     } catch (error) {
       // Another request may have created the tag meanwhile.
-      const other = error instanceof Refused ? await this.commitOf(writer.project, tag) : null;
+      const other = error instanceof Refused ? await this.findCommit(writer.project, tag) : null;
       if (other) return other.sha;
       throw error;
     }
@@ -80,8 +80,8 @@ export class ReleaseTags implements RefUpdateEffect {
     return { write: async (tx) => void (await tx.run(removeWithTags, { push: pushId, project: projectId, tags })) };
   }
 
-  private commitOf(project: ProjectScope, tag: string): Promise<{ readonly sha: string | null } | null> {
-    return this.repositories.use(project, async (repository) => {
+  private findCommit(project: ProjectScope, tag: string): Promise<{ readonly sha: string | null } | null> {
+    return this.repositories.useRepository(project, async (repository) => {
       const found = await findTag(repository, tag);
       if (found === null) return null;
       const [commit] = await readPeeledCommits(repository, [found.id]);

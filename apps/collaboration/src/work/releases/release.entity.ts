@@ -49,7 +49,7 @@ export class Release {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Errors: Invalid. */
-  static write(input: ReleaseInput, { projectId, authorId, tag, sha, now }: ReleaseFacts): Release {
+  static create(input: ReleaseInput, { projectId, authorId, tag, sha, now }: ReleaseFacts): Release {
     const release = new Release();
     Object.assign(release, { projectId, authorId, tag, sha, name: tag, description: null });
     Object.assign(release, { releasedAt: now, createdAt: now });

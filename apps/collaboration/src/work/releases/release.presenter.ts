@@ -13,7 +13,7 @@ import type { ReleaseRow } from './release-row';
 const FORMATS = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const;
 const readsCode = (row: ReleaseRow): boolean => row.readsCode;
 const milestones: FieldType<string | null> = { schema: json.list(releaseMilestoneShape).type.schema, write: String };
-function described<V>(type: FieldType<V>, description: string): FieldType<V> {
+function withDescription<V>(type: FieldType<V>, description: string): FieldType<V> {
   return { ...type, schema: { ...type.schema, description } };
 }
 const source = object<{ format: string; url: string }>({ format: text, url: text });
@@ -21,7 +21,7 @@ const assets = object<
   { count: number; links: readonly ReleaseLinkRow[] },
   { sources: readonly { format: string; url: string }[] }
 >(
-  { count: int, links: described(list(nested(releaseLinkPresenter)), 'Links of the release.') },
+  { count: int, links: withDescription(list(nested(releaseLinkPresenter)), 'Links of the release.') },
   { sources: list(source) },
 );
 const PAGES = {
@@ -67,9 +67,9 @@ export const releasePresenter = presenter<ReleaseRow>('Release').fields({
     ({ project, release }) => `/${project.fullPath}/-/tags/${pathOfRef(release.tag)}`,
     { when: readsCode, about: 'Path of the page of the tag.' },
   ],
-  assets: [assets, (row, _, { links }) => assetsOf(row, links), { about: 'Archives of the code, and links.' }],
+  assets: [assets, (row, _, { links }) => releaseAssets(row, links), { about: 'Archives of the code, and links.' }],
   evidences: [alwaysEmptyList, () => [], { when: readsCode, about: 'Always empty: evidence is not collected.' }],
-  _links: [pages, (row, _, { links }) => pagesOf(row, links), { about: 'Pages of the release.' }],
+  _links: [pages, (row, _, { links }) => releasePages(row, links), { about: 'Pages of the release.' }],
 });
 
 /** Returns the address of a release below `/api/v4`. */
@@ -77,22 +77,24 @@ export function apiPathOfRelease(projectId: number, tag: string): string {
   return `projects/${projectId}/releases/${encodeURIComponent(tag)}`;
 }
 
-function assetsOf({ links: shown, readsCode: hasSources, project, release }: ReleaseRow, links: Links) {
+function releaseAssets({ links: shown, readsCode: hasSources, project, release }: ReleaseRow, links: Links) {
   if (!hasSources) return { count: shown.length, links: shown };
   const query = `sha=${encodeURIComponent(release.tag)}`;
   const sources = FORMATS.map((format) => ({
     format,
-    url: links.api(`projects/${project.id}/repository/archive.${format}?${query}`),
+    url: links.apiUrl(`projects/${project.id}/repository/archive.${format}?${query}`),
   }));
   return { count: shown.length + sources.length, sources, links: shown };
 }
 
-function pagesOf({ project, release, readsCode: isNamed, mayChange }: ReleaseRow, links: Links) {
-  const all = links.web(`${project.fullPath}/-/releases`);
+function releasePages({ project, release, readsCode: isNamed, mayChange }: ReleaseRow, links: Links) {
+  const all = links.webUrl(`${project.fullPath}/-/releases`);
   if (!isNamed) return { self: all };
   const self = `${all}/${encodeURIComponent(release.tag)}`;
   const addressOf = ([page, state]: readonly [string, string]) =>
-    links.web(`${project.fullPath}/-/${page}?release_tag=${encodeURIComponent(release.tag)}&scope=all&state=${state}`);
+    links.webUrl(
+      `${project.fullPath}/-/${page}?release_tag=${encodeURIComponent(release.tag)}&scope=all&state=${state}`,
+    );
   const addresses = Object.fromEntries(Object.entries(PAGES).map(([name, page]) => [name, addressOf(page)])) as Record<
     keyof typeof PAGES,
     string

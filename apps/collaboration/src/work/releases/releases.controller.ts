@@ -8,7 +8,7 @@ import type { Release } from './release.entity';
 import { readsReleasesOf } from './release.permission';
 import { releasePresenter } from './release.presenter';
 import type { ReleaseRow } from './release-row';
-import { CreateRelease, ListReleases, OneRelease, ShowRelease, UpdateRelease } from './releases.dto';
+import { CreateRelease, ListReleases, IdentifyRelease, ShowRelease, UpdateRelease } from './releases.dto';
 import { ReleasesQueries } from './releases.queries';
 import { ReleasesService } from './releases.service';
 
@@ -41,7 +41,7 @@ export class ReleasesController {
   async list({ params, viewer, within, page: request }: ReadCall<ListReleases>): Promise<Page<ReleaseRow>> {
     const { include_html_description: hasHtml, ...query } = params;
     const found = await this.queries.list(within, query, request);
-    return { ...found, rows: await this.answers.rowsOf({ project: within, viewer, hasHtml }, found.rows) };
+    return { ...found, rows: await this.answers.loadRows({ project: within, viewer, hasHtml }, found.rows) };
   }
 
   @Endpoint('GET', ONE, {
@@ -53,7 +53,7 @@ export class ReleasesController {
     fails: [404],
   })
   async show(call: ReadCall<ShowRelease>): Promise<ReleaseRow> {
-    const release = await this.queries.find(call.within, call.params.tag_name);
+    const release = await this.queries.findRelease(call.within, call.params.tag_name);
     return this.shown(call, release, call.params.include_html_description);
   }
 
@@ -86,11 +86,11 @@ export class ReleasesController {
   @Endpoint('DELETE', ONE, {
     ...manages,
     about: 'Removes a release. The tag remains.',
-    params: OneRelease,
+    params: IdentifyRelease,
     fails: [404],
   })
-  async remove(call: WriteCall<OneRelease>): Promise<ReleaseRow> {
-    const release = await this.queries.find(call.within, call.params.tag_name);
+  async remove(call: WriteCall<IdentifyRelease>): Promise<ReleaseRow> {
+    const release = await this.queries.findRelease(call.within, call.params.tag_name);
     const row = await this.shown(call, release);
     await this.releases.remove({ project: call.within, viewer: call.viewer }, release);
     return row;
@@ -101,6 +101,6 @@ export class ReleasesController {
     release: Release,
     hasHtml = false,
   ): Promise<ReleaseRow> {
-    return this.answers.rowOf({ project: within, viewer, hasHtml }, release);
+    return this.answers.loadRow({ project: within, viewer, hasHtml }, release);
   }
 }

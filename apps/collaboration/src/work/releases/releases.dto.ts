@@ -18,7 +18,7 @@ export class ListReleases extends ReleaseAnswer {
   @Instant({ optional: true }) updated_after?: Date;
 }
 
-export class OneRelease {
+export class IdentifyRelease {
   @Text({ in: 'path', about: 'Name of the tag.' }) tag_name: string;
 }
 
@@ -26,7 +26,7 @@ export class ShowRelease extends ReleaseAnswer {
   @Text({ in: 'path', about: 'Name of the tag.' }) tag_name: string;
 }
 
-export class OneReleaseAsset extends OneRelease {
+export class IdentifyReleaseAsset extends IdentifyRelease {
   @Text({ in: 'path', about: 'Path of a link, without its leading slash.' }) direct_asset_path: string;
 }
 

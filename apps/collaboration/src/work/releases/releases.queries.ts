@@ -49,12 +49,12 @@ export class ReleasesQueries {
   }
 
   /** Returns one release. Errors: NotFound. */
-  find({ id }: ProjectScope, tag: string): Promise<Release> {
+  findRelease({ id }: ProjectScope, tag: string): Promise<Release> {
     return this.releases.find({ tag }, id);
   }
 
   /** Returns the release with the latest time, which may be in the future. Errors: NotFound. */
-  async latest({ id }: ProjectScope): Promise<Release> {
+  async findLatest({ id }: ProjectScope): Promise<Release> {
     const page = { page: 1, perPage: 1 };
     const { rows } = await this.releases.list({ page, within: id, order: { releasedAt: 'DESC', id: 'DESC' } });
     if (!rows[0]) throw new NotFound('');

@@ -72,17 +72,17 @@ export class ReleasesService {
     const { milestones: _titles, milestone_ids: _ids, ...fields } = rest;
     const { project, viewer } = writer;
     if (!(await this.tags.mayCreate(writer, tag))) throw new Forbidden(PROTECTED, { verbatim: true });
-    if ((await this.releases.all({ within: project.id, where: { tag } })).length > 0)
+    if ((await this.releases.listAll({ within: project.id, where: { tag } })).length > 0)
       throw new Conflict('Release already exists');
     const facts = { projectId: project.id, authorId: viewer.userId, tag, sha: null, now: this.clock.now() };
-    const release = Release.write(fields, facts);
+    const release = Release.create(fields, facts);
     const links = newLinks(assets?.links ?? [], facts.now);
     // A tag for a release that is refused would remain.
-    await this.work.run((tx) => reached(tx, project, input));
-    release.sha = await this.tags.ensure(writer, input);
+    await this.work.run((tx) => findReachableMilestones(tx, project, input));
+    release.sha = await this.tags.ensureTag(writer, input);
     const by = { actorId: viewer.userId, within: project.id };
     const made = await this.releases.create(release, by, async (row, tx) => {
-      await replaceMilestones(tx, row.id, await reached(tx, project, input));
+      await replaceMilestones(tx, row.id, await findReachableMilestones(tx, project, input));
       await tx.manager.insert(ReleaseLink, links.map((link) => ({ ...link, releaseId: row.id })) as never);
       emitCreated(tx, viewer, row);
     });
@@ -99,7 +99,7 @@ export class ReleasesService {
     if (Object.values(change).every((value) => value === undefined))
       throw new Refused('params is empty', { verbatim: true });
     const edit = async (row: Release, tx: Tx): Promise<void> => {
-      const wanted = await reached(tx, project, change);
+      const wanted = await findReachableMilestones(tx, project, change);
       row.change(fields, this.clock.now());
       if (wanted !== undefined) await replaceMilestones(tx, row.id, wanted);
     };
@@ -115,7 +115,7 @@ export class ReleasesService {
 
   /** Removes a new release whose tag was deleted before its row was written. Errors: NotFound. */
   private async keepWithTag(writer: TagWriter, { id, tag }: Release): Promise<void> {
-    if (await this.tags.exists(writer.project, tag)) return;
+    if (await this.tags.hasTag(writer.project, tag)) return;
     await this.releases.remove(id, { actorId: writer.viewer.userId, within: writer.project.id });
     throw new NotFound('Tag');
   }
@@ -137,11 +137,11 @@ function newLinks(inputs: readonly ReleaseLinkInput[], now: Date): ReleaseLink[]
     ...duplicateSentences(plain),
   ];
   if (sentence !== undefined) throw new Refused(`Validation failed: ${sentence}`, { verbatim: true });
-  return inputs.map((input) => ReleaseLink.write(input, now));
+  return inputs.map((input) => ReleaseLink.create(input, now));
 }
 
 /** Returns the ids of the wanted milestones, undefined if none were named. Errors: Refused for missing ones. */
-async function reached(
+async function findReachableMilestones(
   tx: Tx,
   project: ProjectScope,
   { milestones: titles, milestone_ids: ids }: MilestonesOfRelease,

@@ -22,14 +22,14 @@ import { snippetShape } from './snippet.shape';
 import {
   CreateSnippet,
   ListSnippets,
-  OneSnippet,
-  OneSnippetFile,
+  IdentifySnippet,
+  IdentifySnippetFile,
   SNIPPET_BODY_LIMIT,
   UpdateSnippet,
 } from './snippets.dto';
 import { SnippetsEverywhereQueries } from './snippets-everywhere.queries';
 import { SnippetsQueries } from './snippets.queries';
-import type { NamedSnippet } from './snippets.queries';
+import type { SnippetKey } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
 
 const snippet = snippetShape.presenter;
@@ -37,7 +37,7 @@ const source = 'reference work-tracking 9.2';
 
 type ReadCall<P, V extends Viewer = Viewer> = Call<P, undefined, V>;
 type WriteCall<P> = ReadCall<P, SignedInViewer>;
-const snippetOf = ({ params }: ReadCall<OneSnippet>): NamedSnippet => ({ place: null, id: params.id });
+const toSnippetKey = ({ params }: ReadCall<IdentifySnippet>): SnippetKey => ({ place: null, id: params.id });
 
 /** Routes of personal snippets, which belong to no project. */
 @Controller('snippets')
@@ -56,7 +56,7 @@ export class PersonalSnippetsController {
     answers: page(snippet),
   })
   list({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
-    return this.queries.page(viewer, 'own', params, asked);
+    return this.queries.list(viewer, 'own', params, asked);
   }
 
   @Endpoint('GET', 'public', {
@@ -67,7 +67,7 @@ export class PersonalSnippetsController {
     answers: page(snippet),
   })
   listPublic({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
-    return this.queries.page(viewer, 'public', params, asked);
+    return this.queries.list(viewer, 'public', params, asked);
   }
 
   @Endpoint('GET', 'all', {
@@ -78,19 +78,19 @@ export class PersonalSnippetsController {
     answers: page(snippet),
   })
   listAll({ params, viewer, page: asked }: WriteCall<ListSnippets>): Promise<JsonPage> {
-    return this.everywhere.page(viewer, params, asked);
+    return this.everywhere.list(viewer, params, asked);
   }
 
   @Endpoint('GET', ':id', {
     source,
     about: 'Shows one personal snippet.',
     may: anyone(),
-    params: OneSnippet,
+    params: IdentifySnippet,
     answers: one(snippet),
     fails: [404],
   })
-  async show(call: ReadCall<OneSnippet>): Promise<JsonText> {
-    return new JsonText(await this.queries.one(call.viewer, snippetOf(call)));
+  async show(call: ReadCall<IdentifySnippet>): Promise<JsonText> {
+    return new JsonText(await this.queries.findSnippet(call.viewer, toSnippetKey(call)));
   }
 
   @Endpoint('POST', '', {
@@ -122,55 +122,55 @@ export class PersonalSnippetsController {
   })
   async update(call: WriteCall<UpdateSnippet>): Promise<JsonText> {
     const { id: _, ...changes } = call.params;
-    return new JsonText(await this.snippets.update(call.viewer, snippetOf(call), changes));
+    return new JsonText(await this.snippets.update(call.viewer, toSnippetKey(call), changes));
   }
 
   @Endpoint('DELETE', ':id', {
     source,
     about: 'Deletes a personal snippet.',
     may: signedIn(),
-    params: OneSnippet,
+    params: IdentifySnippet,
     answers: none(),
     fails: [403, 404, 412],
   })
-  remove(call: WriteCall<OneSnippet>): Promise<void> {
-    return this.snippets.remove(call.viewer, snippetOf(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+  remove(call: WriteCall<IdentifySnippet>): Promise<void> {
+    return this.snippets.remove(call.viewer, toSnippetKey(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
   }
 
   @Endpoint('GET', ':id/raw', {
     source,
     about: 'Returns the content of the first file of a personal snippet.',
     may: anyone(),
-    params: OneSnippet,
+    params: IdentifySnippet,
     answers: rawText,
     fails: [404],
   })
-  async raw(call: ReadCall<OneSnippet>): Promise<FileAnswer> {
-    return toRawFile(await this.queries.content(call.viewer, snippetOf(call)));
+  async raw(call: ReadCall<IdentifySnippet>): Promise<FileAnswer> {
+    return toRawFile(await this.queries.readContent(call.viewer, toSnippetKey(call)));
   }
 
   @Endpoint('GET', ':id/files/:ref/:file_path/raw', {
     source,
     about: 'Returns the content of one file of a personal snippet.',
     may: anyone(),
-    params: OneSnippetFile,
+    params: IdentifySnippetFile,
     answers: rawText,
     fails: [404],
   })
-  async rawFile(call: ReadCall<OneSnippetFile>): Promise<FileAnswer> {
+  async rawFile(call: ReadCall<IdentifySnippetFile>): Promise<FileAnswer> {
     const { ref, file_path: path } = call.params;
-    return toRawFile(await this.queries.file(call.viewer, snippetOf(call), ref, path));
+    return toRawFile(await this.queries.readFile(call.viewer, toSnippetKey(call), ref, path));
   }
 
   @Endpoint('GET', ':id/user_agent_detail', {
     source,
     about: 'Shows the user agent and the IP address that a personal snippet was created with.',
     may: administrator(),
-    params: OneSnippet,
+    params: IdentifySnippet,
     answers: one(userAgentDetail),
     fails: [404],
   })
-  origin(call: WriteCall<OneSnippet>): Promise<UserAgentDetail> {
-    return this.queries.findUserAgentDetail(call.viewer, snippetOf(call));
+  origin(call: WriteCall<IdentifySnippet>): Promise<UserAgentDetail> {
+    return this.queries.findUserAgentDetail(call.viewer, toSnippetKey(call));
   }
 }

@@ -19,13 +19,13 @@ import { toRawFile, rawText } from './snippet.presenter';
 import { snippetShape } from './snippet.shape';
 import {
   CreateProjectSnippet,
-  OneProjectSnippet,
-  OneProjectSnippetFile,
+  IdentifyProjectSnippet,
+  IdentifyProjectSnippetFile,
   SNIPPET_BODY_LIMIT,
   UpdateProjectSnippet,
 } from './snippets.dto';
 import { SnippetsQueries } from './snippets.queries';
-import type { NamedSnippet } from './snippets.queries';
+import type { SnippetKey } from './snippets.queries';
 import { SnippetsService } from './snippets.service';
 
 const snippet = snippetShape.presenter;
@@ -38,7 +38,7 @@ const mayCreate = ability(
 
 type ReadCall<P, V extends Viewer = Viewer> = Call<P, ProjectScope, V>;
 type WriteCall<P> = ReadCall<P, SignedInViewer>;
-const snippetOf = ({ params, within }: ReadCall<OneProjectSnippet>): NamedSnippet => {
+const toSnippetKey = ({ params, within }: ReadCall<IdentifyProjectSnippet>): SnippetKey => {
   return { place: within, id: params.snippet_id };
 };
 
@@ -57,18 +57,18 @@ export class ProjectSnippetsController {
     answers: page(snippet),
   })
   list({ viewer, within, page: asked }: ReadCall<NoParams>): Promise<JsonPage> {
-    return this.queries.page(viewer, within, {}, asked);
+    return this.queries.list(viewer, within, {}, asked);
   }
 
   @Endpoint('GET', ':snippet_id', {
     ...below,
     about: 'Shows one snippet of a project.',
     may: anyone(),
-    params: OneProjectSnippet,
+    params: IdentifyProjectSnippet,
     answers: one(snippet),
   })
-  async show(call: ReadCall<OneProjectSnippet>): Promise<JsonText> {
-    return new JsonText(await this.queries.one(call.viewer, snippetOf(call)));
+  async show(call: ReadCall<IdentifyProjectSnippet>): Promise<JsonText> {
+    return new JsonText(await this.queries.findSnippet(call.viewer, toSnippetKey(call)));
   }
 
   @Endpoint('POST', '', {
@@ -93,41 +93,41 @@ export class ProjectSnippetsController {
   })
   async update(call: WriteCall<UpdateProjectSnippet>): Promise<JsonText> {
     const { snippet_id: _, ...changes } = call.params;
-    return new JsonText(await this.snippets.update(call.viewer, snippetOf(call), changes));
+    return new JsonText(await this.snippets.update(call.viewer, toSnippetKey(call), changes));
   }
 
   @Endpoint('DELETE', ':snippet_id', {
     ...below,
     about: 'Deletes a snippet of a project with its notes.',
     may: signedIn(),
-    params: OneProjectSnippet,
+    params: IdentifyProjectSnippet,
     answers: none(),
     fails: [412],
   })
-  remove(call: WriteCall<OneProjectSnippet>): Promise<void> {
-    return this.snippets.remove(call.viewer, snippetOf(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
+  remove(call: WriteCall<IdentifyProjectSnippet>): Promise<void> {
+    return this.snippets.remove(call.viewer, toSnippetKey(call), (updatedAt) => checkUnmodifiedSince(call, updatedAt));
   }
 
   @Endpoint('GET', ':snippet_id/raw', {
     ...below,
     about: 'Returns the content of the first file of a snippet.',
     may: anyone(),
-    params: OneProjectSnippet,
+    params: IdentifyProjectSnippet,
     answers: rawText,
   })
-  async raw(call: ReadCall<OneProjectSnippet>): Promise<FileAnswer> {
-    return toRawFile(await this.queries.content(call.viewer, snippetOf(call)));
+  async raw(call: ReadCall<IdentifyProjectSnippet>): Promise<FileAnswer> {
+    return toRawFile(await this.queries.readContent(call.viewer, toSnippetKey(call)));
   }
 
   @Endpoint('GET', ':snippet_id/files/:ref/:file_path/raw', {
     ...below,
     about: 'Returns the content of one file of a snippet.',
     may: anyone(),
-    params: OneProjectSnippetFile,
+    params: IdentifyProjectSnippetFile,
     answers: rawText,
   })
-  async rawFile(call: ReadCall<OneProjectSnippetFile>): Promise<FileAnswer> {
+  async rawFile(call: ReadCall<IdentifyProjectSnippetFile>): Promise<FileAnswer> {
     const { ref, file_path: path } = call.params;
-    return toRawFile(await this.queries.file(call.viewer, snippetOf(call), ref, path));
+    return toRawFile(await this.queries.readFile(call.viewer, toSnippetKey(call), ref, path));
   }
 }

@@ -33,12 +33,12 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** Returns the files of a snippet after these actions. Errors: Invalid of `files` with the first problem. */
 export function filesAfter(existing: readonly ExistingFile[], actions: readonly FileAction[]): readonly TargetFile[] {
   const files = new Map<string, TargetFile>(existing.map((file) => [file.path, { ...file, content: null }]));
-  for (const action of actions) apply(files, action);
-  if (files.size === 0) throw problem("can't be blank");
-  if (files.size > MOST_FILES) throw problem(`are too many (maximum is ${MOST_FILES})`);
+  for (const action of actions) applyAction(files, action);
+  if (files.size === 0) throw fileProblem("can't be blank");
+  if (files.size > MOST_FILES) throw fileProblem(`are too many (maximum is ${MOST_FILES})`);
   const target = [...files.values()];
   const bytes = target.reduce((sum, file) => sum + file.bytes, 0);
-  if (bytes > MOST_BYTES) throw problem(`are too big (maximum is ${MOST_BYTES} bytes)`);
+  if (bytes > MOST_BYTES) throw fileProblem(`are too big (maximum is ${MOST_BYTES} bytes)`);
   return target;
 }
 
@@ -47,52 +47,55 @@ export function encodeUrlPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-function apply(files: Map<string, TargetFile>, { action, ...o }: FileAction): void {
+function applyAction(files: Map<string, TargetFile>, { action, ...o }: FileAction): void {
   switch (action) {
     case 'create':
-      return add(files, required(o.file_path, 'file_path'), { id: null, ...contentOf(required(o.content, 'content')) });
+      return addFile(files, requireValue(o.file_path, 'file_path'), {
+        id: null,
+        ...measureContent(requireValue(o.content, 'content')),
+      });
     case 'update':
-      return update(files, required(o.file_path, 'file_path'), required(o.content, 'content'));
+      return updateFile(files, requireValue(o.file_path, 'file_path'), requireValue(o.content, 'content'));
     case 'delete':
-      remove(files, required(o.file_path, 'file_path'));
+      removeFile(files, requireValue(o.file_path, 'file_path'));
       return;
     case 'move': {
-      const file = remove(files, required(o.previous_path, 'previous_path'));
-      return add(
+      const file = removeFile(files, requireValue(o.previous_path, 'previous_path'));
+      return addFile(
         files,
-        required(o.file_path, 'file_path'),
-        o.content === undefined ? file : { ...file, ...contentOf(o.content) },
+        requireValue(o.file_path, 'file_path'),
+        o.content === undefined ? file : { ...file, ...measureContent(o.content) },
       );
     }
   }
 }
 
-function update(files: Map<string, TargetFile>, path: string, content: string): void {
+function updateFile(files: Map<string, TargetFile>, path: string, content: string): void {
   const file = files.get(path);
-  if (!file) throw problem(`have no ${path}`);
+  if (!file) throw fileProblem(`have no ${path}`);
   // Setting an existing key of a Map keeps its position.
-  files.set(path, { ...file, ...contentOf(content) });
+  files.set(path, { ...file, ...measureContent(content) });
 }
 
-function remove(files: Map<string, TargetFile>, path: string): TargetFile {
+function removeFile(files: Map<string, TargetFile>, path: string): TargetFile {
   const file = files.get(path);
-  if (!file) throw problem(`have no ${path}`);
+  if (!file) throw fileProblem(`have no ${path}`);
   files.delete(path);
   return file;
 }
 
-function add(files: Map<string, TargetFile>, path: string, file: Omit<TargetFile, 'path'>): void {
-  if (!isPath(path)) throw problem('have a path that is invalid');
-  if (files.has(path)) throw problem(`have ${path} already`);
+function addFile(files: Map<string, TargetFile>, path: string, file: Omit<TargetFile, 'path'>): void {
+  if (!isPath(path)) throw fileProblem('have a path that is invalid');
+  if (files.has(path)) throw fileProblem(`have ${path} already`);
   files.set(path, { ...file, path });
 }
 
-function contentOf(content: string): Pick<TargetFile, 'content' | 'bytes'> {
+function measureContent(content: string): Pick<TargetFile, 'content' | 'bytes'> {
   return { content, bytes: Buffer.byteLength(content) };
 }
 
-function required(value: string | undefined, name: string): string {
-  if (value === undefined) throw problem(`have an action without ${name}`);
+function requireValue(value: string | undefined, name: string): string {
+  if (value === undefined) throw fileProblem(`have an action without ${name}`);
   return value;
 }
 
@@ -105,6 +108,6 @@ function isPath(path: string): boolean {
   return path.split('/').every((part) => part.trim() !== '' && part !== '.' && part !== '..');
 }
 
-function problem(text: string): Invalid {
+function fileProblem(text: string): Invalid {
   return new Invalid({ files: [text] });
 }

@@ -56,7 +56,7 @@ export class Snippet {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Creates a snippet. Errors: Invalid by field. */
-  static write(
+  static create(
     origin: SnippetOrigin,
     input: SnippetInput & Required<Pick<SnippetInput, 'title' | 'visibility'>>,
   ): Snippet {

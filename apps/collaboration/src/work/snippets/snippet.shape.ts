@@ -3,10 +3,10 @@ import { VISIBILITIES } from '@rookery/kernel';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
 import { webPathSql } from '../../base/noteables/references.shape';
-import type { ShownAs } from '../../base/noteables/references.shape';
+import type { ReferenceFormat } from '../../base/noteables/references.shape';
 
 /** References to snippets use the id: snippets have no number per project. */
-export const SNIPPET_SHOWN_AS: ShownAs = { shownId: 'id', webPath: '/-/snippets/', sigil: '$' };
+export const SNIPPET_SHOWN_AS: ReferenceFormat = { shownId: 'id', webPath: '/-/snippets/', sigil: '$' };
 /** The only branch name that the routes of files accept, next to `HEAD`. */
 export const SNIPPET_BRANCH = 'main';
 

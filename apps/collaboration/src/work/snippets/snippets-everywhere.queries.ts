@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { jsonPageOf } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../base/noteables/access-sql';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
+import type { ShapeSql } from '../../base/noteables/json.shape';
 import { readerOfAccess } from '../../base/noteables/noteable-kinds';
 import { snippetKind } from './snippet.kind';
 import { SNIPPET_BYTES, snippetShape } from './snippet.shape';
@@ -39,20 +39,20 @@ const VISIBLE = snippetKind.visibleSql(readerOfAccess('a', PERSON.user));
 /** Lists the snippets that a viewer sees, in projects and personal ones. Source: reference work-tracking 9.2. */
 @Injectable()
 export class SnippetsEverywhereQueries {
-  private readonly kept = new KeptStatements();
-  private readonly shape: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shape: ShapeSql;
 
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shape = snippetShape.over({ externalUrl, fullPath: 'i.full_path' });
+    this.shape = snippetShape.toSql({ externalUrl, fullPath: 'i.full_path' });
   }
 
   /** Returns a page of snippets, newest first. */
-  async page(viewer: SignedInViewer, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
+  async list(viewer: SignedInViewer, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
+    await this.directory.requireFresh(viewer);
     const statement = this.pageStatement(asked, page, [viewer.userId, viewer.isAdmin, viewer.isExternal]);
     const [row] = await this.database.run<JsonPageRow>(statement);
     return jsonPageOf(page, row!);
@@ -61,7 +61,7 @@ export class SnippetsEverywhereQueries {
   pageStatement(asked: SnippetFilters, page: PageRequest, values: readonly unknown[]): Statement {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     const name = isUsualPage(page) && isPlain ? `snippets_everywhere_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft => {
+    return this.kept.findOrCompose(name, values, (): SqlDraft => {
       const parts = { name: 'snippets', from: 'snippets i', carries: 'i.*', bytes: SNIPPET_BYTES, values };
       const list = new ListQuery<never>(parts)
         .where('true')
@@ -73,7 +73,7 @@ export class SnippetsEverywhereQueries {
       const united = (end: string): string => unitedSql(list.conditionSql, end);
       const first = (count: number): string => united(`order by i.created_at desc, i.id desc limit ${count}`);
       list.fromSource({ from: united(''), first, isNarrowed: true });
-      return list.json(page, { with: READ, rows: (...rows) => arraySql(this.shape, ...rows) });
+      return list.jsonSql(page, { with: READ, rows: (...rows) => arraySql(this.shape, ...rows) });
     });
   }
 }

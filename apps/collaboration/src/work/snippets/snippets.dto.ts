@@ -17,10 +17,10 @@ export const SNIPPET_BODY_LIMIT = 8 * 1024 * 1024;
 /** Maximum number of actions. There may be more actions than files, since several may change one file. */
 const MOST_ACTIONS = 100;
 
-export class OneSnippet {
+export class IdentifySnippet {
   @Int({ about: 'Of the snippet.' }) id: number;
 }
-export class OneProjectSnippet {
+export class IdentifyProjectSnippet {
   @Int() snippet_id: number;
 }
 
@@ -100,11 +100,11 @@ export class UpdateProjectSnippet
 
 const REF = '`main` or `HEAD`.';
 
-export class OneSnippetFile extends OneSnippet {
+export class IdentifySnippetFile extends IdentifySnippet {
   @Text({ in: 'path', about: REF }) ref: string;
   @Text({ in: 'path' }) file_path: string;
 }
-export class OneProjectSnippetFile extends OneProjectSnippet {
+export class IdentifyProjectSnippetFile extends IdentifyProjectSnippet {
   @Text({ in: 'path', about: REF }) ref: string;
   @Text({ in: 'path' }) file_path: string;
 }

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, filter, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, filter, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { AllFilters, SqlDraft, RowOf, Statement, Tx } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from '../../base/noteables/json.shape';
-import type { WrittenShape } from '../../base/noteables/json.shape';
-import { readerOf, reads } from '../../base/noteables/reader';
+import type { ShapeSql } from '../../base/noteables/json.shape';
+import { createReader, canReadFeature } from '../../base/noteables/reader';
 import type { ParentFacts } from '../../base/noteables/reader';
 import { requireUserAgentDetail } from '../../base/noteables/user-agent-details.queries';
 import type { UserAgentDetail } from '../../base/noteables/user-agent-detail';
@@ -18,7 +18,7 @@ import { FILE_ORDER, SNIPPET_BRANCH, SNIPPET_BYTES, snippetShape } from './snipp
 /** Place of a snippet: a project, or null for personal snippets. */
 export type SnippetPlace = ParentFacts | null;
 /** The snippet that a request path names. */
-export interface NamedSnippet {
+export interface SnippetKey {
   readonly place: SnippetPlace;
   readonly id: number;
 }
@@ -67,18 +67,18 @@ const LISTED = {
  */
 @Injectable()
 export class SnippetsQueries {
-  private readonly kept = new KeptStatements();
-  private readonly shape: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shape: ShapeSql;
 
   constructor(
     private readonly database: Database,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shape = snippetShape.over({ externalUrl, ...SHOWN });
+    this.shape = snippetShape.toSql({ externalUrl, ...SHOWN });
   }
 
   /** Returns a page of snippets, newest first. */
-  async page(viewer: Viewer, list: SnippetList, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
+  async list(viewer: Viewer, list: SnippetList, asked: SnippetFilters, page: PageRequest): Promise<JsonPage> {
     const place = typeof list === 'string' ? null : list;
     if (place && !readsSnippets(viewer, place)) return { json: '[]', total: 0, hasNext: false };
     const of = typeof list === 'string' ? list : 'project';
@@ -95,7 +95,7 @@ export class SnippetsQueries {
   ): Statement {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     const name = isUsualPage(page) && isPlain ? `snippets_${of}_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft => {
+    return this.kept.findOrCompose(name, values, (): SqlDraft => {
       const parts = { name: 'snippets', from: 'snippets i', carries: 'i.*', bytes: SNIPPET_BYTES, values };
       const list = new ListQuery<never>(parts);
       list
@@ -105,31 +105,31 @@ export class SnippetsQueries {
           ['i.created_at', 'desc'],
           ['i.id', 'desc'],
         ]);
-      return list.json(page, { rows: (...rows) => arraySql(this.shape, ...rows) });
+      return list.jsonSql(page, { rows: (...rows) => arraySql(this.shape, ...rows) });
     });
   }
 
   /** Returns one snippet. Shape: one JSON object. Errors: NotFound if the viewer sees no such snippet. */
-  async one(viewer: Viewer, named: NamedSnippet): Promise<string> {
+  async findSnippet(viewer: Viewer, named: SnippetKey): Promise<string> {
     const select = `select ${this.shape.sql} as json from snippets i`;
-    return (await this.found<{ json: string }>(viewer, named, 'one', select)).json;
+    return (await this.findRow<{ json: string }>(viewer, named, 'one', select)).json;
   }
 
   /** Returns a snippet after a permitted write. Shape: one JSON object. Errors: NotFound if it is deleted already. */
-  async answer(viewer: Viewer, { place, id }: NamedSnippet): Promise<string> {
+  async answer(viewer: Viewer, { place, id }: SnippetKey): Promise<string> {
     const values = [...readerValues(viewer, place), id];
     const text = `select ${this.shape.sql} as json from snippets i where i.id = ${ID}`;
     const [row] = await this.database.run<{ json: string }>(
-      this.kept.statement('snippets_written', values, () => ({ text, values })),
+      this.kept.findOrCompose('snippets_written', values, () => ({ text, values })),
     );
     if (!row) throw new NotFound(snippetKind.resource);
     return row.json;
   }
 
   /** Returns the first file. Errors: NotFound of the snippet. */
-  content(viewer: Viewer, named: NamedSnippet): Promise<SnippetContent> {
+  readContent(viewer: Viewer, named: SnippetKey): Promise<SnippetContent> {
     const first = `select f.path, f.content from snippet_files f where f.snippet_id = i.id order by ${FILE_ORDER} limit 1`;
-    return this.found(
+    return this.findRow(
       viewer,
       named,
       'content',
@@ -138,10 +138,10 @@ export class SnippetsQueries {
   }
 
   /** Returns a file by its path. Errors: NotFound of the snippet, of the ref or of the file. */
-  async file(viewer: Viewer, named: NamedSnippet, ref: string, path: string): Promise<SnippetContent> {
+  async readFile(viewer: Viewer, named: SnippetKey, ref: string, path: string): Promise<SnippetContent> {
     type Found = { readonly path: string | null; readonly content: string };
     const join = 'left join snippet_files f on f.snippet_id = i.id and f.path = $7::text';
-    const row = await this.found<Found>(
+    const row = await this.findRow<Found>(
       viewer,
       named,
       'file',
@@ -154,19 +154,19 @@ export class SnippetsQueries {
   }
 
   /** Returns the origin of a snippet. Errors: NotFound of the snippet, or if its origin is unknown. */
-  async findUserAgentDetail(viewer: Viewer, named: NamedSnippet): Promise<UserAgentDetail> {
+  async findUserAgentDetail(viewer: Viewer, named: SnippetKey): Promise<UserAgentDetail> {
     const select = 'select i.user_agent, i.ip_address from snippets i';
-    return requireUserAgentDetail(await this.found<UserAgentDetail>(viewer, named, 'origin', select));
+    return requireUserAgentDetail(await this.findRow<UserAgentDetail>(viewer, named, 'origin', select));
   }
 
   /** Locks the snippet for a change. Errors: NotFound if the viewer sees no such snippet. */
-  lock(tx: Tx, viewer: Viewer, named: NamedSnippet): Promise<LockedSnippet> {
-    return this.found(viewer, named, 'lock', 'select i.id, now() as at from snippets i', undefined, tx);
+  lockSnippet(tx: Tx, viewer: Viewer, named: SnippetKey): Promise<LockedSnippet> {
+    return this.findRow(viewer, named, 'lock', 'select i.id, now() as at from snippets i', undefined, tx);
   }
 
-  private async found<R>(
+  private async findRow<R>(
     viewer: Viewer,
-    { place, id }: NamedSnippet,
+    { place, id }: SnippetKey,
     what: string,
     select: string,
     more?: unknown,
@@ -176,7 +176,7 @@ export class SnippetsQueries {
     const values = [...readerValues(viewer, place), id, more];
     const of = place ? 'project' : 'personal';
     const text = `${select} where i.id = ${ID} and ${VISIBLE[of]}${tx ? ' for update of i' : ''}`;
-    const statement = this.kept.statement(`snippets_${of}_${what}`, values, () => ({ text, values }));
+    const statement = this.kept.findOrCompose(`snippets_${of}_${what}`, values, () => ({ text, values }));
     const [row] = await (tx ?? this.database).run<R>(statement);
     if (!row) throw new NotFound(snippetKind.resource);
     return row;
@@ -184,11 +184,11 @@ export class SnippetsQueries {
 }
 
 function readsSnippets(viewer: Viewer, place: ParentFacts): boolean {
-  return reads(snippetKind.feature, place, readerOf(viewer, place));
+  return canReadFeature(snippetKind.feature, place, createReader(viewer, place));
 }
 
 /** Returns the first five parameters of every statement here. Administrators count as members of personal snippets. */
 function readerValues(viewer: Viewer, place: SnippetPlace): unknown[] {
-  const isMember = place ? readerOf(viewer, place).isMember : viewer.isAdmin;
+  const isMember = place ? createReader(viewer, place).isMember : viewer.isAdmin;
   return [place?.id ?? null, viewer.userId, isMember, viewer.isExternal, place?.fullPath ?? null];
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { snippetEvents } from '@rookery/contracts';
 import { Forbidden, InvalidParameters, Refused } from '@rookery/kernel';
 import type { SignedInViewer, Visibility } from '@rookery/kernel';
-import { prepared, Work } from '@rookery/persistence';
+import { prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { toUserAgentColumns } from '../../base/noteables/user-agent-detail';
 import type { UserAgentParams } from '../../base/noteables/user-agent-detail';
@@ -15,7 +15,7 @@ import type { SnippetInput } from './snippet.entity';
 import { snippetKind } from './snippet.kind';
 import { snippetPolicy } from './snippet.policy';
 import { SnippetsQueries } from './snippets.queries';
-import type { NamedSnippet, SnippetPlace } from './snippets.queries';
+import type { SnippetKey, SnippetPlace } from './snippets.queries';
 
 /** Fields for the only file of a snippet. Shape: `content` and `file_name` stand for `files`. */
 interface OneFile {
@@ -31,7 +31,7 @@ export interface SnippetChange extends SnippetInput, OneFile {
   readonly files?: readonly FileAction[];
 }
 
-const existingFiles = prepared(
+const existingFiles = prepareStatement(
   'snippet_files_known',
   'select f.id, f.path, octet_length(f.content) as bytes from snippet_files f where f.snippet_id = $1::bigint order by f.id',
 );
@@ -51,7 +51,7 @@ export class SnippetsService {
     const { title, description = null, visibility } = input;
     const files = filesAfter([], newFiles(input));
     const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...toUserAgentColumns(input) };
-    const snippet = Snippet.write(origin, { title, description, visibility });
+    const snippet = Snippet.create(origin, { title, description, visibility });
     const id = await this.work.run(async (tx) => {
       // The callback can run again after a conflict, so that each run saves a row of its own.
       const { id: createdId } = await tx.manager.save(tx.manager.create(Snippet, { ...snippet }));
@@ -64,7 +64,7 @@ export class SnippetsService {
   /**
    * Changes a snippet. Errors: NotFound, Forbidden, Refused for one file of several; Invalid by field, also for files.
    */
-  async update(viewer: SignedInViewer, named: NamedSnippet, changes: SnippetChange): Promise<string> {
+  async update(viewer: SignedInViewer, named: SnippetKey, changes: SnippetChange): Promise<string> {
     const { files, content, file_name, ...input } = changes;
     await this.work.run(async (tx) => {
       const { snippet, at } = await this.lockForChange(tx, viewer, named);
@@ -80,7 +80,7 @@ export class SnippetsService {
   }
 
   /** Deletes a snippet with its notes. `check` receives its last change and may refuse. Errors: NotFound, Forbidden. */
-  async remove(viewer: SignedInViewer, named: NamedSnippet, check: (updatedAt: Date) => void): Promise<void> {
+  async remove(viewer: SignedInViewer, named: SnippetKey, check: (updatedAt: Date) => void): Promise<void> {
     await this.work.run(async (tx) => {
       const { snippet } = await this.lockForChange(tx, viewer, named);
       const { id, projectId: project_id } = snippet;
@@ -97,9 +97,9 @@ export class SnippetsService {
   private async lockForChange(
     tx: Tx,
     viewer: SignedInViewer,
-    named: NamedSnippet,
+    named: SnippetKey,
   ): Promise<{ snippet: Snippet; at: Date }> {
-    const { id, at } = await this.queries.lock(tx, viewer, named);
+    const { id, at } = await this.queries.lockSnippet(tx, viewer, named);
     const snippet = await tx.manager.findOneByOrFail(Snippet, { id });
     const isAllowed = named.place
       ? snippetPolicy.mayChange(viewer, named.place, snippet)

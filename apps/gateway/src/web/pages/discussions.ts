@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
 import { hiddenToken, pageNumber, pagesNav, renderTime, userLink } from '../page';
-import type { Html, PageRequest, ShownUser } from '../page';
+import type { Html, PageRequest, UserSummary } from '../page';
 
 interface Suggestion {
   readonly id: number;
@@ -12,7 +12,7 @@ interface Suggestion {
 interface Note {
   readonly id: number;
   readonly body: string;
-  readonly author: ShownUser | null;
+  readonly author: UserSummary | null;
   readonly system: boolean;
   readonly created_at: string;
   readonly resolvable: boolean;
@@ -36,9 +36,9 @@ const PER_PAGE = 20;
 const MAX_RENDERED = 200_000;
 
 /** HTML of notes by their ids. */
-type Texts = ReadonlyMap<number, Html>;
+type RenderedTexts = ReadonlyMap<number, Html>;
 
-function rendered(discussions: readonly Discussion[]): Texts {
+function renderTexts(discussions: readonly Discussion[]): RenderedTexts {
   let left = MAX_RENDERED;
   return new Map(
     discussions
@@ -50,7 +50,7 @@ function rendered(discussions: readonly Discussion[]): Texts {
   );
 }
 
-/** Renders a page of the discussion of a noteable, with forms for signed-in users. Shape: `noteablePath` is its API path. */
+/** Renders a page of the discussion of a noteable, with forms for signed-in users. `noteablePath` is its API path. */
 export async function showDiscussions(request: PageRequest, noteablePath: string): Promise<Html> {
   // The API shows discussions to people who are signed in only.
   if (!request.username)
@@ -59,7 +59,7 @@ export async function showDiscussions(request: PageRequest, noteablePath: string
     </p>`;
   const query = { page: pageNumber(request), per_page: PER_PAGE };
   const { data, headers } = await request.api.answer<readonly Discussion[]>(`${noteablePath}/discussions`, query);
-  const texts = rendered(data);
+  const texts = renderTexts(data);
   return html`<section aria-labelledby="discussion">
     <h2 id="discussion">Discussion</h2>
     ${data.map((discussion) => showDiscussion(request, texts, discussion))}${pagesNav(request, headers)}${commentForm(request)}
@@ -92,7 +92,7 @@ export async function diffThreads(
   if (found === null) return { of: () => html``, isWhole: false };
   const { data, headers } = found;
   const threads = data.filter(({ notes: [first] }) => first?.position);
-  const texts = rendered(threads);
+  const texts = renderTexts(threads);
   return {
     of: (path) =>
       html`${threads
@@ -102,7 +102,7 @@ export async function diffThreads(
   };
 }
 
-function showDiscussion(request: PageRequest, texts: Texts, discussion: Discussion): Html {
+function showDiscussion(request: PageRequest, texts: RenderedTexts, discussion: Discussion): Html {
   const [first, ...replies] = discussion.notes;
   if (!first) return html``;
   if (first.system)
@@ -113,7 +113,7 @@ function showDiscussion(request: PageRequest, texts: Texts, discussion: Discussi
   return html`${showNote(request, texts, first, false)}${replies.map((note) => showNote(request, texts, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
 }
 
-function showNote(request: PageRequest, texts: Texts, note: Note, isReply: boolean): Html {
+function showNote(request: PageRequest, texts: RenderedTexts, note: Note, isReply: boolean): Html {
   const { position } = note;
   const line = position?.new_line ?? position?.old_line;
   const place = position

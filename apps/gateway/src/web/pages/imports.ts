@@ -39,11 +39,11 @@ export async function importPage(request: PageRequest, place: string): Promise<P
     content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a></p>
       <h1>Import</h1>
       <p role="status"><span class="state">${status}</span> ${type ? html`from ${type.replaceAll('_', ' ')}` : ''}</p>
-      ${problem ? html`<p class="problem">${problem}</p>` : ''} ${countsOf(found)} ${failuresOf(failed)}`,
+      ${problem ? html`<p class="problem">${problem}</p>` : ''} ${renderCounts(found)} ${renderFailures(failed)}`,
   };
 }
 
-function countsOf({ stats }: ProjectImport): Html {
+function renderCounts({ stats }: ProjectImport): Html {
   const { fetched = {}, imported = {} } = stats ?? {};
   const kinds = Object.keys(fetched);
   if (kinds.length === 0) return html``;
@@ -68,7 +68,7 @@ function countsOf({ stats }: ProjectImport): Html {
   </table>`;
 }
 
-function failuresOf(failed: readonly FailedRelation[]): Html {
+function renderFailures(failed: readonly FailedRelation[]): Html {
   if (failed.length === 0) return html``;
   return html`<h2>Not imported</h2>
     <ul class="list">

@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
-import type { Html, Page, PageRequest, ShownUser } from '../page';
+import type { Html, Page, PageRequest, UserSummary } from '../page';
 
-interface Item {
+interface ListedNoteable {
   readonly iid: number;
   readonly title: string;
   readonly state: string;
-  readonly author: ShownUser | null;
+  readonly author: UserSummary | null;
   readonly created_at: string;
 }
 interface Todo {
@@ -17,7 +17,7 @@ interface Todo {
   readonly target_url: string;
   readonly target: { readonly title?: string } | null;
   readonly body: string;
-  readonly author: ShownUser | null;
+  readonly author: UserSummary | null;
   readonly created_at: string;
   readonly project?: { readonly path_with_namespace: string } | null;
   readonly group?: { readonly full_path?: string; readonly name?: string } | null;
@@ -33,7 +33,7 @@ export async function itemsPage(
 ): Promise<Page> {
   const state = STATES.find((one) => one === request.query.get('state')) ?? 'opened';
   const query = { state, page: pageNumber(request), per_page: 20 };
-  const { data, headers } = await request.api.answer<readonly Item[]>(
+  const { data, headers } = await request.api.answer<readonly ListedNoteable[]>(
     `/projects/${encodeURIComponent(place)}/${segment}`,
     query,
   );
@@ -42,7 +42,7 @@ export async function itemsPage(
     title: `${noun} · ${place}`,
     content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a></p>
       <h1>${noun}</h1>
-      ${choices(request, STATES, state)}
+      ${renderChoices(request, STATES, state)}
       <ul class="list">
         ${data.map((item) => html`<li><a href="${sitePath(place, '-', segment, String(item.iid))}">${item.title}</a> <span class="state ${item.state}">${item.state}</span><br /><span class="soft">${sign}${item.iid} by ${userLink(item.author)}, ${renderTime(item.created_at)}</span></li>`)}
       </ul>
@@ -67,7 +67,7 @@ export async function todosPage(request: PageRequest): Promise<Page> {
   return {
     title: 'To-do items',
     content: html`<h1>To-do items</h1>
-      ${choices(request, ['pending', 'done'], state)}${state === 'pending' && data.length > 0 ? all : ''}
+      ${renderChoices(request, ['pending', 'done'], state)}${state === 'pending' && data.length > 0 ? all : ''}
       <ul class="list">
         ${data.map((todo) => showTodo(request, todo))}
       </ul>
@@ -96,7 +96,7 @@ function localPath(url: string): string {
   return `${pathname}${hash}`;
 }
 
-function choices({ path }: PageRequest, states: readonly string[], current: string): Html {
+function renderChoices({ path }: PageRequest, states: readonly string[], current: string): Html {
   return html`<nav class="pages" aria-label="State">
     ${states.map((state) => (state === current ? html`<strong aria-current="page">${state}</strong>` : html`<a href="${path}?state=${state}">${state}</a>`))}
   </nav>`;

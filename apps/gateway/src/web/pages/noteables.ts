@@ -1,22 +1,22 @@
 import { html } from 'hono/html';
 import { renderMarkdown } from '../markdown';
 import { hiddenToken, pageNumber, pagesNav, Redirect, sitePath, renderTime, userLink } from '../page';
-import type { Html, Page, PageRequest, ShownUser } from '../page';
+import type { Html, Page, PageRequest, UserSummary } from '../page';
 import { rawText } from './code';
 import { showDiff } from './diffs';
 import type { FileDiff } from './diffs';
 import { actOnDiscussion, diffThreads, showDiscussions } from './discussions';
 
 /** Fields that issues, merge requests, epics and snippets share in the API, and some that only some of them have. */
-interface ShownNoteable {
+interface NoteableAnswer {
   readonly title: string;
   readonly description: string | null;
   readonly state?: string;
-  readonly author: ShownUser | null;
+  readonly author: UserSummary | null;
   readonly created_at: string;
   readonly labels?: readonly string[];
   readonly milestone?: { readonly title: string } | null;
-  readonly assignees?: readonly ShownUser[];
+  readonly assignees?: readonly UserSummary[];
   readonly due_date?: string | null;
   readonly confidential?: boolean;
   readonly source_branch?: string;
@@ -24,27 +24,37 @@ interface ShownNoteable {
   readonly detailed_merge_status?: string;
 }
 
-interface Kind {
+interface NoteablePageKind {
   readonly noun: string;
   readonly sign: string;
   readonly segment: string;
   readonly parent: 'projects' | 'groups';
 }
 
-export const ISSUES: Kind = { noun: 'Issue', sign: '#', segment: 'issues', parent: 'projects' };
-export const MERGE_REQUESTS: Kind = { noun: 'Merge request', sign: '!', segment: 'merge_requests', parent: 'projects' };
-export const EPICS: Kind = { noun: 'Epic', sign: '&', segment: 'epics', parent: 'groups' };
-export const SNIPPETS: Kind = { noun: 'Snippet', sign: '$', segment: 'snippets', parent: 'projects' };
+export const ISSUES: NoteablePageKind = { noun: 'Issue', sign: '#', segment: 'issues', parent: 'projects' };
+export const MERGE_REQUESTS: NoteablePageKind = {
+  noun: 'Merge request',
+  sign: '!',
+  segment: 'merge_requests',
+  parent: 'projects',
+};
+export const EPICS: NoteablePageKind = { noun: 'Epic', sign: '&', segment: 'epics', parent: 'groups' };
+export const SNIPPETS: NoteablePageKind = { noun: 'Snippet', sign: '$', segment: 'snippets', parent: 'projects' };
 
 /** Shows a noteable of a project or group with its discussion, and handles the forms below it. */
-export async function noteablePage(request: PageRequest, kind: Kind, place: string, number: string): Promise<Page> {
+export async function noteablePage(
+  request: PageRequest,
+  kind: NoteablePageKind,
+  place: string,
+  number: string,
+): Promise<Page> {
   const { segment, parent, noun, sign } = kind;
   const api = `/${parent}/${encodeURIComponent(place)}/${segment}/${encodeURIComponent(number)}`;
   if (request.form) {
-    await act(request, api, request.form);
+    await submitAction(request, api, request.form);
     throw new Redirect(request.path);
   }
-  const shown = await request.api.get<ShownNoteable>(api);
+  const shown = await request.api.get<NoteableAnswer>(api);
   const [content, discussions] = await Promise.all([
     kind === SNIPPETS ? rawText(request, `${api}/raw`) : null,
     showDiscussions(request, api),
@@ -59,13 +69,13 @@ export async function noteablePage(request: PageRequest, kind: Kind, place: stri
         ${state ? html`<span class="state ${state}">${state}</span> ` : ''}${shown.confidential ? 'confidential · ' : ''}by
         ${userLink(author)}, ${renderTime(created_at)}
       </p>
-      ${factsOf(shown)} ${kind === MERGE_REQUESTS ? html`<p><a href="${request.path}/diffs">Changes</a></p>` : ''}
+      ${renderFacts(shown)} ${kind === MERGE_REQUESTS ? html`<p><a href="${request.path}/diffs">Changes</a></p>` : ''}
       <div class="text">${renderMarkdown(description)}</div>
       ${content ? html`<pre><code>${content}</code></pre>` : ''} ${stateForm(request, state)} ${discussions}`,
   };
 }
 
-function factsOf(shown: ShownNoteable): Html {
+function renderFacts(shown: NoteableAnswer): Html {
   const { labels = [], milestone, assignees = [], due_date: due, source_branch: source, target_branch: target } = shown;
   const facts: (readonly [string, Html])[] = [];
   if (source) facts.push(['Branches', html`<code>${source}</code> into <code>${target}</code>`]);
@@ -94,7 +104,7 @@ function stateForm(request: PageRequest, state: string | undefined): Html {
   </form>`;
 }
 
-async function act(request: PageRequest, api: string, form: URLSearchParams): Promise<void> {
+async function submitAction(request: PageRequest, api: string, form: URLSearchParams): Promise<void> {
   const wanted = form.get('act');
   if (wanted === 'close' || wanted === 'reopen') await request.api.write('PUT', api, { state_event: wanted });
   else await actOnDiscussion(request, api, form);
@@ -108,7 +118,7 @@ export async function mergeRequestDiffsPage(request: PageRequest, place: string,
     throw new Redirect(request.path);
   }
   const [shown, { data, headers }, threads] = await Promise.all([
-    request.api.get<ShownNoteable>(api),
+    request.api.get<NoteableAnswer>(api),
     request.api.answer<readonly FileDiff[]>(`${api}/diffs`, { page: pageNumber(request), per_page: 20 }),
     diffThreads(request, api),
   ]);

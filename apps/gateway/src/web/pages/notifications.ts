@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { hiddenToken, Redirect, sitePath } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 
-/** A notification setting. Shape: `events` are its switches, which the API shows with the level `custom`. */
+/** A notification setting. `events` are its switches, which the API shows with the level `custom`. */
 interface Setting {
   readonly level: string;
   readonly notification_email?: string | null;
@@ -30,7 +30,7 @@ export async function notificationsPage(request: PageRequest, place: Notificatio
   const api = `${above}/notification_settings`;
   const setting = await request.api.get<Setting>(api);
   if (request.form) {
-    await request.api.write('PUT', api, changesOf(request.form, setting));
+    await request.api.write('PUT', api, readChanges(request.form, setting));
     throw new Redirect(`${request.path}?saved=yes`);
   }
   const levels = place === null ? LEVELS.slice(1) : LEVELS;
@@ -43,10 +43,10 @@ export async function notificationsPage(request: PageRequest, place: Notificatio
         ${hiddenToken(request)}
         <fieldset>
           <legend>Send me e-mails about</legend>
-          ${levels.map(([level, words]) => choice('radio', { name: 'level', value: level, words, on: isChosen(setting, level, place) }))}
+          ${levels.map(([level, words]) => renderChoice('radio', { name: 'level', value: level, words, on: isChosen(setting, level, place) }))}
         </fieldset>
-        ${setting.events ? switchesOf(setting.events) : ''}
-        ${place === null ? addressOf(setting.notification_email ?? '') : ''}
+        ${setting.events ? renderSwitches(setting.events) : ''}
+        ${place === null ? renderAddress(setting.notification_email ?? '') : ''}
         <button class="main">Save</button>
       </form>`,
   };
@@ -57,14 +57,14 @@ function isChosen({ level }: Setting, one: string, place: NotificationPlace | nu
   return (place === null && level === 'global' ? 'participating' : level) === one;
 }
 
-function switchesOf(events: Readonly<Record<string, boolean>>): Html {
+function renderSwitches(events: Readonly<Record<string, boolean>>): Html {
   return html`<fieldset>
     <legend>Events</legend>
-    ${Object.entries(events).map(([name, on]) => choice('checkbox', { name: 'event', value: name, words: name.replaceAll('_', ' '), on }))}
+    ${Object.entries(events).map(([name, on]) => renderChoice('checkbox', { name: 'event', value: name, words: name.replaceAll('_', ' '), on }))}
   </fieldset>`;
 }
 
-function addressOf(email: string): Html {
+function renderAddress(email: string): Html {
   return html`<p>
     <label>Address<input type="text" name="notification_email" value="${email}" autocomplete="email" /></label>
     <span class="soft">One of your confirmed addresses.</span>
@@ -78,7 +78,7 @@ interface Choice {
   readonly on: boolean;
 }
 
-function choice(type: 'radio' | 'checkbox', { name, value, words, on }: Choice): Html {
+function renderChoice(type: 'radio' | 'checkbox', { name, value, words, on }: Choice): Html {
   const input = on
     ? html`<input type="${type}" name="${name}" value="${value}" checked />`
     : html`<input type="${type}" name="${name}" value="${value}" />`;
@@ -86,7 +86,7 @@ function choice(type: 'radio' | 'checkbox', { name, value, words, on }: Choice):
 }
 
 /** Switches are sent only if the form showed them: an unchecked box and an absent one look alike in a form. */
-function changesOf(form: URLSearchParams, { events = {} }: Setting): object {
+function readChanges(form: URLSearchParams, { events = {} }: Setting): object {
   const on = new Set(form.getAll('event'));
   const email = form.get('notification_email');
   return {

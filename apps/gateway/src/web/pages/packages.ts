@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { pageNumber, pagesNav, sitePath, renderTime } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 
-interface ShownPackage {
+interface PackageAnswer {
   readonly id: number;
   readonly name: string;
   readonly version: string | null;
@@ -23,7 +23,7 @@ interface PackageFile {
 export async function packagesPage(request: PageRequest, place: string): Promise<Page> {
   const query = { page: pageNumber(request), per_page: 20, order_by: 'created_at', sort: 'desc' };
   const api = `/projects/${encodeURIComponent(place)}/packages`;
-  const { data, headers } = await request.api.answer<readonly ShownPackage[]>(api, query);
+  const { data, headers } = await request.api.answer<readonly PackageAnswer[]>(api, query);
   return {
     title: `Packages · ${place}`,
     content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a></p>
@@ -45,7 +45,7 @@ export async function packagesPage(request: PageRequest, place: string): Promise
 export async function packagePage(request: PageRequest, place: string, id: string): Promise<Page> {
   const api = `/projects/${encodeURIComponent(place)}/packages/${encodeURIComponent(id)}`;
   const [shown, { data: files, headers }] = await Promise.all([
-    request.api.get<ShownPackage>(api),
+    request.api.get<PackageAnswer>(api),
     request.api.answer<readonly PackageFile[]>(`${api}/package_files`, { page: pageNumber(request), per_page: 20 }),
   ]);
   const { name, version, package_type: type, status, created_at, last_downloaded_at } = shown;
@@ -69,13 +69,13 @@ export async function packagePage(request: PageRequest, place: string, id: strin
 function showFile({ file_name, size, file_sha256: digest, created_at }: PackageFile): Html {
   return html`<li>
     ${file_name}
-    <span class="soft">${sizeOf(size)}, ${renderTime(created_at)}</span
+    <span class="soft">${formatSize(size)}, ${renderTime(created_at)}</span
     >${digest ? html`<br /><code>sha256 ${digest}</code>` : ''}
   </li>`;
 }
 
 /** Shape: `512 bytes`, `1.5 KiB`, `20.0 MiB`. */
-function sizeOf(bytes: number): string {
+function formatSize(bytes: number): string {
   if (bytes < 1024) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   const isLarge = bytes >= 1024 ** 2;
   return `${(bytes / 1024 ** (isLarge ? 2 : 1)).toFixed(1)} ${isLarge ? 'MiB' : 'KiB'}`;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { ApiRefused } from '../api-calls';
 import { renderMarkdown } from '../markdown';
 import { pageNumber, pagesNav, sitePath, renderTime, userLink } from '../page';
-import type { Html, Page, PageRequest, ShownUser } from '../page';
+import type { Html, Page, PageRequest, UserSummary } from '../page';
 import { isImporting } from './imports';
 import { isMarkdown, listFiles, rawText } from './code';
 import type { TreeEntry } from './code';
@@ -26,7 +26,7 @@ interface Event {
   readonly action_name: string;
   readonly target_type: string | null;
   readonly target_title: string | null;
-  readonly author: ShownUser | null;
+  readonly author: UserSummary | null;
   readonly created_at: string;
   readonly push_data?: {
     readonly commit_count: number;
@@ -40,12 +40,12 @@ export async function placePage(request: PageRequest, place: string): Promise<Pa
   const project = await request.api.find<Project>(`/projects/${encodeURIComponent(place)}`);
   if (project) return projectPage(request, project);
   const group = await request.api.find<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' });
-  if (group) return groupOf(request, group);
+  if (group) return renderGroup(request, group);
   return userPage(request, place);
 }
 
 export async function groupPage(request: PageRequest, place: string): Promise<Page> {
-  return groupOf(
+  return renderGroup(
     request,
     await request.api.get<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' }),
   );
@@ -60,7 +60,7 @@ async function projectPage(request: PageRequest, project: Project): Promise<Page
   const readme = files?.find(({ type, name }) => type === 'blob' && /^readme(\.\w+)?$/i.test(name));
   return {
     title: place,
-    content: html`<p class="crumbs">${crumbs(place)}</p>
+    content: html`<p class="crumbs">${renderCrumbs(place)}</p>
       <h1>${project.name}</h1>
       <div class="text">${renderMarkdown(project.description)}</div>
       <p>
@@ -83,7 +83,7 @@ async function projectPage(request: PageRequest, project: Project): Promise<Page
               ${listFiles(place, branch, '', files)}`
           : ''
       }
-      ${readme && branch ? await showReadme(request, id, branch, readme) : ''} ${activityOf(events)}`,
+      ${readme && branch ? await showReadme(request, id, branch, readme) : ''} ${renderActivity(events)}`,
   };
 }
 
@@ -95,7 +95,7 @@ async function showReadme(request: PageRequest, id: number, branch: string, { pa
     <div class="text">${isMarkdown(path) ? renderMarkdown(text) : html`<pre>${text}</pre>`}</div>`;
 }
 
-async function groupOf(request: PageRequest, { full_path: place, full_name, description }: Group): Promise<Page> {
+async function renderGroup(request: PageRequest, { full_path: place, full_name, description }: Group): Promise<Page> {
   const api = `/groups/${encodeURIComponent(place)}`;
   const [groups, { data: projects, headers }] = await Promise.all([
     request.api.get<readonly Group[]>(`${api}/subgroups`, { per_page: 100 }),
@@ -107,7 +107,7 @@ async function groupOf(request: PageRequest, { full_path: place, full_name, desc
   ]);
   return {
     title: place,
-    content: html`<p class="crumbs">${crumbs(place)}</p>
+    content: html`<p class="crumbs">${renderCrumbs(place)}</p>
       <h1>${full_name}</h1>
       <div class="text">${renderMarkdown(description)}</div>
       ${request.username ? html`<p><a href="${sitePath('groups', place, '-', 'notifications')}">Notifications</a></p>` : ''}
@@ -125,7 +125,7 @@ async function groupOf(request: PageRequest, { full_path: place, full_name, desc
 }
 
 async function userPage(request: PageRequest, username: string): Promise<Page> {
-  const [user] = (await request.api.find<readonly (ShownUser & { id: number })[]>('/users', { username })) ?? [];
+  const [user] = (await request.api.find<readonly (UserSummary & { id: number })[]>('/users', { username })) ?? [];
   if (!user) throw new ApiRefused(404, '404 Not Found');
   const events = await request.api.find<readonly Event[]>(`/users/${user.id}/events`, {
     per_page: 20,
@@ -135,7 +135,7 @@ async function userPage(request: PageRequest, username: string): Promise<Page> {
     title: user.name,
     content: html`<h1>${user.name}</h1>
       <p class="facts">@${user.username}</p>
-      ${activityOf(events)}`,
+      ${renderActivity(events)}`,
   };
 }
 
@@ -169,21 +169,21 @@ function listProjects(projects: readonly Project[]): Html {
   </ul>`;
 }
 
-function activityOf(events: readonly Event[] | null): Html {
+function renderActivity(events: readonly Event[] | null): Html {
   if (!events || events.length === 0) return html``;
   return html`<h2>Activity</h2>
     <ul class="list">
-      ${events.map((event) => html`<li>${userLink(event.author)} ${event.action_name} ${objectOf(event)} <span class="soft">${renderTime(event.created_at)}</span></li>`)}
+      ${events.map((event) => html`<li>${userLink(event.author)} ${event.action_name} ${renderObject(event)} <span class="soft">${renderTime(event.created_at)}</span></li>`)}
     </ul>`;
 }
 
-function objectOf({ target_type: type, target_title: title, push_data: push }: Event): Html {
+function renderObject({ target_type: type, target_title: title, push_data: push }: Event): Html {
   if (push) return html`${push.ref ?? ''}${push.commit_title ? html`: ${push.commit_title}` : ''}`;
   return html`${(type ?? '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()} ${title ?? ''}`;
 }
 
 /** Links to each group above. */
-function crumbs(place: string): Html {
+function renderCrumbs(place: string): Html {
   const parts = place.split('/');
   return html`${parts.map((part, at) => html`${at > 0 ? ' / ' : ''}<a href="${sitePath(...parts.slice(0, at + 1))}">${part}</a>`)}`;
 }

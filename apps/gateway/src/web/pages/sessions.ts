@@ -10,12 +10,12 @@ export function sessionsPage(request: PageRequest, sessions: readonly ListedWebS
     content: html`<h1>Sessions</h1>
       <p>Browsers in which you are signed in. A session ends also when its access token is revoked or expires.</p>
       <ul class="list">
-        ${sessions.map((session) => itemOf(request, session))}
+        ${sessions.map((session) => renderSession(request, session))}
       </ul>`,
   };
 }
 
-function itemOf(request: PageRequest, session: ListedWebSession): Html {
+function renderSession(request: PageRequest, session: ListedWebSession): Html {
   const { id, user_agent: browser, ip, token_name: token, is_current: isCurrent } = session;
   return html`<li>
     <strong>${browser ?? 'Unknown browser'}</strong> ${isCurrent ? html`<span class="label">this browser</span>` : ''}

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Page, PageRequest } from '../page';
 
-/** Shows the form in which a user signs in with an access token. Shape: `problem` says why the last token was refused. */
+/** Shows the form in which a user signs in with an access token. `problem` says why the last token was refused. */
 export function signInPage({ query, form }: PageRequest, problem: string | null): Page {
   const next = safeNext(form?.get('next') ?? query.get('next'));
   return {

@@ -165,15 +165,15 @@ function bytes(start: number, end: number, waits: boolean): Readable {
 
 /** Project 1 is public and has two paths; project 2 is private. */
 const resolver: ScopeResolver = {
-  project: (ref, viewer) => {
+  findProject: (ref, viewer) => {
     const id = ref === 'group/sub/project' || ref === 'a/b' ? 1 : ref;
     const isKnown = id === 1 || (id === 2 && viewer.userId !== null);
     // The caller with the id 8 is a guest.
     const level = viewer.userId === null ? 0 : viewer.userId === 8 ? 10 : 30;
     return Promise.resolve(isKnown ? ({ kind: 'project', id, level } as ProjectScope) : null);
   },
-  group: () => Promise.resolve(null),
-  fresh: () => Promise.resolve(),
+  findGroup: () => Promise.resolve(null),
+  requireFresh: () => Promise.resolve(),
 };
 const callers: CallerSource = { confirm: () => Promise.resolve({ version: 100, epoch: 'e1', outcome: 'holds' }) };
 

@@ -43,17 +43,17 @@ export class HistoriesService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Compares the log with its database. Shape: `isBoot` starts a life in any case. */
-  async compare(isBoot: boolean): Promise<void> {
+  /** Compares the log with its database. `isBoot` starts a life in any case. */
+  async compareHistory(isBoot: boolean): Promise<void> {
     const head = await this.work.run(async (tx) => {
       const kept = await lockHead(tx);
       const isOther = kept.history !== kept.now;
-      const next = isOther && kept.history !== '' ? await this.rewrite(tx, kept.version) : null;
+      const next = isOther && kept.history !== '' ? await this.rewriteLog(tx, kept.version) : null;
       if (isOther && !next) await tx.query(ADOPT);
       if (isOther || isBoot) await tx.query(BEGIN_LIFE);
       return next;
     });
-    this.announce(head, 'the database was replaced');
+    this.announceHead(head, 'the database was replaced');
   }
 
   /**
@@ -64,17 +64,17 @@ export class HistoriesService {
     const head = await this.work.run(async (tx) => {
       const kept = await lockHead(tx);
       if (kept.epoch !== reader.epoch) return null;
-      const next = await this.rewrite(tx, Math.max(kept.version, reader.version));
+      const next = await this.rewriteLog(tx, Math.max(kept.version, reader.version));
       await tx.query(BEGIN_LIFE);
       return next;
     });
-    this.announce(head, 'a reader is ahead of the log');
+    this.announceHead(head, 'a reader is ahead of the log');
   }
 
   /** Starts another history at the request of an operator. */
   async startHistory(): Promise<LogHead> {
-    const head = await this.work.run(async (tx) => this.rewrite(tx, (await lockHead(tx)).version));
-    this.announce(head, 'an operator requested it');
+    const head = await this.work.run(async (tx) => this.rewriteLog(tx, (await lockHead(tx)).version));
+    this.announceHead(head, 'an operator requested it');
     return head;
   }
 
@@ -98,19 +98,19 @@ export class HistoriesService {
     this.recordedAt.set(service, Date.now());
   }
 
-  private async rewrite(tx: Tx, after: number): Promise<LogHead> {
+  private async rewriteLog(tx: Tx, after: number): Promise<LogHead> {
     await tx.allowLongStatements();
     // Above any version this process has sent: the answer of a write must not contain a version above the log.
-    const first = Math.max(after, this.watch.latest ?? 0) + 1;
+    const first = Math.max(after, this.watch.newestHead ?? 0) + 1;
     await tx.query('delete from directory_changes');
     const [written] = await tx.query<{ last: number }>(REWRITE_LOG, [first]);
     const [next] = await tx.query<LogHead>(NEXT_EPOCH, [written?.last ?? first, READERS_WITHIN_MS]);
     return next as LogHead;
   }
 
-  private announce(head: LogHead | null, why: string): void {
+  private announceHead(head: LogHead | null, why: string): void {
     if (!head) return;
-    this.watch.moved(head);
+    this.watch.noteMove(head);
     this.logger.warn({ ...head, why }, 'started another history of the directory');
   }
 }

@@ -37,7 +37,7 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(IS_SERVING) private readonly isServing: boolean,
   ) {
     this.follower = new Follower('the history of the database', logger, async (signal) => {
-      await this.check();
+      await this.checkHistory();
       this.onKnown();
       await pause(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       return true;
@@ -57,9 +57,9 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
     this.onKnown();
   }
 
-  private async check(): Promise<void> {
-    if (this.hasBegun && (await this.watch.read())?.is_other === false) return;
-    await this.histories.compare(!this.hasBegun);
+  private async checkHistory(): Promise<void> {
+    if (this.hasBegun && (await this.watch.readRow())?.is_other === false) return;
+    await this.histories.compareHistory(!this.hasBegun);
     this.hasBegun = true;
   }
 }

@@ -4,9 +4,8 @@ import { reachedProjectsSql } from './reach-sql';
 import { gatheredGroupsSql, reachedTreeSql } from './reached-groups-sql';
 
 /**
- * Boolean SQL: the viewer can see the project `p`. The two sub-selects are evaluated once for the whole list.
- * Shape: `user` is an SQL expression; the text contains it only for viewers who are not administrators. Source: ADR
- * 0063.
+ * Boolean SQL: the viewer can see the project `p`. The two sub-selects are evaluated once for the whole list. `user` is
+ * an SQL expression; the text contains it only for viewers who are not administrators. Source: ADR 0063.
  */
 export function visibleProjectsSql(viewer: Viewer, user: string): string {
   if (viewer.isAdmin) return 'true';

@@ -3,9 +3,9 @@ import type { Viewer } from '@rookery/kernel';
 import { OWN_TABLES } from './reach-sql';
 
 /**
- * Boolean SQL: the viewer can see this group. The same rule as kernel's `maySee`, for groups that a statement
- * joins. Shape: `namespace` is the alias of a row of `namespaces`; `user` is an SQL expression of the viewer's id,
- * which the text contains only for viewers who are not administrators.
+ * Boolean SQL: the viewer can see this group. The same rule as kernel's `maySee`, for groups that a statement joins.
+ * `namespace` is the alias of a row of `namespaces`; `user` is an SQL expression of the viewer's id, which the text
+ * contains only for viewers who are not administrators.
  */
 export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: string; user: string }): string {
   if (viewer.isAdmin) return 'true';

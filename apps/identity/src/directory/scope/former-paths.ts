@@ -1,7 +1,7 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Database } from '@rookery/persistence';
 
-const FORMER_PROJECT = prepared(
+const FORMER_PROJECT = prepareStatement(
   'former-project',
   `select project_id from redirect_routes where path = lower($1) and project_id is not null`,
 );

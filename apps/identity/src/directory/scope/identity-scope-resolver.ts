@@ -3,7 +3,7 @@ import type { GroupScope, NamespaceFacts, ProjectScope, ScopeResolver } from '@r
 import { groupLevelSql, projectLevelSql } from '@rookery/directory';
 import type { Viewer } from '@rookery/kernel';
 import { maySee } from '@rookery/kernel';
-import { Database, instantSql, prepared } from '@rookery/persistence';
+import { Database, instantSql, prepareStatement } from '@rookery/persistence';
 import { forkSql, mergeSettingsSql, readOnlyGroupSql, readOnlySql } from '../change-states';
 import { formerProjectId } from './former-paths';
 import { OWN_TABLES } from '../reach/reach-sql';
@@ -35,20 +35,20 @@ const fromProjects = `select ${PROJECT} as project, ${NAMESPACE} as namespace, $
   from projects p join namespaces n on n.id = p.namespace_id`;
 const fromGroups = `select ${NAMESPACE} as namespace, ${inGroup} as level from namespaces n where n.kind = 'group'`;
 
-const PROJECT_BY_ID = prepared('scope-project-by-id', `${fromProjects} where p.id = $2`);
-const PROJECT_BY_PATH = prepared(
+const PROJECT_BY_ID = prepareStatement('scope-project-by-id', `${fromProjects} where p.id = $2`);
+const PROJECT_BY_PATH = prepareStatement(
   'scope-project-by-path',
   `${fromProjects} where lower(n.full_path) = lower($2) and lower(p.path) = lower($3)`,
 );
-const GROUP_BY_ID = prepared('scope-group-by-id', `${fromGroups} and n.id = $2`);
-const GROUP_BY_PATH = prepared('scope-group-by-path', `${fromGroups} and lower(n.full_path) = lower($2)`);
+const GROUP_BY_ID = prepareStatement('scope-group-by-id', `${fromGroups} and n.id = $2`);
+const GROUP_BY_PATH = prepareStatement('scope-group-by-path', `${fromGroups} and lower(n.full_path) = lower($2)`);
 
 /** Scope resolver of identity. It reads identity's own tables, which are always up to date. */
 @Injectable()
 export class IdentityScopeResolver implements ScopeResolver {
   constructor(private readonly db: Database) {}
 
-  async project(ref: number | string, viewer: Viewer): Promise<ProjectScope | null> {
+  async findProject(ref: number | string, viewer: Viewer): Promise<ProjectScope | null> {
     const [row] = await this.projectRows(ref, viewer.userId);
     if (!row || !maySee(viewer, row.project.visibility, row.level)) return null;
     const { project, namespace, level } = row;
@@ -62,7 +62,7 @@ export class IdentityScopeResolver implements ScopeResolver {
     };
   }
 
-  async group(ref: number | string, viewer: Viewer): Promise<GroupScope | null> {
+  async findGroup(ref: number | string, viewer: Viewer): Promise<GroupScope | null> {
     const statement = typeof ref === 'number' ? GROUP_BY_ID : GROUP_BY_PATH;
     const [row] = await this.db.prepared<Row>(statement, [viewer.userId, ref]);
     if (!row || !maySee(viewer, row.namespace.visibility, row.level)) return null;
@@ -72,11 +72,11 @@ export class IdentityScopeResolver implements ScopeResolver {
   async formerProject(fullPath: string, viewer: Viewer): Promise<ProjectScope | null> {
     const id = await formerProjectId(this.db, fullPath);
     // Resolved in any case, so that a hidden project at a new path takes as long as a path that never existed.
-    return this.project(id ?? 0, viewer);
+    return this.findProject(id ?? 0, viewer);
   }
 
   /** Resolves at once: there is no copy to wait for. */
-  fresh(): Promise<void> {
+  requireFresh(): Promise<void> {
     return Promise.resolve();
   }
 

@@ -13,11 +13,11 @@ export class AccountMailsController {
 
   @Internal('POST', INTERNAL_PATHS.accountMails, INTERNAL_CALLERS.accountMails)
   async facts({ body }: InternalRequest): Promise<AccountMailsAnswer> {
-    return { mails: await this.mails.answer(questionsIn(body['mails'])) };
+    return { mails: await this.mails.answerQuestions(parseQuestions(body['mails'])) };
   }
 }
 
-function questionsIn(sent: unknown): AccountMailRequest[] {
+function parseQuestions(sent: unknown): AccountMailRequest[] {
   if (!Array.isArray(sent) || sent.length > MAX_ACCOUNT_MAILS) throw new InvalidParameters(['mails is invalid']);
   return sent.map((one: Partial<AccountMailRequest> | null) => {
     const { template, recipient_id, subject_id } = one ?? {};

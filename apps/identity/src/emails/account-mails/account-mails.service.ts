@@ -5,7 +5,7 @@ import { Work } from '@rookery/persistence';
 
 /** Facts by question. A question without facts means that no e-mail is sent. */
 export type AccountMailAnswers = ReadonlyMap<AccountMailRequest, AccountMailFacts>;
-type Answers = (tx: Tx, questions: readonly AccountMailRequest[]) => Promise<AccountMailAnswers>;
+type AnswerMails = (tx: Tx, questions: readonly AccountMailRequest[]) => Promise<AccountMailAnswers>;
 
 /**
  * Contents and recipients of account e-mails at the time of sending. Questions about settled matters, or for recipients
@@ -14,17 +14,17 @@ type Answers = (tx: Tx, questions: readonly AccountMailRequest[]) => Promise<Acc
  */
 @Injectable()
 export class AccountMailsService {
-  private readonly sources = new Map<AccountMailTemplate, Answers>();
+  private readonly sources = new Map<AccountMailTemplate, AnswerMails>();
 
   constructor(private readonly work: Work) {}
 
   /** Registers the source of facts for these templates. */
-  registerSource(templates: readonly AccountMailTemplate[], answers: Answers): void {
+  registerSource(templates: readonly AccountMailTemplate[], answers: AnswerMails): void {
     for (const template of templates) this.sources.set(template, answers);
   }
 
   /** Returns one answer per question, in order. */
-  async answer(questions: readonly AccountMailRequest[]): Promise<(AccountMailFacts | null)[]> {
+  async answerQuestions(questions: readonly AccountMailRequest[]): Promise<(AccountMailFacts | null)[]> {
     const facts = await this.work.run(async (tx) => {
       const found = new Map<AccountMailRequest, AccountMailFacts>();
       for (const source of new Set(this.sources.values())) {

@@ -24,7 +24,7 @@ export class ExportMails {
     return mapFacts(questions, ({ subject_id: id, recipient_id }) => {
       const recipient = recipients.get(recipient_id);
       if (!recipient) return null;
-      const link = this.links.api(`dependency_list_exports/${id}/download`);
+      const link = this.links.apiUrl(`dependency_list_exports/${id}/download`);
       return { address: recipient.email, name: recipient.name, link, token: null };
     });
   }

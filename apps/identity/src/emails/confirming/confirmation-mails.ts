@@ -35,7 +35,7 @@ export class ConfirmationMails {
     return mapFacts(questions, ({ subject_id, recipient_id }) => {
       const row = waiting.get(subject_id);
       const path = row?.user_id === recipient_id ? this.confirmations.pathFor(row) : null;
-      return row && path ? { address: row.email, name: row.name, link: this.links.web(path), token: null } : null;
+      return row && path ? { address: row.email, name: row.name, link: this.links.webUrl(path), token: null } : null;
     });
   }
 }

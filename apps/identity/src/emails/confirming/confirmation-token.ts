@@ -21,7 +21,7 @@ export function confirmationKeys(keys: ContextSigningKeys): readonly [Buffer, ..
  * id>.<43 URL-safe characters>`. Source: reference identity-and-import 10.5.
  */
 export function confirmationToken(of: Confirmable, key: Buffer): string {
-  return `${of.id}.${macOf(of, key).toString('base64url')}`;
+  return `${of.id}.${computeMac(of, key).toString('base64url')}`;
 }
 
 /** Returns the email id that a token claims, unverified. Shape: null for a malformed token. */
@@ -33,7 +33,7 @@ export function parseEmailId(token: string): number | null {
 export function isConfirmationToken(token: string, of: Confirmable, keys: readonly Buffer[]): boolean {
   const presented = Buffer.from(token.slice(token.indexOf('.') + 1), 'base64url');
   return keys.some((key) => {
-    const expected = macOf(of, key);
+    const expected = computeMac(of, key);
     return presented.length === expected.length && timingSafeEqual(presented, expected);
   });
 }
@@ -42,7 +42,7 @@ export function isExpired(of: Confirmable, now: Date): boolean {
   return now.getTime() - of.confirmation_requested_at.getTime() >= CONFIRMATION_DAYS * 86_400_000;
 }
 
-function macOf({ id, email, confirmation_requested_at: at }: Confirmable, key: Buffer): Buffer {
+function computeMac({ id, email, confirmation_requested_at: at }: Confirmable, key: Buffer): Buffer {
   return createHmac('sha256', key)
     .update(JSON.stringify([id, email.toLowerCase(), at.toISOString()]))
     .digest();

@@ -27,11 +27,12 @@ export class EmailConfirmationController {
     fails: [302, 400],
     answers: webPage(),
   })
-  async open({ params, isReadOnly }: Call<ConfirmEmail>): Promise<WebPage | string> {
+  async open({ params, isWriteForbidden }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
-    if (isReadOnly) return shown(async () => confirmationPage(await this.confirmations.addressOf(token), token));
-    await this.confirmations.confirm(token);
-    return this.links.web('users/confirmation/done');
+    if (isWriteForbidden)
+      return orErrorPage(async () => confirmationPage(await this.confirmations.findAddress(token), token));
+    await this.confirmations.confirmAddress(token);
+    return this.links.webUrl('users/confirmation/done');
   }
 
   @Endpoint('POST', '//users/confirmation', {
@@ -43,12 +44,12 @@ export class EmailConfirmationController {
     fails: [400],
     answers: webPage(),
   })
-  async confirm({ params, isReadOnly }: Call<ConfirmEmail>): Promise<WebPage> {
+  async confirm({ params, isWriteForbidden }: Call<ConfirmEmail>): Promise<WebPage> {
     const confirm = async (): Promise<WebPage> => {
-      await this.confirmations.confirm(params.confirmation_token);
+      await this.confirmations.confirmAddress(params.confirmation_token);
       return CONFIRMED;
     };
-    return isReadOnly ? shown(confirm) : confirm();
+    return isWriteForbidden ? orErrorPage(confirm) : confirm();
   }
 
   @Endpoint('GET', '//users/confirmation/done', {
@@ -64,7 +65,7 @@ export class EmailConfirmationController {
 }
 
 /** Renders a refusal as a page. */
-async function shown(make: () => Promise<WebPage>): Promise<WebPage> {
+async function orErrorPage(make: () => Promise<WebPage>): Promise<WebPage> {
   try {
     return await make();
   } catch (error) {

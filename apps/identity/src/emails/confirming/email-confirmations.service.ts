@@ -43,12 +43,12 @@ export class EmailConfirmationsService {
    * Requests that a link is sent to the address. Earlier links become invalid. Errors: TooManyRequests when the user
    * has requested too many: the recipients may not know this instance.
    */
-  async request(
+  async requestConfirmation(
     tx: Tx,
     email: { readonly id: number; readonly userId: number },
     actorId: number | null,
   ): Promise<void> {
-    if (actorId !== null) await this.count(tx, actorId);
+    if (actorId !== null) await this.countRequest(tx, actorId);
     const now = this.clock.now();
     await this.addresses.markConfirmationRequested(tx, email.id, now);
     tx.emit(
@@ -86,8 +86,8 @@ export class EmailConfirmationsService {
   }
 
   /**
-   * Returns the path of the confirmation link, relative to the root. Shape: null when the address needs no confirmation
-   * or the link has expired.
+   * Returns the path of the confirmation link, relative to the root. Returns null when the address needs no
+   * confirmation or the link has expired.
    */
   pathFor(email: Pick<EmailRecord, 'id' | 'email' | 'confirmed_at' | 'confirmation_requested_at'>): string | null {
     const { id, confirmed_at, confirmation_requested_at: at } = email;
@@ -100,7 +100,7 @@ export class EmailConfirmationsService {
   /**
    * Confirms an address, once. Errors: Refused for a token that is forged, used, replaced by a newer one or expired.
    */
-  async confirm(token: string): Promise<void> {
+  async confirmAddress(token: string): Promise<void> {
     await this.work.run(async (tx) => {
       // Locks the user first, like all changes of addresses.
       await tx.query(`select id from users where id = (select user_id from emails where id = $1) for update`, [
@@ -110,8 +110,8 @@ export class EmailConfirmationsService {
     });
   }
 
-  /** Returns the address of a link without changing anything. Errors: as in `confirm`. */
-  async addressOf(token: string): Promise<string> {
+  /** Returns the address of a link without changing anything. Errors: as in `confirmAddress`. */
+  async findAddress(token: string): Promise<string> {
     return (await this.pendingEmail(this.db, token)).email;
   }
 
@@ -130,7 +130,7 @@ export class EmailConfirmationsService {
    * Counts one request. Requests of a bot count for the user who created it, because users can create any number of
    * bots.
    */
-  private async count(tx: Tx, actorId: number): Promise<void> {
+  private async countRequest(tx: Tx, actorId: number): Promise<void> {
     const refusal = await this.increment(tx, actorId, 1);
     if (refusal) throw refusal;
   }

@@ -40,7 +40,7 @@ const plain = shownPlainFields<GroupRow>()(GROUP_FIELDS, 'list', {}, hashes);
 /** A group in a list. Source: reference identity-and-import 2.3. */
 export const group = presenter<GroupRow>('Group').fields({
   id: [int, (one) => one.id],
-  web_url: [text, (one, _, { links }) => links.web(`groups/${one.full_path}`)],
+  web_url: [text, (one, _, { links }) => links.webUrl(`groups/${one.full_path}`)],
   name: [text, (one) => one.name],
   path: [text, (one) => one.path],
   description: [text, (one) => one.description],

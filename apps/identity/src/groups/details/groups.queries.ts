@@ -46,13 +46,13 @@ export class GroupsQueries {
   ) {}
 
   /** Returns a group as this caller may see it. Errors: NotFound. */
-  async details(
+  async findDetails(
     group: { readonly id: number; readonly level: number },
     viewer: Viewer,
     shows: { readonly secrets: boolean; readonly projects: boolean; readonly attributes?: boolean },
   ): Promise<GroupDetailRow> {
     const [row, own, invited] = await Promise.all([
-      this.one(viewer, group.id, { attributes: viewer.isAdmin && shows.attributes === true }),
+      this.findGroup(viewer, group.id, { attributes: viewer.isAdmin && shows.attributes === true }),
       shows.projects ? this.projects.ofGroup(viewer, group.id) : undefined,
       shows.projects ? this.projects.sharedInto(viewer, group.id) : undefined,
     ]);
@@ -67,7 +67,7 @@ export class GroupsQueries {
   }
 
   /** Reads a group with those invited groups that the viewer can see; with attributes on request. */
-  private async one(
+  private async findGroup(
     viewer: Viewer,
     id: number,
     shows: { readonly attributes: boolean },

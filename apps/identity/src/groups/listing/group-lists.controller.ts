@@ -7,7 +7,7 @@ import { ListGroupsBelow, ListGroups } from './group-lists.dto';
 import { listedGroup } from './listed-group.presenter';
 import type { ListedGroupRow } from './listed-group-row';
 
-const BY_NAME = { orderBy: ['name'], sort: ['asc'], offsetCapFor: 'Group', anonymousOnly: true } as const;
+const BY_NAME = { orderBy: ['name'], sort: ['asc'], offsetCapFor: 'Group', isAnonymousOnly: true } as const;
 
 /** Lists of all groups and of subgroups. Source: reference identity-and-import 2.1, 2.2. */
 @Controller()
@@ -23,8 +23,8 @@ export class GroupListsController {
   })
   async list(call: Call<ListGroups>): Promise<Page<ListedGroupRow> | KeysetPage<ListedGroupRow>> {
     const { viewer, params, page, keyset } = call;
-    if (!keyset) return this.queries.page(viewer, params, page);
-    const rows = await this.queries.after(viewer, params, keyset.perPage, keyset.cursor);
+    if (!keyset) return this.queries.list(viewer, params, page);
+    const rows = await this.queries.listAfter(viewer, params, keyset.perPage, keyset.cursor);
     return keysetPage(keyset.perPage, rows, ({ name, id }) => ({ cursor: { name, id } }));
   }
 
@@ -37,7 +37,7 @@ export class GroupListsController {
     answers: page(listedGroup),
   })
   subgroups({ viewer, within, params, page }: Call<ListGroupsBelow, GroupScope>): Promise<Page<ListedGroupRow>> {
-    return this.queries.children(viewer, within, params, page);
+    return this.queries.listChildren(viewer, within, params, page);
   }
 
   @Endpoint('GET', '/groups/:id/descendant_groups', {
@@ -49,6 +49,6 @@ export class GroupListsController {
     answers: page(listedGroup),
   })
   descendants({ viewer, within, params, page }: Call<ListGroupsBelow, GroupScope>): Promise<Page<ListedGroupRow>> {
-    return this.queries.descendants(viewer, within, params, page);
+    return this.queries.listDescendants(viewer, within, params, page);
   }
 }

@@ -23,50 +23,57 @@ export type GroupCursor = Readonly<Record<string, unknown>>;
 export class GroupListsQueries {
   constructor(private readonly db: Database) {}
 
-  page(viewer: Viewer, params: GroupFilters, request: PageRequest): Promise<Page<ListedGroupRow>> {
-    return allGroups(viewer, params).page(this.db, request);
+  list(viewer: Viewer, params: GroupFilters, request: PageRequest): Promise<Page<ListedGroupRow>> {
+    return allGroups(viewer, params).readPage(this.db, request);
   }
 
   /** For anonymous callers: groups after the cursor, by name and id. Shape: one row more than `perPage`. */
-  after(viewer: Viewer, params: GroupFilters, perPage: number, cursor: GroupCursor | null): Promise<ListedGroupRow[]> {
+  listAfter(
+    viewer: Viewer,
+    params: GroupFilters,
+    perPage: number,
+    cursor: GroupCursor | null,
+  ): Promise<ListedGroupRow[]> {
     const list = allGroups(viewer, params).orderBy([['n.name', 'asc']]);
-    if (cursor !== null) list.after([cursor['name'], cursor['id']]);
-    return list.rows(this.db, perPage);
+    if (cursor !== null) list.startAfter([cursor['name'], cursor['id']]);
+    return list.readRows(this.db, perPage);
   }
 
   /** Direct subgroups. */
-  children(
+  listChildren(
     viewer: Viewer,
     above: ParentGroup,
     params: GroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const list = groupsOf(viewer, params)
+    const list = groupsQuery(viewer, params)
       .where(`n.kind = 'group'`)
       .where((bind) => `n.parent_id = ${bind(above.id, 'above')}`);
     narrowBelow(list, viewer, above, params);
-    return list.orderBy(groupOrder(list.bind, params)).page(this.db, request);
+    return list.orderBy(groupOrder(list.bind, params)).readPage(this.db, request);
   }
 
   /** Subgroups on all levels. */
-  descendants(
+  listDescendants(
     viewer: Viewer,
     above: ParentGroup,
     params: GroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const list = groupsOf(viewer, params).fromSource({
+    const list = groupsQuery(viewer, params).fromSource({
       from: 'namespace_ancestors tree join namespaces n on n.id = tree.namespace_id',
     });
     const id = list.bind(above.id, 'above');
     list.where(`tree.ancestor_id = ${id} and tree.namespace_id <> ${id}`);
     narrowBelow(list, viewer, above, params);
     // The indexes of the ancestor table are ordered by its own copies of name and path.
-    return list.orderBy(groupOrder(list.bind, params, { name: 'tree.name', path: 'tree.path' })).page(this.db, request);
+    return list
+      .orderBy(groupOrder(list.bind, params, { name: 'tree.name', path: 'tree.path' }))
+      .readPage(this.db, request);
   }
 }
 
-function groupsOf(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
+function groupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
   return new ListQuery<ListedGroupRow>({
     name: 'groups',
     from: 'namespaces n',
@@ -76,7 +83,7 @@ function groupsOf(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRo
 
 /** The list of all groups, read from the caller's groups if only these are wanted, else from the index of names. */
 function allGroups(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
-  const list = groupsOf(viewer, params);
+  const list = groupsQuery(viewer, params);
   const level = requiredLevel(viewer, params);
   if (level === 'all') {
     narrowToVisible(list.where(`n.kind = 'group'`), viewer);

@@ -3,8 +3,8 @@ import type { Bind, OrderTerm } from '@rookery/persistence';
 import type { GroupOrder } from './group-filters';
 
 /**
- * Returns the order: the chosen column, then id ascending. Similarity lists equal names first, then names that begin with
- * the search, then others; without a search it is an order by name. Shape: `name` and `path` are SQL expressions of the
+ * Returns the order: the chosen column, then id ascending. Similarity lists equal names first, then names that begin
+ * with the search, then others; without a search it is an order by name. `name` and `path` are SQL expressions of the
  * group's columns. Source: reference identity-and-import 1.3, 2.2.
  */
 export function groupOrder(

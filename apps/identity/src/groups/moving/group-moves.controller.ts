@@ -58,7 +58,7 @@ export class GroupMovesController {
     answers: page(transferLocation),
   })
   list({ viewer, within, params, page }: Call<ListTransferLocations, GroupScope>): Promise<Page<GroupReference>> {
-    return this.locations.page(viewer, within, params.search, page);
+    return this.locations.list(viewer, within, params.search, page);
   }
 
   @Endpoint('POST', '/groups/:id/transfer', {
@@ -75,9 +75,9 @@ export class GroupMovesController {
   async transfer(call: Call<TransferGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
     const { viewer, within, params } = call;
     const wanted = params.group_id ?? null;
-    const target = wanted === null ? null : await this.scopes.group(wanted, viewer);
+    const target = wanted === null ? null : await this.scopes.findGroup(wanted, viewer);
     if (wanted !== null && target === null) throw new NotFound('Group');
-    await this.moves.move(viewer, within.id, target);
-    return this.queries.details(within, viewer, { secrets: false, projects: false });
+    await this.moves.moveGroup(viewer, within.id, target);
+    return this.queries.findDetails(within, viewer, { secrets: false, projects: false });
   }
 }

@@ -8,7 +8,7 @@ import { Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import { readOnlyGroupSql } from '../../directory/change-states';
 import { mayCreateSubgroup, mayCreateTopLevelGroup } from '../../namespaces/group.policy';
-import type { KnownGroup } from '../group-input';
+import type { GroupWithLevel } from '../group-input';
 import { takenFields } from '../groups.service';
 import type { NamespaceRecord } from '../../namespaces/namespace.entity';
 import { NamespaceTreesService } from '../../namespaces/paths/namespace-trees.service';
@@ -36,12 +36,12 @@ export class GroupMovesService {
   ) {}
 
   /**
-   * Shape: `target` is the scope of the new parent, null for the top level; the viewer owns the group. Errors: Refused
-   * with the whole text of the API; NotFound when the group or the target was deleted.
+   * `target` is the scope of the new parent, null for the top level; the viewer owns the group. Errors: Refused with
+   * the whole text of the API; NotFound when the group or the target was deleted.
    */
-  async move(viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+  async moveGroup(viewer: SignedInViewer, groupId: number, target: GroupWithLevel | null): Promise<void> {
     try {
-      await this.work.run((tx) => this.moveWithin(tx, viewer, groupId, target));
+      await this.work.run((tx) => this.moveInTransaction(tx, viewer, groupId, target));
     } catch (error) {
       const taken = takenFields(error);
       throw taken
@@ -50,19 +50,24 @@ export class GroupMovesService {
     }
   }
 
-  private async moveWithin(tx: Tx, viewer: SignedInViewer, groupId: number, target: KnownGroup | null): Promise<void> {
+  private async moveInTransaction(
+    tx: Tx,
+    viewer: SignedInViewer,
+    groupId: number,
+    target: GroupWithLevel | null,
+  ): Promise<void> {
     await tx.query(`select pg_advisory_xact_lock($1)`, [MOVE_LOCK]);
     const { group, parent } = await this.lockGroups(tx, groupId, target);
-    const tree = await this.trees.lock(tx, groupId);
+    const tree = await this.trees.lockTree(tx, groupId);
     const mayCreateThere = parent
       ? !parent.archived && mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
       : await this.mayCreateRoot(tx, viewer);
     const isTaken = await this.moved.isTaken(tx, parent?.id ?? null, group);
-    const height = await this.trees.height(tx, groupId);
+    const height = await this.trees.measureHeight(tx, groupId);
     const refusal = refusalOfMove({ group, parent, mayCreateThere, isTaken, height });
     if (refusal !== null) throw failed(refusal);
 
-    if (!(await this.trees.move(tx, group, placeBelow(group, parent)))) throw failed(OCCUPIED);
+    if (!(await this.trees.moveTree(tx, group, placeBelow(group, parent)))) throw failed(OCCUPIED);
     await this.trees.setPlan(tx, groupId, parent?.plan ?? this.instance.setting('default_plan'));
     if (parent) {
       await this.moved.lowerVisibility(tx, tree, parent.visibility);
@@ -84,7 +89,7 @@ export class GroupMovesService {
   private async lockGroups(
     tx: Tx,
     groupId: number,
-    target: KnownGroup | null,
+    target: GroupWithLevel | null,
   ): Promise<{ group: LockedGroup; parent: LockedGroup | null }> {
     const ends = new Map<number, LockedGroup>();
     for (const id of await this.trees.inLockOrder(tx, [groupId, ...(target ? [target.id] : [])])) {

@@ -44,6 +44,6 @@ export class MovedTreesService {
     );
     if (owners.length > 0) return;
     const owner = { userId, source: { kind: 'group', id }, level: ACCESS_LEVELS.owner, actorId: userId } as const;
-    await this.memberships.grant(tx, owner, { isAnnounced: true });
+    await this.memberships.grantMembership(tx, owner, { isAnnounced: true });
   }
 }

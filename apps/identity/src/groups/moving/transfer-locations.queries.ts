@@ -14,7 +14,7 @@ export class TransferLocationsQueries {
    * Lists groups by name in which the viewer may create subgroups, without the group itself, its subgroups, and its
    * present parent.
    */
-  page(
+  list(
     viewer: Viewer,
     group: { readonly id: number; readonly parentId: number | null },
     search: string | undefined,
@@ -34,7 +34,7 @@ export class TransferLocationsQueries {
       .narrow({ search: filter.contains('n.name', 'n.path') }, { search })
       .orderBy([['n.name', 'asc']]);
     if (!viewer.isAdmin) narrowToPossibleParents(list, viewer);
-    return list.page(this.db, request);
+    return list.readPage(this.db, request);
   }
 }
 

@@ -34,7 +34,7 @@ export class GroupProjectsController {
   })
   list({ viewer, params, page, within }: Call<ListGroupProjects, GroupScope>): Promise<Page<ProjectRow>> {
     const isInside = viewer.isAdmin || within.level >= ACCESS_LEVELS.guest;
-    return this.lists.page(viewer, params, page, projectsOfGroup(within, isInside, params));
+    return this.lists.list(viewer, params, page, projectsOfGroup(within, isInside, params));
   }
 
   @Endpoint('GET', '/groups/:id/projects/shared', {
@@ -46,7 +46,7 @@ export class GroupProjectsController {
     answers: page(project),
   })
   shared({ viewer, params, page, within }: Call<ListSharedProjects, GroupScope>): Promise<Page<ProjectRow>> {
-    return this.lists.page(viewer, params, page, projectsSharedWith(within.id));
+    return this.lists.list(viewer, params, page, projectsSharedWith(within.id));
   }
 
   @Endpoint('POST', '/groups/:id/projects/:project_id', {
@@ -59,9 +59,9 @@ export class GroupProjectsController {
     answers: created(groupDetail),
   })
   async moveInto({ viewer, params, within }: Call<MoveIntoGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
-    const moved = await this.scopes.project(params.project_id, viewer);
+    const moved = await this.scopes.findProject(params.project_id, viewer);
     if (!moved) throw new NotFound('Project');
-    await this.moves.transfer(viewer, moved.id, within.id);
-    return this.queries.details(within, viewer, { secrets: false, projects: false });
+    await this.moves.transferProject(viewer, moved.id, within.id);
+    return this.queries.findDetails(within, viewer, { secrets: false, projects: false });
   }
 }

@@ -47,10 +47,10 @@ export class GroupSharesController {
     answers: created(groupDetail),
   })
   async share({ viewer, within, params }: Call<CreateShare, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
-    const invited = await this.scopes.group(params.group_id, viewer);
+    const invited = await this.scopes.findGroup(params.group_id, viewer);
     if (!invited) throw new NotFound('Group');
-    await this.shares.share(viewer, sourceOf(within), invited.id, params);
-    return this.queries.details(within, viewer, { secrets: false, projects: false });
+    await this.shares.share(viewer, toShareSource(within), invited.id, params);
+    return this.queries.findDetails(within, viewer, { secrets: false, projects: false });
   }
 
   @Endpoint('DELETE', '/groups/:id/share/:group_id', {
@@ -66,10 +66,10 @@ export class GroupSharesController {
     const { viewer, within, params } = call;
     const isAllowed = mayAdministerGroup(viewer, within);
     const unchanged = (at: Date): void => checkUnmodifiedSince(call, at);
-    await this.shares.unshare(viewer, sourceOf(within), params.group_id, { isAllowed, unchanged });
+    await this.shares.unshare(viewer, toShareSource(within), params.group_id, { isAllowed, unchanged });
   }
 }
 
-function sourceOf({ id, level }: GroupScope): ShareSource {
+function toShareSource({ id, level }: GroupScope): ShareSource {
   return { type: 'namespace', id, namespaceId: id, level };
 }

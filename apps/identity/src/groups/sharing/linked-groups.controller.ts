@@ -30,7 +30,7 @@ export class LinkedGroupsController {
     answers: page(listedGroup),
   })
   shared({ viewer, within, params, page }: Call<ListSharedGroups, GroupScope>): Promise<Page<ListedGroupRow>> {
-    return this.queries.inviting(viewer, within, params, page);
+    return this.queries.listInviting(viewer, within, params, page);
   }
 
   @Endpoint('GET', '/groups/:id/invited_groups', {
@@ -42,6 +42,6 @@ export class LinkedGroupsController {
     answers: page(listedGroup),
   })
   invited({ viewer, within, params, page }: Call<ListInvitedGroups, GroupScope>): Promise<Page<ListedGroupRow>> {
-    return this.queries.invited(viewer, within, params, page);
+    return this.queries.listInvited(viewer, within, params, page);
   }
 }

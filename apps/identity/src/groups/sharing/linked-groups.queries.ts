@@ -22,35 +22,35 @@ export class LinkedGroupsQueries {
   constructor(private readonly db: Database) {}
 
   /** Lists the groups that have invited this one. */
-  inviting(
+  listInviting(
     viewer: Viewer,
     group: ParentGroup,
     params: LinkedGroupFilters,
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const list = groupsOf(viewer, params).where(
+    const list = groupsQuery(viewer, params).where(
       (bind) => `n.id in (select s.source_id from shares s
         where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${notExpiredSql('s')})`,
     );
-    return this.page(list, viewer, params, request);
+    return this.listPage(list, viewer, params, request);
   }
 
   /** Lists the groups that are invited to this one. */
-  invited(
+  listInvited(
     viewer: Viewer,
     group: ParentGroup,
     params: LinkedGroupFilters & { readonly relation?: readonly Relation[] },
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const sources = sourcesOf(group, params.relation);
-    const list = groupsOf(viewer, params).where(
+    const sources = relatedSources(group, params.relation);
+    const list = groupsQuery(viewer, params).where(
       (bind) => `n.id in (select s.group_id from shares s
         where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${notExpiredSql('s')})`,
     );
-    return this.page(list, viewer, params, request);
+    return this.listPage(list, viewer, params, request);
   }
 
-  private page(
+  private listPage(
     list: ListQuery<ListedGroupRow>,
     viewer: Viewer,
     params: LinkedGroupFilters,
@@ -64,11 +64,11 @@ export class LinkedGroupsQueries {
       list.filter(levelSql(list, viewer, params.min_access_level));
     }
     narrowByCommonFilters(list, viewer, params, 'own path');
-    return list.orderBy(groupOrder(list.bind, params)).page(this.db, request);
+    return list.orderBy(groupOrder(list.bind, params)).readPage(this.db, request);
   }
 }
 
-function groupsOf(viewer: Viewer, params: LinkedGroupFilters): ListQuery<ListedGroupRow> {
+function groupsQuery(viewer: Viewer, params: LinkedGroupFilters): ListQuery<ListedGroupRow> {
   return new ListQuery<ListedGroupRow>({
     name: 'linked-groups',
     from: 'namespaces n',
@@ -76,7 +76,7 @@ function groupsOf(viewer: Viewer, params: LinkedGroupFilters): ListQuery<ListedG
   });
 }
 
-function sourcesOf({ id, traversalIds }: ParentGroup, relation: readonly Relation[] = []): readonly number[] {
+function relatedSources({ id, traversalIds }: ParentGroup, relation: readonly Relation[] = []): readonly number[] {
   if (relation.length === 0) return traversalIds;
   const above = traversalIds.filter((one) => one !== id);
   return [...(relation.includes('direct') ? [id] : []), ...(relation.includes('inherited') ? above : [])];

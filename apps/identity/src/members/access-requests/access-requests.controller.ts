@@ -7,7 +7,7 @@ import { memberSource } from '../listing/member-source';
 import { mayManageMembers } from '../member.policy';
 import { member, accessRequest } from '../member.presenter';
 import type { AccessRequestRow } from './access-requests.service';
-import { OneAccessRequest, OneSource, ApproveAccessRequest } from '../members.dto';
+import { IdentifyAccessRequest, IdentifySource, ApproveAccessRequest } from '../members.dto';
 import { AccessRequestsService } from './access-requests.service';
 
 const SOURCE = 'reference identity-and-import 2.8';
@@ -18,7 +18,7 @@ const manages = <P extends object>() =>
   ability<P, Scope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
     signedIn: true,
   });
-const managesOrAsked = ability<OneAccessRequest, Scope>(
+const managesOrAsked = ability<IdentifyAccessRequest, Scope>(
   'access_request.drop',
   (call) => call.viewer.userId === call.params.user_id || mayManageMembers(call.viewer, memberSource(call.within)),
   { signedIn: true },
@@ -38,11 +38,11 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       about: `Lists the open access requests of a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<OneSource>(),
-      params: OneSource,
+      may: manages<IdentifySource>(),
+      params: IdentifySource,
       answers: page(accessRequest),
     })
-    list({ within, page }: RequestCall<OneSource>): Promise<Page<AccessRequestRow>> {
+    list({ within, page }: RequestCall<IdentifySource>): Promise<Page<AccessRequestRow>> {
       return this.requests.list(memberSource(within), page);
     }
 
@@ -51,11 +51,11 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: OneSource,
+      params: IdentifySource,
       fails: [400, 403],
       answers: created(accessRequest),
     })
-    create({ viewer, within }: RequestCall<OneSource>): Promise<AccessRequestRow> {
+    create({ viewer, within }: RequestCall<IdentifySource>): Promise<AccessRequestRow> {
       return this.requests.create(viewer, memberSource(within));
     }
 
@@ -77,11 +77,11 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: managesOrAsked,
-      params: OneAccessRequest,
+      params: IdentifyAccessRequest,
       fails: [403, 404],
       answers: none(),
     })
-    remove({ viewer, within, params }: RequestCall<OneAccessRequest>): Promise<void> {
+    remove({ viewer, within, params }: RequestCall<IdentifyAccessRequest>): Promise<void> {
       return this.requests.remove(viewer, memberSource(within), params.user_id);
     }
   }

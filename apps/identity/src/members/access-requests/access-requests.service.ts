@@ -25,7 +25,7 @@ const IS_OPEN = {
     from projects where id = $1 for share`,
 } as const;
 
-const columnOf = (source: MemberSource): string => (source.type === 'project' ? 'project_id' : 'namespace_id');
+const parentColumn = (source: MemberSource): string => (source.type === 'project' ? 'project_id' : 'namespace_id');
 
 /** Access requests to groups and projects. Source: reference identity-and-import 2.8. */
 @Injectable()
@@ -39,7 +39,7 @@ export class AccessRequestsService {
 
   /** Lists access requests, oldest first. */
   list(source: MemberSource, request: PageRequest): Promise<Page<AccessRequestRow>> {
-    return requestsOf(source).page(this.db, request);
+    return requestsQuery(source).readPage(this.db, request);
   }
 
   /**
@@ -52,11 +52,11 @@ export class AccessRequestsService {
       if (!row) throw new NotFound(source.kind === 'group' ? 'Group' : 'Project');
       if (!row.is_open || viewer.isBot || (await this.rules.isLocked(tx, source))) throw new Forbidden();
       const made = await tx.query(
-        `insert into access_requests (user_id, ${columnOf(source)}) values ($1, $2) on conflict do nothing returning id`,
+        `insert into access_requests (user_id, ${parentColumn(source)}) values ($1, $2) on conflict do nothing returning id`,
         [viewer.userId, source.id],
       );
       if (made.length === 0) throw alreadyThere();
-      const request = await this.one(tx, source, viewer.userId);
+      const request = await this.findRequest(tx, source, viewer.userId);
       const change = { state: 'requested', actorId: viewer.userId, at: request.requested_at } as const;
       emitAccessRequest(tx, { id: request.request_id, userId: viewer.userId }, source, change);
       return request;
@@ -67,8 +67,8 @@ export class AccessRequestsService {
   approve(viewer: SignedInViewer, source: MemberSource, userId: number, level: number): Promise<MemberRow> {
     const approval = () =>
       this.work.run(async (tx) => {
-        await this.one(tx, source, userId);
-        return this.members.addWithin(tx, viewer, source, { id: userId }, { access_level: level });
+        await this.findRequest(tx, source, userId);
+        return this.members.addInTransaction(tx, viewer, source, { id: userId }, { access_level: level });
       });
     return this.members.countingDisclosures(viewer, approval);
   }
@@ -77,7 +77,7 @@ export class AccessRequestsService {
   remove(viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
     return this.work.run(async (tx) => {
       const [gone] = await tx.query<{ id: number; at: Date }>(
-        `delete from access_requests where ${columnOf(source)} = $1 and user_id = $2 returning id, now() as at`,
+        `delete from access_requests where ${parentColumn(source)} = $1 and user_id = $2 returning id, now() as at`,
         [source.id, userId],
       );
       if (!gone) throw new NotFound();
@@ -86,22 +86,22 @@ export class AccessRequestsService {
     });
   }
 
-  private async one(tx: Tx, source: MemberSource, userId: number): Promise<AccessRequestRow> {
-    const row = await requestsOf(source)
+  private async findRequest(tx: Tx, source: MemberSource, userId: number): Promise<AccessRequestRow> {
+    const row = await requestsQuery(source)
       .where((bind) => `r.user_id = ${bind(userId)}`)
-      .one(tx, 'for update of r');
+      .readOne(tx, 'for update of r');
     if (!row) throw new NotFound();
     return row;
   }
 }
 
-function requestsOf(source: MemberSource): ListQuery<AccessRequestRow> {
+function requestsQuery(source: MemberSource): ListQuery<AccessRequestRow> {
   return new ListQuery<AccessRequestRow>({
     name: 'access-requests',
     from: 'access_requests r',
     columns: SHOWN,
     joins: 'join users u on u.id = r.user_id',
-  }).where((bind) => `r.${columnOf(source)} = ${bind(source.id)}`);
+  }).where((bind) => `r.${parentColumn(source)} = ${bind(source.id)}`);
 }
 
 const alreadyThere = (): Invalid => new Invalid({ user_id: ['already exists in source'] });

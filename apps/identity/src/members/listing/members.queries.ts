@@ -49,12 +49,20 @@ export class MembersQueries {
   constructor(private readonly db: Database) {}
 
   /** Direct members, in the order in which they were added. */
-  direct(viewer: Viewer, source: MemberSource, params: MemberFilters, request: PageRequest): Promise<Page<MemberRow>> {
-    return directMembers(source).where(notExpiredSql('m')).narrow(filtersOf(viewer), params).page(this.db, request);
+  listDirect(
+    viewer: Viewer,
+    source: MemberSource,
+    params: MemberFilters,
+    request: PageRequest,
+  ): Promise<Page<MemberRow>> {
+    return directMembers(source)
+      .where(notExpiredSql('m'))
+      .narrow(memberFilters(viewer), params)
+      .readPage(this.db, request);
   }
 
-  /** A direct member. Shape: null if the membership has expired and `shown` is not `even expired`. */
-  async one(
+  /** A direct member. Returns null if the membership has expired and `shown` is not `even expired`. */
+  async findMember(
     source: MemberSource,
     userId: number,
     reads: SqlReader = this.db,
@@ -62,14 +70,14 @@ export class MembersQueries {
   ): Promise<MemberRow | null> {
     const list = directMembers(source).where((bind) => `m.user_id = ${bind(userId, 'user')}`);
     if (shown === 'unless expired') list.where(notExpiredSql('m'));
-    return (await list.one(reads)) ?? null;
+    return (await list.readOne(reads)) ?? null;
   }
 
   /**
    * Returns the user whom a request names. Shape: null also for the ghost user, for placeholders, and for bots that the
    * viewer cannot see and that do not belong to the group, a group above it, or one above the project.
    */
-  async person(tx: Tx, viewer: Viewer, source: MemberSource, who: UserReference): Promise<KnownUser | null> {
+  async findUser(tx: Tx, viewer: Viewer, source: MemberSource, who: UserReference): Promise<KnownUser | null> {
     const list = new ListQuery<KnownUser>({ name: 'member_named', from: 'users u', columns: 'u.id, u.username' });
     const found = await list
       .where((bind) =>
@@ -77,7 +85,7 @@ export class MembersQueries {
       )
       .where(() => `u.kind not in ('ghost', 'placeholder')`)
       .where((bind) => `(${knownUserSql(viewer, bind)} or ${botOfGroupsSql(bind(source.traversalIds, 'namespaces'))})`)
-      .one(tx);
+      .readOne(tx);
     return found ?? null;
   }
 
@@ -85,19 +93,19 @@ export class MembersQueries {
    * All users with a level: direct, inherited, or by an invited group. One entry per user, with the highest level, in the
    * order of user ids. Bounds: each source yields at most the users up to the end of the page.
    */
-  async all(
+  async listAll(
     viewer: Viewer,
     source: MemberSource,
     params: MemberFilters,
     request: PageRequest,
   ): Promise<Page<MemberRow>> {
     if (params.state === 'awaiting') return { rows: [], total: 0, hasNext: false };
-    return effectiveMembers(viewer, source, params).page(this.db, request);
+    return effectiveMembers(viewer, source, params).readPage(this.db, request);
   }
 
-  /** One user of `all`. */
+  /** One user of `listAll`. */
   async oneOfAll(viewer: Viewer, source: MemberSource, userId: number): Promise<MemberRow | null> {
-    const [found] = await effectiveMembers(viewer, source, { user_ids: [userId] }).rows(this.db, 1);
+    const [found] = await effectiveMembers(viewer, source, { user_ids: [userId] }).readRows(this.db, 1);
     return found ?? null;
   }
 }
@@ -112,7 +120,7 @@ function effectiveMembers(viewer: Viewer, source: MemberSource, params: MemberFi
   const list = new ListQuery<MemberRow>({ ...PARTS, name: 'members-all', key: 'm.user_id', carries: 'm.*' });
   const namespaces = `${list.bind(source.traversalIds, 'namespaces')}::bigint[]`;
   const projectId = `${list.bind(source.type === 'project' ? source.id : null, 'project')}::bigint`;
-  const narrowed = [notExpiredSql('m'), ...list.asked(filtersOf(viewer), params)].join(' and ');
+  const narrowed = [notExpiredSql('m'), ...list.listConditions(memberFilters(viewer), params)].join(' and ');
   const invitedShown = invitedIsShownSql(list.bind, viewer, source);
   const held = (count: number) => `(
     with source as (
@@ -145,7 +153,7 @@ function invitedIsShownSql(bind: Bind, viewer: Viewer, source: MemberSource): st
 }
 
 /** Filters of memberships `m` by user. */
-function filtersOf(viewer: Viewer): Filters<MemberFilters> {
+function memberFilters(viewer: Viewer): Filters<MemberFilters> {
   const search = personSearch(viewer, 'f', 'in part');
   return {
     user_ids: (ids, bind) => ids.length > 0 && `m.user_id = any(${bind(ids)}::bigint[])`,

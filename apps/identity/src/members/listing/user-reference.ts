@@ -10,12 +10,12 @@ export function usersNamed(params: {
   readonly user_id?: unknown;
   readonly username?: string | undefined;
 }): UserReference[] {
-  const people = params.username === undefined ? idsOf(params.user_id) : usernamesOf(params.username);
+  const people = params.username === undefined ? parseIds(params.user_id) : parseUsernames(params.username);
   if (people.length > MAX_PEOPLE) throw new InvalidParameters([`user_id has more than ${MAX_PEOPLE} items`]);
   return people;
 }
 
-function idsOf(value: unknown): UserReference[] {
+function parseIds(value: unknown): UserReference[] {
   const parts = Array.isArray(value) ? value : String(value).split(',');
   const ids = parts.map((part) => String(part).trim()).filter((part) => part !== '');
   if (ids.length === 0 || !ids.every((id) => /^\d{1,15}$/.test(id)))
@@ -23,7 +23,7 @@ function idsOf(value: unknown): UserReference[] {
   return [...new Set(ids)].map((id) => ({ id: Number(id) }));
 }
 
-function usernamesOf(text: string): UserReference[] {
+function parseUsernames(text: string): UserReference[] {
   const names = text.split(',').map((name) => name.trim());
   const known = [...new Set(names.filter((name) => name !== ''))];
   if (known.length === 0) throw new InvalidParameters(['username is empty']);

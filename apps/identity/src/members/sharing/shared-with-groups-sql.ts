@@ -13,9 +13,9 @@ export type SharedWithGroup = {
 
 /**
  * SQL: `shared_with_groups` of a group or project: a JSON array in the order of sharing, with the groups that the
- * viewer can see and whose share has not expired. Shape: `id` and `user` are SQL expressions of the group's or
- * project's id and of the viewer's; the text contains `user` only for viewers who are not administrators. Source:
- * reference identity-and-import 2.3, 2.6.
+ * viewer can see and whose share has not expired. `id` and `user` are SQL expressions of the group's or project's id
+ * and of the viewer's; the text contains `user` only for viewers who are not administrators. Source: reference
+ * identity-and-import 2.3, 2.6.
  */
 export function sharedWithGroupsSql(
   viewer: Viewer,

@@ -49,7 +49,7 @@ export class SharesService {
       if (typeof grant.expires_at === 'string' && grant.expires_at < today) {
         throw new Conflict('Expires at cannot be a date in the past');
       }
-      return this.insert(tx, source, groupId, grant);
+      return this.insertShare(tx, source, groupId, grant);
     });
   }
 
@@ -106,10 +106,10 @@ export class SharesService {
   private async deleteByIds(tx: Tx, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await tx.query(`delete from shares where id = any($1)`, [ids]);
-    this.log.record(tx, 'share', ...ids);
+    this.log.recordChange(tx, 'share', ...ids);
   }
 
-  private async insert(tx: Tx, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
+  private async insertShare(tx: Tx, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
     const place = [source.type, source.id, groupId];
     // An expired share that is not deleted yet does not count.
     const over = await tx.query<{ id: number }>(
@@ -126,7 +126,7 @@ export class SharesService {
       [...place, grant.group_access, grant.expires_at ?? null],
     );
     if (!made) throw new Conflict(TAKEN[source.type]);
-    this.log.record(tx, 'share', made.id);
+    this.log.recordChange(tx, 'share', made.id);
     return made;
   }
 

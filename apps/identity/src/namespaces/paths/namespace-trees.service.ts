@@ -45,7 +45,7 @@ export class NamespaceTreesService {
    * that was creating a child during the read has finished once the locks are acquired, so the tree is read again until
    * it contains nothing new.
    */
-  async lock(tx: Tx, id: number): Promise<number[]> {
+  async lockTree(tx: Tx, id: number): Promise<number[]> {
     for (let known = -1; ;) {
       const ids = (await tx.query<{ id: number }>(TREE, [id])).map((row) => row.id);
       if (ids.length === known) return ids;
@@ -63,21 +63,21 @@ export class NamespaceTreesService {
   }
 
   /**
-   * Moves or renames a locked tree. The former full paths redirect to its contents. Shape: false when the path is
+   * Moves or renames a locked tree. The former full paths redirect to its contents. Returns false when the path is
    * taken: then the transaction must not be committed.
    */
-  async move(tx: Tx, from: NamespacePlace & { readonly id: number }, to: NamespacePlace): Promise<boolean> {
+  async moveTree(tx: Tx, from: NamespacePlace & { readonly id: number }, to: NamespacePlace): Promise<boolean> {
     // Paths are case-insensitive, so a change of case alone needs no redirect.
     if (to.full_path.toLowerCase() !== from.full_path.toLowerCase()) {
       await this.paths.redirectTree(tx, from.id);
-      if (!(await this.paths.take(tx, to.parent_id, to.path, { namespaceId: from.id }))) return false;
+      if (!(await this.paths.takePath(tx, to.parent_id, to.path, { namespaceId: from.id }))) return false;
     }
-    await this.place(tx, from.id, from, to);
+    await this.changePlace(tx, from.id, from, to);
     await this.paths.endRedirect(tx, to.full_path);
     return true;
   }
 
-  private async place(tx: Tx, id: number, from: NamespacePlace, to: NamespacePlace): Promise<void> {
+  private async changePlace(tx: Tx, id: number, from: NamespacePlace, to: NamespacePlace): Promise<void> {
     await tx.query(
       `update namespaces set
          parent_id = case when id = $1 then $2 else parent_id end,
@@ -115,7 +115,7 @@ export class NamespaceTreesService {
   }
 
   /** Returns the height of the tree. Units: levels, including the namespace itself. */
-  async height(tx: Tx, id: number): Promise<number> {
+  async measureHeight(tx: Tx, id: number): Promise<number> {
     const [row] = (await tx.query(
       `select max(cardinality(below.traversal_ids)) - min(cardinality(below.traversal_ids)) + 1 as height
        from namespaces below where below.traversal_ids @> array[$1::bigint]`,

@@ -37,13 +37,13 @@ export class PathChecksService {
 
   /** Counts the check and answers for a namespace that the viewer can see, without a suggestion. Errors: TooManyRequests. */
   async answerForVisible(viewer: SignedInViewer, exists: boolean): Promise<PathCheck> {
-    await this.count(viewer);
+    await this.countCheck(viewer);
     return { exists, suggests: [] };
   }
 
-  /** Counts and answers a check. Shape: `parentId` is null for the top level. Errors: TooManyRequests. */
-  async check(viewer: SignedInViewer, path: string, parentId: number | null): Promise<PathCheck> {
-    await this.count(viewer);
+  /** Counts and answers a check. `parentId` is null for the top level. Errors: TooManyRequests. */
+  async checkPath(viewer: SignedInViewer, path: string, parentId: number | null): Promise<PathCheck> {
+    await this.countCheck(viewer);
     const taken = await this.db.query(
       `select 1 from sibling_paths where parent_id = $1 and path = lower($2) and namespace_id is not null`,
       [parentId ?? 0, path],
@@ -55,7 +55,7 @@ export class PathChecksService {
   }
 
   /** Counts the check. Checks of a bot count for the user who created it. */
-  private async count({ creatorId, userId }: SignedInViewer): Promise<void> {
+  private async countCheck({ creatorId, userId }: SignedInViewer): Promise<void> {
     const limit = this.settings.rateLimits ? this.settings.namespaceChecksPerMinute : 0;
     if (limit === 0) return;
     const [counted] = (await this.db.query(COUNT, [creatorId ?? userId, limit])) as [

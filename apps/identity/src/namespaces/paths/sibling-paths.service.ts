@@ -17,7 +17,7 @@ export class SiblingPathsService {
    * Takes a path below the parent (null: top level) and releases the former one. Shape: false when the path is taken;
    * the transaction stays usable, but must not be committed as it is.
    */
-  async take(tx: Tx, parentId: number | null, path: string, who: Occupant): Promise<boolean> {
+  async takePath(tx: Tx, parentId: number | null, path: string, who: Occupant): Promise<boolean> {
     await tx.query(`delete from sibling_paths where namespace_id = $1 or project_id = $2`, [
       namespaceIdOf(who),
       projectIdOf(who),

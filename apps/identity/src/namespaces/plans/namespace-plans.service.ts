@@ -14,9 +14,9 @@ export class NamespacePlansService {
   ) {}
 
   /** Errors: Refused for a namespace that is not at the top level. */
-  async change(id: number, plan: string): Promise<void> {
+  async changePlan(id: number, plan: string): Promise<void> {
     await this.work.run(async (tx) => {
-      await this.trees.lock(tx, id);
+      await this.trees.lockTree(tx, id);
       const [top] = await tx.query<{ parent_id: number | null; plan: string }>(
         `select parent_id, plan from namespaces where id = $1`,
         [id],

@@ -28,7 +28,7 @@ export function seatsSql(namespace: string): string {
 }
 
 /**
- * SQL: number of active users who are direct members of a group or of groups below it. Shape: an integer expression of
+ * SQL: number of active users who are direct members of a group or of groups below it. Returns an integer expression of
  * the group's id.
  */
 export function membersWithDescendantsSql(id: string): string {

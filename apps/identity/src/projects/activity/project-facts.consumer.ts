@@ -17,7 +17,7 @@ import type { Tx } from '@rookery/persistence';
 import { ProjectStatistics } from '../../statistics/project-statistics';
 import { ProjectsService } from '../projects.service';
 
-interface InProject {
+interface ProjectEvent {
   readonly time: string;
   readonly data: { readonly project_id: number | null };
 }
@@ -38,19 +38,19 @@ export class ProjectFactsConsumer {
   @Consume(collaborationStorageMeasured, STATISTICS_EFFECT)
   storeStorage({ tx, events }: EffectBatch<typeof collaborationStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
-    return this.statistics.store(tx, 'storage', facts);
+    return this.statistics.storeFacts(tx, 'storage', facts);
   }
 
   @Consume(packageStorageMeasured, STATISTICS_EFFECT)
   storePackages({ tx, events }: EffectBatch<typeof packageStorageMeasured>): Promise<void> {
     const facts = events.map((event) => event.data);
-    return this.statistics.store(tx, 'packages', facts);
+    return this.statistics.storeFacts(tx, 'packages', facts);
   }
 
   @Consume(projectIssuesCounted, STATISTICS_EFFECT)
   storeIssueCounts({ tx, events }: EffectBatch<typeof projectIssuesCounted>): Promise<void> {
     const facts = events.map(({ data }) => ({ ...data, measured_at: data.counted_at }));
-    return this.statistics.store(tx, 'issues', facts);
+    return this.statistics.storeFacts(tx, 'issues', facts);
   }
 
   @Consume(pushCompleted, { effect: 'note-pushes' })
@@ -94,10 +94,10 @@ export class ProjectFactsConsumer {
     return this.recordActivity(tx, events);
   }
 
-  private recordActivity(tx: Tx, events: readonly InProject[]): Promise<void> {
+  private recordActivity(tx: Tx, events: readonly ProjectEvent[]): Promise<void> {
     const seen = events.flatMap(({ time: at, data: { project_id: projectId } }) =>
       projectId === null ? [] : [{ projectId, at }],
     );
-    return this.projects.touch(tx, seen);
+    return this.projects.touchActivity(tx, seen);
   }
 }

@@ -39,7 +39,7 @@ export class ProjectChangesController {
     answers: created(project),
   })
   async createFor({ viewer, params }: Call<CreateUserProject, undefined, SignedInViewer>): Promise<ProjectRow> {
-    return this.queries.findChanged(viewer, await this.creation.createFor(viewer, params.user_id, params));
+    return this.queries.findChanged(viewer, await this.creation.createForUser(viewer, params.user_id, params));
   }
 
   @Endpoint('PUT', '/projects/:id', {

@@ -8,14 +8,14 @@ import { ChangeLog } from '../../directory/change-log';
 import { responsibleData } from '../../users/responsible-user';
 import { Project } from '../project.entity';
 import type { ProjectRecord } from '../project.entity';
-import type { KnownProject, ProjectChange } from './project-input';
+import type { ProjectWithLevel, ProjectChange } from './project-input';
 import { ProjectPlacesService } from './project-places.service';
 import type { LocatedProject } from './project-places.service';
 import { withUniqueNames, ProjectsService } from '../projects.service';
 import { splitProjectChange, problemsOfProject } from './project-rules';
 import type { ProjectParts } from './project-rules';
 
-type Shape = Pick<Project, 'name' | 'path' | 'visibility'>;
+type ProjectShape = Pick<Project, 'name' | 'path' | 'visibility'>;
 
 /** Updates the fields of projects. Source: reference identity-and-import 10.2. */
 @Injectable()
@@ -28,24 +28,29 @@ export class ProjectChangesService {
   ) {}
 
   /** Errors: Invalid by field; Forbidden when a caller below owner changes the visibility. */
-  update(viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
-    return withUniqueNames(() => this.work.run((tx) => this.change(tx, viewer, scope, params)));
+  update(viewer: SignedInViewer, scope: ProjectWithLevel, params: ProjectChange): Promise<void> {
+    return withUniqueNames(() => this.work.run((tx) => this.changeProject(tx, viewer, scope, params)));
   }
 
-  private async change(tx: Tx, viewer: SignedInViewer, scope: KnownProject, params: ProjectChange): Promise<void> {
+  private async changeProject(
+    tx: Tx,
+    viewer: SignedInViewer,
+    scope: ProjectWithLevel,
+    params: ProjectChange,
+  ): Promise<void> {
     const placed = await this.places.lockProjectAndNamespace(tx, viewer, scope.id);
     const old = placed.project;
     const parts = splitProjectChange(viewer, params);
     const { name = old.name, path = old.path, visibility = old.visibility } = parts.shape;
     if (visibility !== old.visibility && !viewer.isAdmin && scope.level < ACCESS_LEVELS.owner) throw new Forbidden();
-    await this.validate(tx, placed, { name, path, visibility }, parts);
+    await this.validateChange(tx, placed, { name, path, visibility }, parts);
 
     const { settings, ...columns } = parts.stored;
     const changes = { ...columns, name, path, visibility, settings: { ...old.settings, ...settings } };
     await tx.manager.update(Project, scope.id, { ...changes, updatedAt: new Date() });
     if (path !== old.path) await this.projects.changePath(tx, placed, placed.home, path);
     await this.projects.setPictureAndTopics(tx, scope.id, parts.related);
-    this.log.record(tx, 'project', scope.id);
+    this.log.recordChange(tx, 'project', scope.id);
     if (path === old.path) return;
     const responsible = await responsibleData(tx, viewer.userId);
     const data = { project_id: scope.id, namespace_id: placed.home.id, ...responsible };
@@ -56,10 +61,10 @@ export class ProjectChangesService {
    * Validates a change. Unchanged values are not validated, because rules may have become stricter since they were
    * stored. Errors: Invalid by field.
    */
-  private async validate(
+  private async validateChange(
     tx: Tx,
     { project: old, home }: LocatedProject,
-    wanted: Shape,
+    wanted: ProjectShape,
     parts: ProjectParts,
   ): Promise<void> {
     const problems = {

@@ -10,7 +10,7 @@ import { ImportByUrlClient } from '../importing/import-by-url.client';
 import type { PreparedImport } from '../importing/import-by-url.client';
 import type { NewProject } from './project-input';
 import { mayPutProjectsIn, ProjectPlacesService } from './project-places.service';
-import type { Home } from './project-places.service';
+import type { ProjectHome } from './project-places.service';
 import { withUniqueNames, ProjectsService } from '../projects.service';
 import { splitProjectChange, problemsOfProject } from './project-rules';
 
@@ -34,14 +34,14 @@ export class ProjectCreationService {
   /** Errors: Invalid by field; NotFound for another organization. */
   create(viewer: SignedInViewer, params: NewProject): Promise<number> {
     const { userId } = viewer;
-    return this.withImport(userId, params, (tx, prepared) => this.insert(tx, viewer, userId, params, prepared));
+    return this.withImport(userId, params, (tx, prepared) => this.insertProject(tx, viewer, userId, params, prepared));
   }
 
   /**
    * Creates a project on behalf of a user, with that user's permissions and limits. Errors: as in `create`; NotFound
    * for the user.
    */
-  createFor(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
+  createForUser(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
     return this.withImport(userId, params, async (tx, prepared) => {
       const [user] = await tx.query<{ username: string; admin: boolean; external: boolean }>(
         `select username, admin, external from users where id = $1`,
@@ -49,7 +49,13 @@ export class ProjectCreationService {
       );
       if (!user) throw new NotFound('User');
       const { username, admin: isAdmin, external: isExternal } = user;
-      return this.insert(tx, { ...viewer, userId, username, isAdmin, isExternal }, viewer.userId, params, prepared);
+      return this.insertProject(
+        tx,
+        { ...viewer, userId, username, isAdmin, isExternal },
+        viewer.userId,
+        params,
+        prepared,
+      );
     });
   }
 
@@ -62,17 +68,18 @@ export class ProjectCreationService {
     { import_url: url }: NewProject,
     make: (tx: Tx, prepared: PreparedImport | null) => Promise<number>,
   ): Promise<number> {
-    const prepared = url ? await this.imports.prepare(userId, url) : null;
+    const prepared = url ? await this.imports.prepareImport(userId, url) : null;
     try {
       return await withUniqueNames(() => this.work.run((tx) => make(tx, prepared)));
     } catch (error) {
       // After other errors the project may exist.
-      if (prepared && (error instanceof Invalid || error instanceof NotFound)) await this.imports.forget(prepared);
+      if (prepared && (error instanceof Invalid || error instanceof NotFound))
+        await this.imports.forgetImport(prepared);
       throw error;
     }
   }
 
-  private async insert(
+  private async insertProject(
     tx: Tx,
     maker: SignedInViewer,
     actorId: number,
@@ -82,7 +89,7 @@ export class ProjectCreationService {
     const { namespace_id, organization_id, initialize_with_readme, import_url: _, ...sent } = params;
     if ((organization_id ?? ORGANIZATION) !== ORGANIZATION) throw new NotFound('Organization');
     const { shape, related, stored, problems: refused } = splitProjectChange(maker, sent);
-    const home = await this.home(tx, maker, namespace_id ?? null);
+    const home = await this.findHome(tx, maker, namespace_id ?? null);
     const path = shape.path || projectPathFrom(shape.name ?? '');
     const name = shape.name || path;
     const visibility = shape.visibility ?? this.defaultVisibility(home);
@@ -100,7 +107,7 @@ export class ProjectCreationService {
     const begins = !prepared && initialize_with_readme === true;
     const first = begins ? { initializeWithReadme: true, defaultBranch: stored.defaultBranch ?? FIRST_BRANCH } : {};
     const draft = { ...stored, name, path, visibility, ...prepared, ...first };
-    const id = await this.projects.insert(tx, home, draft, { creatorId: maker.userId, actorId });
+    const id = await this.projects.insertProject(tx, home, draft, { creatorId: maker.userId, actorId });
     if (begins) await countFirstCommit(tx, id);
     await this.projects.setPictureAndTopics(tx, id, related);
     return id;
@@ -110,14 +117,14 @@ export class ProjectCreationService {
    * Errors: Invalid for an unknown namespace, or one in which the creator may not create projects. Source: reference
    * identity-and-import 10.2.
    */
-  private async home(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<Home> {
+  private async findHome(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<ProjectHome> {
     const id = namespaceId ?? (await this.places.ownNamespace(tx, maker.userId));
     const home = id === null ? null : await this.places.lockNamespace(tx, maker, id);
     if (!home || !mayPutProjectsIn(maker, home)) throw new Invalid(NOT_VALID);
     return home;
   }
 
-  private defaultVisibility(home: Home): Visibility {
+  private defaultVisibility(home: ProjectHome): Visibility {
     const wanted = this.instance.setting('default_project_visibility');
     return VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility] ? home.visibility : wanted;
   }

@@ -13,19 +13,20 @@ export interface RelatedFields {
   readonly avatar?: AvatarChange | undefined;
 }
 /** Columns that queries use too. */
-export interface SentColumns {
+export interface ProjectColumnsInput {
   readonly description?: string | null | undefined;
   readonly default_branch?: string | undefined;
 }
 /** Fields that are validated together with the location of the project. */
-export interface SentShape {
+export interface ProjectShapeInput {
   readonly name?: string | undefined;
   readonly path?: string | undefined;
   readonly visibility?: Visibility | undefined;
 }
 
 /** Fields for updating a project. Source: reference identity-and-import 10.2. */
-export interface ProjectChange extends SentShape, SentColumns, RelatedFields, ProjectSources, PlainProjectInput {}
+export interface ProjectChange
+  extends ProjectShapeInput, ProjectColumnsInput, RelatedFields, ProjectSources, PlainProjectInput {}
 export interface NewProject extends ProjectChange {
   readonly namespace_id?: number | null;
   readonly organization_id?: number | null;
@@ -33,7 +34,7 @@ export interface NewProject extends ProjectChange {
 }
 
 /** A resolved project with the caller's access level. */
-export interface KnownProject {
+export interface ProjectWithLevel {
   readonly id: number;
   readonly level: number;
 }

@@ -10,7 +10,7 @@ import { readOnlyGroupSql } from '../../directory/change-states';
 import { OWN_TABLES } from '../../directory/reach/reach-sql';
 
 /** The present or future namespace of a project, with the caller's access level there. */
-export interface Home {
+export interface ProjectHome {
   readonly id: number;
   readonly kind: 'group' | 'user';
   /** The user of a personal namespace. */
@@ -25,7 +25,7 @@ export interface Home {
 }
 export interface LocatedProject {
   readonly project: ProjectRecord;
-  readonly home: Home;
+  readonly home: ProjectHome;
   readonly fullPath: string;
 }
 
@@ -45,10 +45,10 @@ export class ProjectPlacesService {
    * Locks a namespace. Shape: null for an unknown one. A personal namespace is locked exclusively, because its projects
    * are counted.
    */
-  async lockNamespace(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<Home | null> {
+  async lockNamespace(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<ProjectHome | null> {
     const [found] = await tx.query<{ kind: string }>(`select kind from namespaces where id = $1`, [namespaceId]);
     if (!found) return null;
-    const [home] = await tx.query<Home>(
+    const [home] = await tx.query<ProjectHome>(
       `select n.id, n.kind, n.owner_id, n.traversal_ids[1] as root_id, n.full_path, n.visibility,
          n.project_creation_level, ${LEVEL} as level, ${readOnlyGroupSql('n')} as archived
        from namespaces n where n.id = $1 for ${found.kind === 'user' ? 'no key update' : 'share'} of n`,
@@ -57,7 +57,7 @@ export class ProjectPlacesService {
     return home ?? null;
   }
 
-  /** Shape: null for bots, which have no personal namespace. */
+  /** Returns null for bots, which have no personal namespace. */
   async ownNamespace(tx: Tx, userId: number): Promise<number | null> {
     const [own] = await tx.query<{ id: number }>(`select id from namespaces where owner_id = $1`, [userId]);
     return own?.id ?? null;
@@ -78,7 +78,7 @@ export class ProjectPlacesService {
     viewer: Pick<Viewer, 'userId'>,
     projectId: number,
     targetId: number,
-  ): Promise<{ placed: LocatedProject; target: Home }> {
+  ): Promise<{ placed: LocatedProject; target: ProjectHome }> {
     const { placed, target } = await this.lockTogether(tx, viewer, projectId, targetId);
     if (!target) throw new NotFound('Namespace');
     return { placed, target };
@@ -89,13 +89,13 @@ export class ProjectPlacesService {
     viewer: Pick<Viewer, 'userId'>,
     projectId: number,
     targetId: number | null,
-  ): Promise<{ placed: LocatedProject; target: Home | null }> {
+  ): Promise<{ placed: LocatedProject; target: ProjectHome | null }> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const [at] = await tx.query<{ namespace_id: number }>(`select namespace_id from projects where id = $1`, [
         projectId,
       ]);
       if (!at) throw new NotFound('Project');
-      const homes = new Map<number, Home | null>();
+      const homes = new Map<number, ProjectHome | null>();
       const ids = new Set([at.namespace_id, ...(targetId === null ? [] : [targetId])]);
       for (const id of await this.trees.inLockOrder(tx, [...ids]))
         homes.set(id, await this.lockNamespace(tx, viewer, id));
@@ -123,7 +123,7 @@ export class ProjectPlacesService {
  * Whether the viewer may create projects in this namespace or move them there; no one may where its contents take no
  * writes. Source: reference identity-and-import 10.2, 12; docs/reference/identity-and-import.md 2.6.
  */
-export function mayPutProjectsIn(viewer: Viewer, home: Home): boolean {
+export function mayPutProjectsIn(viewer: Viewer, home: ProjectHome): boolean {
   if (home.kind === 'user') return viewer.isAdmin || home.owner_id === viewer.userId;
   return !home.archived && mayCreateProjectIn(viewer, home.level, home.project_creation_level);
 }

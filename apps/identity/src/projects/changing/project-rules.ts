@@ -4,7 +4,13 @@ import { asProperties } from '@rookery/persistence';
 import { projectNameProblems, projectPathProblems, TAKEN } from '../../namespaces/paths/path-rules';
 import { PROJECT_FIELDS } from '../project-settings';
 import type { Project } from '../project.entity';
-import type { ProjectChange, ProjectSources, SentColumns, RelatedFields, SentShape } from './project-input';
+import type {
+  ProjectChange,
+  ProjectSources,
+  ProjectColumnsInput,
+  RelatedFields,
+  ProjectShapeInput,
+} from './project-input';
 
 /** Units: characters. */
 const MAX_LENGTHS = { description: 2000, default_branch: 255 } as const;
@@ -31,7 +37,7 @@ export function problemsOfProject(project: ProjectShape, home: HomeShape): Recor
 }
 
 /** Returns the problems of texts that are too long, by field. */
-export function problemsOfTexts(sent: SentColumns): Record<string, string[]> {
+export function problemsOfTexts(sent: ProjectColumnsInput): Record<string, string[]> {
   const tooLong = (field: keyof typeof MAX_LENGTHS): string[] => lengthProblems(sent[field] ?? '', MAX_LENGTHS[field]);
   return problemsByField({ description: tooLong('description'), default_branch: tooLong('default_branch') });
 }
@@ -53,7 +59,7 @@ export function takenProblems(name: boolean, path: boolean): Record<string, stri
 
 /** Sent fields of a project, grouped by the code that handles them. */
 export interface ProjectParts {
-  readonly shape: SentShape;
+  readonly shape: ProjectShapeInput;
   readonly related: RelatedFields;
   /** Columns and settings as they are stored. */
   readonly stored: Partial<Project>;

@@ -29,6 +29,6 @@ export class ProjectForksController {
   async fork({ viewer, params, within }: Call<ForkProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     const named = params.namespace_id ?? params.namespace_path ?? params.namespace;
     const target = named === undefined || named === '' ? null : await this.namespaces.resolveId(viewer, named);
-    return this.projects.findChanged(viewer, await this.forks.fork(viewer, within, target, params));
+    return this.projects.findChanged(viewer, await this.forks.forkProject(viewer, within, target, params));
   }
 }

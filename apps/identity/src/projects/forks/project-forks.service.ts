@@ -6,7 +6,7 @@ import type { Tx } from '@rookery/persistence';
 import { Work } from '@rookery/persistence';
 import type { Picture } from '../../avatars/picture';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
-import type { Home, LocatedProject } from '../changing/project-places.service';
+import type { ProjectHome, LocatedProject } from '../changing/project-places.service';
 import { withUniqueNames, ProjectsService } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
 import { copyStorageFigures } from '../../statistics/project-statistics';
@@ -40,20 +40,20 @@ export class ProjectForksService {
    * Forks a project. Shape: `targetId` null is the caller's own namespace. Errors: NotFound for a project that may not
    * be forked, and for a namespace in which the caller may not create projects; Conflict with the problems by field.
    */
-  async fork(
+  async forkProject(
     viewer: SignedInViewer,
     source: { readonly id: number; readonly level: number },
     targetId: number | null,
     wish: NewFork,
   ): Promise<number> {
     try {
-      return await withUniqueNames(() => this.work.run((tx) => this.insert(tx, viewer, source, targetId, wish)));
+      return await withUniqueNames(() => this.work.run((tx) => this.insertFork(tx, viewer, source, targetId, wish)));
     } catch (error) {
       throw error instanceof Invalid ? new Conflict(error.fields) : error;
     }
   }
 
-  private async insert(
+  private async insertFork(
     tx: Tx,
     viewer: SignedInViewer,
     source: { readonly id: number; readonly level: number },
@@ -64,12 +64,12 @@ export class ProjectForksService {
     if (namespaceId === null) throw new NotFound(TARGET);
     const { placed, target } = await this.places.withTarget(tx, viewer, source.id, namespaceId);
     await this.checkTarget(tx, viewer, { placed, level: source.level }, target);
-    const draft = this.draftOf(placed.project, target, wish);
-    await this.validate(tx, target, draft);
+    const draft = this.createDraft(placed.project, target, wish);
+    await this.validateFork(tx, target, draft);
 
     const options = { creatorId: viewer.userId, actorId: viewer.userId };
-    const id = await this.projects.insert(tx, target, draft, options);
-    const picture = await this.pictureOf(tx, source.id);
+    const id = await this.projects.insertProject(tx, target, draft, options);
+    const picture = await this.findPicture(tx, source.id);
     if (picture) await this.projects.setPictureAndTopics(tx, id, { avatar: picture });
     const facts = { project_id: id, source_project_id: source.id, namespace_id: target.id, creator_id: viewer.userId };
     const branch = draft.forkedBranch ?? undefined;
@@ -83,7 +83,7 @@ export class ProjectForksService {
     tx: Tx,
     viewer: SignedInViewer,
     { placed: { project, home }, level }: { readonly placed: LocatedProject; readonly level: number },
-    target: Home,
+    target: ProjectHome,
   ): Promise<void> {
     const { visibility } = project;
     const features = {
@@ -100,7 +100,7 @@ export class ProjectForksService {
     if (root?.keeps) throw new NotFound(TARGET);
   }
 
-  private draftOf(source: ProjectRecord, target: Home, wish: NewFork): ProjectDraft {
+  private createDraft(source: ProjectRecord, target: ProjectHome, wish: NewFork): ProjectDraft {
     return {
       ...forkedColumns(source),
       forkedFromProjectId: source.id,
@@ -119,7 +119,7 @@ export class ProjectForksService {
     };
   }
 
-  private async validate(tx: Tx, target: Home, draft: ProjectDraft): Promise<void> {
+  private async validateFork(tx: Tx, target: ProjectHome, draft: ProjectDraft): Promise<void> {
     const { description = null, defaultBranch = null } = draft;
     const problems = {
       ...problemsOfProject(draft, target),
@@ -131,7 +131,7 @@ export class ProjectForksService {
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
   }
 
-  private async pictureOf(tx: Tx, projectId: number): Promise<Picture | null> {
+  private async findPicture(tx: Tx, projectId: number): Promise<Picture | null> {
     const [picture] = await tx.query<Picture>(`select filename, bytes from avatars where project_id = $1`, [projectId]);
     return picture ?? null;
   }

@@ -34,20 +34,20 @@ export class ImportByUrlClient {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const limits = { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS };
-    this.route = routes.to('import', INTERNAL_PATHS.importByUrl, limits);
-    this.refusals = routes.to('import', INTERNAL_PATHS.importRefused, limits);
+    this.route = routes.createClient('import', INTERNAL_PATHS.importByUrl, limits);
+    this.refusals = routes.createClient('import', INTERNAL_PATHS.importRefused, limits);
   }
 
   /** Prepares an import before its project is created. Errors: Invalid for a URL that is refused; Unavailable. */
-  async prepare(userId: number, url: string): Promise<PreparedImport> {
+  async prepareImport(userId: number, url: string): Promise<PreparedImport> {
     const importKey = randomUUID();
-    const answer = await this.ask({ import_key: importKey, user_id: userId, url });
+    const answer = await this.sendRequest({ import_key: importKey, user_id: userId, url });
     if (answer.outcome === 'refused') throw new Invalid({ import_url: [answer.problem] });
     return { importKey, importType: 'git', importUrl: answer.url, importStatus: 'scheduled' };
   }
 
   /** Forgets an import whose project was refused. Without an answer it is forgotten within minutes. */
-  async forget({ importKey }: PreparedImport): Promise<void> {
+  async forgetImport({ importKey }: PreparedImport): Promise<void> {
     try {
       await this.refusals.ask({ import_key: importKey });
     } catch (error) {
@@ -55,7 +55,7 @@ export class ImportByUrlClient {
     }
   }
 
-  private async ask(request: ImportByUrlRequest): Promise<ImportByUrlAnswer> {
+  private async sendRequest(request: ImportByUrlRequest): Promise<ImportByUrlAnswer> {
     try {
       return await this.route.ask(request);
     } catch (error) {

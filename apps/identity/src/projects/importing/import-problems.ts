@@ -10,10 +10,10 @@ const REPEATED: ReadonlySet<string> = new Set(['project_namespace.name']);
 export function renderProblems(problems: Readonly<Record<string, readonly string[]>>): string[] {
   return Object.entries(problems)
     .filter(([field]) => !REPEATED.has(field))
-    .flatMap(([field, texts]) => texts.map((text) => (SENTENCES.has(field) ? text : `${labelOf(field)} ${text}`)));
+    .flatMap(([field, texts]) => texts.map((text) => (SENTENCES.has(field) ? text : `${fieldLabel(field)} ${text}`)));
 }
 
-function labelOf(field: string): string {
+function fieldLabel(field: string): string {
   const words = field.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -13,14 +13,16 @@ import { Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { projectPathFrom } from '../../namespaces/paths/path-rules';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
-import type { Home } from '../changing/project-places.service';
+import type { ProjectHome } from '../changing/project-places.service';
 import { problemsOfProject, problemsOfTexts } from '../changing/project-rules';
 import { ProjectsService, withUniqueNames } from '../projects.service';
 import type { ProjectDraft } from '../projects.service';
 import { renderProblems } from './import-problems';
 
 type Importer = Pick<Viewer, 'userId' | 'isAdmin' | 'isExternal'> & { readonly userId: number };
-type Target = { readonly outcome: 'allowed'; readonly home: Home } | { readonly outcome: 'forbidden' | 'missing' };
+type Target =
+  | { readonly outcome: 'allowed'; readonly home: ProjectHome }
+  | { readonly outcome: 'forbidden' | 'missing' };
 
 /** Units: characters. Longer descriptions of upstream are cut. */
 const MAX_DESCRIPTION = 2000;
@@ -37,20 +39,20 @@ export class ProjectImportsService {
   ) {}
 
   /**
-   * Checks whether a user may import into a group, or into a personal namespace. Shape: `type` is the kind of the host; null
+   * Checks whether a user may import into a group, or into a personal namespace. `type` is the kind of the host; null
    * for one whose imports need the role of a maintainer.
    */
-  target(userId: number, namespace: string, type: ImportType | null): Promise<ImportTargetAnswer['outcome']> {
+  checkTarget(userId: number, namespace: string, type: ImportType | null): Promise<ImportTargetAnswer['outcome']> {
     return this.work.run(async (tx) => {
-      const importer = await this.importer(tx, userId);
-      return importer ? (await this.targetOf(tx, importer, namespace, type)).outcome : 'forbidden';
+      const importer = await this.findImporter(tx, userId);
+      return importer ? (await this.findTarget(tx, importer, namespace, type)).outcome : 'forbidden';
     });
   }
 
   /** Creates the project of an import. A repeated request gets the same project. */
   async create(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
     try {
-      return await withUniqueNames(() => this.work.run((tx) => this.createIn(tx, request)));
+      return await withUniqueNames(() => this.work.run((tx) => this.createInTransaction(tx, request)));
     } catch (error) {
       if (error instanceof Invalid) return { outcome: 'invalid', problems: renderProblems(error.fields) };
       throw error;
@@ -58,34 +60,34 @@ export class ProjectImportsService {
   }
 
   /** Notes the state of an import. A final state stays. Returns whether a project has this import. */
-  note({ import_key: key, state, error }: ImportStateRequest): Promise<boolean> {
+  noteState({ import_key: key, state, error }: ImportStateRequest): Promise<boolean> {
     return this.work.run(async (tx) => {
       await tx.query(
         `update projects set import_status = $2, import_error = $3
          where import_key = $1 and import_status in ('scheduled', 'started')`,
         [key, state, error],
       );
-      return (await this.find(tx, key)) !== null;
+      return (await this.findImported(tx, key)) !== null;
     });
   }
 
-  private async createIn(tx: Tx, request: ImportProjectRequest): Promise<ImportProjectAnswer> {
-    const made = await this.find(tx, request.import_key);
+  private async createInTransaction(tx: Tx, request: ImportProjectRequest): Promise<ImportProjectAnswer> {
+    const made = await this.findImported(tx, request.import_key);
     if (made) return { outcome: 'created', project: made };
-    const importer = await this.importer(tx, request.user_id);
-    const target = importer && (await this.targetOf(tx, importer, request.namespace, request.import_type));
+    const importer = await this.findImporter(tx, request.user_id);
+    const target = importer && (await this.findTarget(tx, importer, request.namespace, request.import_type));
     if (!target) return { outcome: 'forbidden' };
     if (target.outcome !== 'allowed') return { outcome: target.outcome };
-    const draft = draftOf(request, target.home);
-    await this.validate(tx, target.home, draft);
+    const draft = createDraft(request, target.home);
+    await this.validateDraft(tx, target.home, draft);
     const { userId } = importer;
     const options = { creatorId: userId, actorId: userId };
-    await this.projects.insert(tx, target.home, draft, options);
-    return { outcome: 'created', project: (await this.find(tx, request.import_key))! };
+    await this.projects.insertProject(tx, target.home, draft, options);
+    return { outcome: 'created', project: (await this.findImported(tx, request.import_key))! };
   }
 
   /** Errors: Invalid by field. */
-  private async validate(tx: Tx, home: Home, draft: ProjectDraft): Promise<void> {
+  private async validateDraft(tx: Tx, home: ProjectHome, draft: ProjectDraft): Promise<void> {
     const problems = {
       ...problemsOfProject(draft, home),
       ...problemsOfTexts({ default_branch: draft.defaultBranch ?? '' }),
@@ -97,7 +99,7 @@ export class ProjectImportsService {
   }
 
   /** Source: reference identity-and-import 6.3. */
-  private async targetOf(tx: Tx, importer: Importer, fullPath: string, type: ImportType | null): Promise<Target> {
+  private async findTarget(tx: Tx, importer: Importer, fullPath: string, type: ImportType | null): Promise<Target> {
     const [found] = await tx.query<{ id: number }>(`select id from namespaces where lower(full_path) = lower($1)`, [
       fullPath,
     ]);
@@ -110,8 +112,8 @@ export class ProjectImportsService {
     return hasRole && mayPutProjectsIn(viewer, home) ? { outcome: 'allowed', home } : { outcome: 'forbidden' };
   }
 
-  /** Shape: null for a user who is not active. */
-  private async importer(tx: Tx, userId: number): Promise<Importer | null> {
+  /** Returns null for a user who is not active. */
+  private async findImporter(tx: Tx, userId: number): Promise<Importer | null> {
     const [user] = await tx.query<{ admin: boolean; external: boolean }>(
       `select admin, external from users where id = $1 and state = 'active'`,
       [userId],
@@ -119,7 +121,7 @@ export class ProjectImportsService {
     return user ? { userId, isAdmin: user.admin, isExternal: user.external } : null;
   }
 
-  private async find(tx: Tx, key: string): Promise<ImportedProject | null> {
+  private async findImported(tx: Tx, key: string): Promise<ImportedProject | null> {
     const [row] = await tx.query<ImportedProject>(
       `select p.id, p.name, n.full_path || '/' || p.path as full_path, n.full_name || ' / ' || p.name as name_with_namespace
        from projects p join namespaces n on n.id = p.namespace_id where p.import_key = $1`,
@@ -129,7 +131,7 @@ export class ProjectImportsService {
   }
 }
 
-function draftOf(request: ImportProjectRequest, home: Home): ProjectDraft {
+function createDraft(request: ImportProjectRequest, home: ProjectHome): ProjectDraft {
   const wanted: Visibility = request.is_private ? 'private' : 'public';
   const isAbove = home.kind === 'group' && VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility];
   return {

@@ -10,7 +10,7 @@ export class AdmittedGroupsQueries {
   constructor(private readonly db: Database) {}
 
   /** Lists those of the groups that the viewer can see, by id. */
-  page(viewer: Viewer, ids: readonly number[], request: PageRequest): Promise<Page<GroupReference>> {
+  list(viewer: Viewer, ids: readonly number[], request: PageRequest): Promise<Page<GroupReference>> {
     return new ListQuery<GroupReference>({
       name: 'admitted-groups',
       from: 'namespaces n',
@@ -20,6 +20,6 @@ export class AdmittedGroupsQueries {
       .where((bind) =>
         seenGroupSql(viewer, { namespace: 'n', user: viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint` }),
       )
-      .page(this.db, request);
+      .readPage(this.db, request);
   }
 }

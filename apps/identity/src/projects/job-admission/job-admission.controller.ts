@@ -24,9 +24,9 @@ import { AdmittedGroupsQueries } from './admitted-groups.queries';
 import {
   CreateAdmittedGroup,
   CreateAdmittedProject,
-  OneJobTokenScope,
-  OneAdmittedGroup,
-  OneAdmittedProject,
+  IdentifyJobTokenScope,
+  IdentifyAdmittedGroup,
+  IdentifyAdmittedProject,
   UpdateJobTokenScope,
 } from './job-admission.dto';
 import { JobAdmissionService } from './job-admission.service';
@@ -76,10 +76,10 @@ export class JobAdmissionController {
   @Endpoint('GET', SCOPE, {
     ...manages,
     about: 'Shows whether a project admits only the jobs of listed projects.',
-    params: OneJobTokenScope,
+    params: IdentifyJobTokenScope,
     answers: one(jobTokenScope),
   })
-  read({ within }: Call<OneJobTokenScope, ProjectScope>): { readonly isLimited: boolean } {
+  read({ within }: Call<IdentifyJobTokenScope, ProjectScope>): { readonly isLimited: boolean } {
     return { isLimited: within.jobAdmission?.all !== true };
   }
 
@@ -96,13 +96,13 @@ export class JobAdmissionController {
   @Endpoint('GET', `${SCOPE}/allowlist`, {
     ...manages,
     about: 'Lists the projects whose jobs a project admits, itself included.',
-    params: OneJobTokenScope,
+    params: IdentifyJobTokenScope,
     answers: page(project),
   })
-  listProjects({ viewer, within, page }: Call<OneJobTokenScope, ProjectScope>): Promise<Page<ProjectRow>> {
+  listProjects({ viewer, within, page }: Call<IdentifyJobTokenScope, ProjectScope>): Promise<Page<ProjectRow>> {
     const ids = [within.id, ...(within.jobAdmission?.projects ?? [])];
     const filters = { order_by: 'id', sort: 'asc', simple: true } as const;
-    return this.projects.page(viewer, filters, page, {
+    return this.projects.list(viewer, filters, page, {
       where: (bind) => `p.id = any(${bind(ids, 'admitted')}::bigint[])`,
     });
   }
@@ -115,31 +115,31 @@ export class JobAdmissionController {
     fails: [400, 404],
   })
   async addProject({ viewer, within, params }: Call<CreateAdmittedProject, ProjectScope>) {
-    const target = await this.scopes.project(params.target_project_id, viewer);
+    const target = await this.scopes.findProject(params.target_project_id, viewer);
     if (!target) throw new NotFound('target_project_id not found');
-    await this.admission.add(within.id, 'projects', target.id);
+    await this.admission.admit(within.id, 'projects', target.id);
     return { source: within.id, target: target.id };
   }
 
   @Endpoint('DELETE', `${SCOPE}/allowlist/:target_project_id`, {
     ...manages,
     about: 'Removes a project from the list of projects whose jobs are admitted.',
-    params: OneAdmittedProject,
+    params: IdentifyAdmittedProject,
     answers: none(),
     fails: [400],
   })
-  removeProject({ within, params }: Call<OneAdmittedProject, ProjectScope>): Promise<void> {
+  removeProject({ within, params }: Call<IdentifyAdmittedProject, ProjectScope>): Promise<void> {
     return this.admission.remove(within.id, 'projects', params.target_project_id);
   }
 
   @Endpoint('GET', `${SCOPE}/groups_allowlist`, {
     ...manages,
     about: 'Lists the groups whose jobs a project admits.',
-    params: OneJobTokenScope,
+    params: IdentifyJobTokenScope,
     answers: page(groupInScope),
   })
-  listGroups({ viewer, within, page }: Call<OneJobTokenScope, ProjectScope>): Promise<Page<GroupReference>> {
-    return this.groups.page(viewer, within.jobAdmission?.groups ?? [], page);
+  listGroups({ viewer, within, page }: Call<IdentifyJobTokenScope, ProjectScope>): Promise<Page<GroupReference>> {
+    return this.groups.list(viewer, within.jobAdmission?.groups ?? [], page);
   }
 
   @Endpoint('POST', `${SCOPE}/groups_allowlist`, {
@@ -150,20 +150,20 @@ export class JobAdmissionController {
     fails: [400, 404],
   })
   async addGroup({ viewer, within, params }: Call<CreateAdmittedGroup, ProjectScope>) {
-    const target = await this.scopes.group(params.target_group_id, viewer);
+    const target = await this.scopes.findGroup(params.target_group_id, viewer);
     if (!target) throw new NotFound('target_group_id not found');
-    await this.admission.add(within.id, 'groups', target.id);
+    await this.admission.admit(within.id, 'groups', target.id);
     return { source: within.id, target: target.id };
   }
 
   @Endpoint('DELETE', `${SCOPE}/groups_allowlist/:target_group_id`, {
     ...manages,
     about: 'Removes a group from the list of groups whose jobs are admitted.',
-    params: OneAdmittedGroup,
+    params: IdentifyAdmittedGroup,
     answers: none(),
     fails: [400],
   })
-  removeGroup({ within, params }: Call<OneAdmittedGroup, ProjectScope>): Promise<void> {
+  removeGroup({ within, params }: Call<IdentifyAdmittedGroup, ProjectScope>): Promise<void> {
     return this.admission.remove(within.id, 'groups', params.target_group_id);
   }
 }

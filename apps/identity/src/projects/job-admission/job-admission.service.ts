@@ -22,12 +22,12 @@ export class JobAdmissionService {
 
   /** Admits the jobs of all projects, or only of those in the lists. */
   setAll(projectId: number, all: boolean): Promise<void> {
-    return this.change(projectId, (admission) => ({ ...admission, all }));
+    return this.changeAdmission(projectId, (admission) => ({ ...admission, all }));
   }
 
   /** Errors: Refused for a target that is in the list, and when the list is full. */
-  add(projectId: number, kind: Kind, id: number): Promise<void> {
-    return this.change(projectId, (admission) => {
+  admit(projectId: number, kind: Kind, id: number): Promise<void> {
+    return this.changeAdmission(projectId, (admission) => {
       const list = admission[kind];
       if (list.includes(id) || (kind === 'projects' && id === projectId))
         throw refused(`Target ${TARGETS[kind]} is already in the job token scope`);
@@ -39,7 +39,7 @@ export class JobAdmissionService {
 
   /** Errors: Refused for a target that is not in the list, and for the project itself. */
   remove(projectId: number, kind: Kind, id: number): Promise<void> {
-    return this.change(projectId, (admission) => {
+    return this.changeAdmission(projectId, (admission) => {
       if (kind === 'projects' && id === projectId)
         throw refused('Source project cannot be removed from the job token scope');
       const list = admission[kind];
@@ -48,7 +48,10 @@ export class JobAdmissionService {
     });
   }
 
-  private change(projectId: number, by: (admission: DirectoryJobAdmission) => DirectoryJobAdmission): Promise<void> {
+  private changeAdmission(
+    projectId: number,
+    by: (admission: DirectoryJobAdmission) => DirectoryJobAdmission,
+  ): Promise<void> {
     return this.work.run(async (tx) => {
       const [project] = await tx.query<{ job_admission: DirectoryJobAdmission | null }>(
         'select job_admission from projects where id = $1 for no key update',
@@ -60,7 +63,7 @@ export class JobAdmissionService {
         projectId,
         JSON.stringify(admission),
       ]);
-      this.log.record(tx, 'project', projectId);
+      this.log.recordChange(tx, 'project', projectId);
     });
   }
 }

@@ -24,8 +24,8 @@ export class ProjectListsController {
     answers: page(project, { keyset: KEYSET }),
   })
   async list({ viewer, params, page, keyset }: Call<ListProjects>): Promise<Page<ProjectRow> | KeysetPage<ProjectRow>> {
-    if (!keyset) return this.lists.page(viewer, params, page);
-    return projectKeyset(keyset, params.sort, await this.lists.after(viewer, params, keyset));
+    if (!keyset) return this.lists.list(viewer, params, page);
+    return projectKeyset(keyset, params.sort, await this.lists.listAfter(viewer, params, keyset));
   }
 
   @Endpoint('GET', '/projects/:id/forks', {
@@ -38,7 +38,7 @@ export class ProjectListsController {
     answers: page(project),
   })
   forks({ viewer, params, page, within }: Call<ListForks, ProjectScope>): Promise<Page<ProjectRow>> {
-    return this.lists.page(viewer, params, page, {
+    return this.lists.list(viewer, params, page, {
       where: (bind) => `p.forked_from_project_id = ${bind(within.id, 'forked_from')}`,
     });
   }

@@ -3,9 +3,9 @@ import type { Page, PageRequest, Viewer } from '@rookery/kernel';
 import { Database, ListQuery } from '@rookery/persistence';
 import type { Bind } from '@rookery/persistence';
 import type { ProjectRow } from '../project-row';
-import { projectColumns, shapeFor } from '../project-shown-sql';
+import { projectColumns, chooseShape } from '../project-shown-sql';
 import type { ProjectFilters } from './project-filters';
-import { narrow, requiredLevel } from './project-narrowing';
+import { narrowProjects, requiredLevel } from './project-narrowing';
 import { toProjectSorting } from './project-order';
 import {
   reachedProjectRows,
@@ -14,7 +14,7 @@ import {
 } from '../../directory/reach/reached-projects-sql';
 
 /**
- * Restricts a list to a set of projects. Shape: `where` is a condition on rows `p`; `parts` are statements that select
+ * Restricts a list to a set of projects. `where` is a condition on rows `p`; `parts` are statements that select
  * disjoint sets of such rows, each by its own index; `seen` replaces the general visibility condition.
  */
 export interface ProjectSet {
@@ -35,24 +35,24 @@ export interface ProjectPlace {
 export class ProjectListsQueries {
   constructor(private readonly db: Database) {}
 
-  page(
+  list(
     viewer: Viewer,
     params: ProjectFilters,
     request: PageRequest,
     among: ProjectSet = {},
   ): Promise<Page<ProjectRow>> {
-    return projectsOf(viewer, params, among).page(this.db, request);
+    return projectsQuery(viewer, params, among).readPage(this.db, request);
   }
 
-  /** Projects by id from a position. Shape: one row more than `perPage`. */
-  after(
+  /** Projects by id from a position. Returns one row more than `perPage`. */
+  listAfter(
     viewer: Viewer,
     params: ProjectFilters,
     { perPage, idAfter, idBefore }: ProjectPlace,
     among: ProjectSet = {},
   ): Promise<ProjectRow[]> {
     const within = { ...params, order_by: 'id' as const, id_after: idAfter, id_before: idBefore };
-    return projectsOf(viewer, within, among).rows(this.db, perPage);
+    return projectsQuery(viewer, within, among).readRows(this.db, perPage);
   }
 }
 
@@ -64,10 +64,10 @@ const VIEWER = ':viewer::bigint';
  */
 const HIDDEN_VIEWER = '(select :viewer::bigint)';
 
-function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): ListQuery<ProjectRow> {
+function projectsQuery(viewer: Viewer, params: ProjectFilters, among: ProjectSet): ListQuery<ProjectRow> {
   const isOfAll = !among.where && !among.parts && !params.starred;
   const user = isOfAll ? HIDDEN_VIEWER : VIEWER;
-  const shown = projectColumns({ ...additionalFields(params), viewer, user, shape: shapeFor(viewer, params) });
+  const shown = projectColumns({ ...additionalFields(params), viewer, user, shape: chooseShape(viewer, params) });
   const values = { viewer: viewer.userId };
   const list = new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values });
   const parts = among.parts?.(list.bind);
@@ -80,7 +80,7 @@ function projectsOf(viewer: Viewer, params: ProjectFilters, among: ProjectSet): 
     const seen = among.seen?.(general) ?? general;
     if (seen !== 'true') list.where(seen);
   } else if (!isGathered) list.filter(reachedProjectsFilterSql(user, level));
-  narrow(list, viewer, user, params);
+  narrowProjects(list, viewer, user, params);
   const { order, unique, join, columns } = toProjectSorting(list.bind, viewer, params);
   list.orderBy(order, unique);
   if (parts) return list.fromParts(parts);

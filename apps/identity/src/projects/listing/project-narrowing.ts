@@ -1,6 +1,6 @@
 import type { Viewer } from '@rookery/kernel';
 import { ACCESS_LEVELS } from '@rookery/kernel';
-import { filter, wordsIn } from '@rookery/persistence';
+import { filter, searchCondition } from '@rookery/persistence';
 import type { Bind, Filters, ListQuery } from '@rookery/persistence';
 import { customAttributesFilter } from '../../custom-attributes/custom-attributes-sql';
 import type { ProjectFilters } from './project-filters';
@@ -36,14 +36,14 @@ const FILTERS: Filters<ProjectFilters> = {
   // 10.2.
   with_programming_language: (language) => language !== '' && 'false',
   with_security_reports: filter.when('false'),
-  search: (text, bind, { search_namespaces = false }) => found(text, bind, search_namespaces),
+  search: (text, bind, { search_namespaces = false }) => projectSearchCondition(text, bind, search_namespaces),
 };
 const FILTERS_OF_ADMINISTRATORS: Filters<ProjectFilters> = {
   custom_attributes: customAttributesFilter('project', 'p.id'),
 };
 
 /** Adds all filters except visibility and level. Shape: conditions on rows `p`; `user` is the viewer's parameter. */
-export function narrow(list: ListQuery<unknown>, viewer: Viewer, user: string, params: ProjectFilters): void {
+export function narrowProjects(list: ListQuery<unknown>, viewer: Viewer, user: string, params: ProjectFilters): void {
   const starred = `p.id in (select given.project_id from project_stars given where given.user_id = ${user})`;
   const imported = `p.import_type is not null and p.creator_id = ${user}`;
   list.narrow(FILTERS, params).narrow({ starred: filter.when(starred), imported: filter.when(imported) }, params);
@@ -58,10 +58,10 @@ function topicNamed(name: string): string {
   return `(select t.id from topics t where lower(t.name) = lower(${name}) and t.organization_id = 1)`;
 }
 
-function found(search: string, bind: Bind, isWide: boolean): string | false {
+function projectSearchCondition(search: string, bind: Bind, isWide: boolean): string | false {
   if (search === '') return false;
-  const own = wordsIn({ short: ['p.name', 'p.path'], long: ['p.description'] }, [search], bind);
+  const own = searchCondition({ short: ['p.name', 'p.path'], long: ['p.description'] }, [search], bind);
   if (!isWide) return own;
-  const fullPath = wordsIn({ short: [], long: [`n.full_path || '/' || p.path`] }, [search], bind);
+  const fullPath = searchCondition({ short: [], long: [`n.full_path || '/' || p.path`] }, [search], bind);
   return `(${own} or exists (select 1 from namespaces n where n.id = p.namespace_id and ${fullPath}))`;
 }

@@ -28,6 +28,6 @@ export class ProjectUsersController {
   list({ viewer, within, params, page }: Call<ListProjectUsers, ProjectScope>): Promise<Page<UserSummary>> {
     const { search, skip_users } = params;
     const filters = { ...(search ? { query: search } : {}), ...(skip_users ? { skip_users } : {}) };
-    return this.members.all(viewer, memberSource(within), filters, page);
+    return this.members.listAll(viewer, memberSource(within), filters, page);
   }
 }

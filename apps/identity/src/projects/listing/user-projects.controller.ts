@@ -38,7 +38,7 @@ export class UserProjectsController {
     answers: page(project, { keyset: KEYSET }),
   })
   async list(call: Call<ListUserProjects>): Projects {
-    return this.listed(call, projectsOfUser(await this.user(call)));
+    return this.listed(call, projectsOfUser(await this.requireUser(call)));
   }
 
   @Endpoint('GET', '/users/:user_id/starred_projects', {
@@ -53,15 +53,15 @@ export class UserProjectsController {
     answers: page(project, { keyset: KEYSET }),
   })
   async starred(call: Call<ListUserProjects>): Projects {
-    return this.listed(call, projectsStarredBy(await this.user(call), call.viewer));
+    return this.listed(call, projectsStarredBy(await this.requireUser(call), call.viewer));
   }
 
   private async listed({ viewer, params, page, keyset }: Call<ListUserProjects>, among: ProjectSet): Projects {
-    if (!keyset) return this.lists.page(viewer, params, page, among);
-    return projectKeyset(keyset, params.sort, await this.lists.after(viewer, params, keyset, among));
+    if (!keyset) return this.lists.list(viewer, params, page, among);
+    return projectKeyset(keyset, params.sort, await this.lists.listAfter(viewer, params, keyset, among));
   }
 
-  private async user({ viewer, params }: Call<ListUserProjects>): Promise<UserRow> {
+  private async requireUser({ viewer, params }: Call<ListUserProjects>): Promise<UserRow> {
     const user = await this.users.findVisible(viewer, params.user_id);
     if (!user) throw new NotFound('User');
     return user;

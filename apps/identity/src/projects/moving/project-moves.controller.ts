@@ -32,7 +32,7 @@ export class ProjectMovesController {
   })
   async transfer(call: Call<TransferProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
     const target = await this.namespaces.resolveId(call.viewer, call.params.namespace);
-    await this.moves.transfer(call.viewer, call.within.id, target);
+    await this.moves.transferProject(call.viewer, call.within.id, target);
     return this.projects.findChanged(call.viewer, call.within.id);
   }
 }

@@ -3,11 +3,11 @@ import { projectMoved } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Invalid, Refused, VISIBILITY_LEVELS } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import { violates, Work } from '@rookery/persistence';
+import { violatesConstraint, Work } from '@rookery/persistence';
 import { ChangeLog } from '../../directory/change-log';
 import { projectPathProblems } from '../../namespaces/paths/path-rules';
 import { mayPutProjectsIn, ProjectPlacesService } from '../changing/project-places.service';
-import type { Home, LocatedProject } from '../changing/project-places.service';
+import type { ProjectHome, LocatedProject } from '../changing/project-places.service';
 import { responsibleData } from '../../users/responsible-user';
 import { ProjectsService } from '../projects.service';
 
@@ -29,7 +29,7 @@ export class ProjectMovesService {
   ) {}
 
   /** Errors: Refused with the whole text of the API; NotFound for project or namespace. */
-  async transfer(viewer: SignedInViewer, projectId: number, namespaceId: number): Promise<void> {
+  async transferProject(viewer: SignedInViewer, projectId: number, namespaceId: number): Promise<void> {
     const texts = await this.tryMove(viewer, projectId, namespaceId);
     if (texts) throw new Refused(`${FAILED}: ${texts.join(', ')}`, { verbatim: true });
   }
@@ -38,9 +38,9 @@ export class ProjectMovesService {
    * Moves a project and updates everything that depends on its location: path and redirect, visibility, the membership
    * of the namespace's user, the change log. Errors: Invalid for `new_namespace`; NotFound for project or namespace.
    */
-  async move(tx: Tx, viewer: SignedInViewer, projectId: number, targetId: number): Promise<void> {
+  async moveProject(tx: Tx, viewer: SignedInViewer, projectId: number, targetId: number): Promise<void> {
     const { placed, target } = await this.places.withTarget(tx, viewer, projectId, targetId);
-    await this.validate(tx, viewer, placed, target);
+    await this.validateMove(tx, viewer, placed, target);
     const { project } = placed;
     const isLowered = VISIBILITY_LEVELS[project.visibility] > VISIBILITY_LEVELS[target.visibility];
     await tx.query(`update projects set namespace_id = $2, visibility = $3, updated_at = now() where id = $1`, [
@@ -55,7 +55,12 @@ export class ProjectMovesService {
     if (target.owner_id !== null) await this.projects.addNamespaceUser(tx, target.owner_id, viewer.userId, projectId);
   }
 
-  private async validate(tx: Tx, viewer: SignedInViewer, { project }: LocatedProject, target: Home): Promise<void> {
+  private async validateMove(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { project }: LocatedProject,
+    target: ProjectHome,
+  ): Promise<void> {
     if (target.id === project.namespace_id) throw refusal(SAME);
     if (!mayPutProjectsIn(viewer, target)) throw refusal(NO_RIGHT);
     const { name, path } = project;
@@ -68,20 +73,23 @@ export class ProjectMovesService {
     if (problems.length > 0) throw refusal(...problems);
   }
 
-  /** Tries to move the project. Shape: the reasons of a refusal; null when it was moved. */
+  /** Tries to move the project. Returns the reasons of a refusal; null when it was moved. */
   private async tryMove(
     viewer: SignedInViewer,
     projectId: number,
     targetId: number,
   ): Promise<readonly string[] | null> {
     try {
-      await this.work.run((tx) => this.move(tx, viewer, projectId, targetId));
+      await this.work.run((tx) => this.moveProject(tx, viewer, projectId, targetId));
       return null;
     } catch (error) {
       if (error instanceof Invalid && error.fields['new_namespace']) return error.fields['new_namespace'];
       // Two concurrent moves: the unique index or the path refuses the later one.
       if (error instanceof Invalid && error.fields['path']) return [TAKEN];
-      if (violates(error, 'uq_projects_namespace_id_name') || violates(error, 'uq_projects_namespace_id_path'))
+      if (
+        violatesConstraint(error, 'uq_projects_namespace_id_name') ||
+        violatesConstraint(error, 'uq_projects_namespace_id_path')
+      )
         return [TAKEN];
       throw error;
     }

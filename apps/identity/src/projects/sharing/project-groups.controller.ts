@@ -43,6 +43,6 @@ export class ProjectGroupsController {
     answers: page(projectGroup),
   })
   list({ viewer, params, page, within }: Call<ListProjectGroups, ProjectScope>): Promise<Page<GroupReference>> {
-    return this.groups.page(viewer, within, params, page);
+    return this.groups.list(viewer, within, params, page);
   }
 }

@@ -27,7 +27,7 @@ export class ProjectGroupsQueries {
    * Lists groups by id. Groups above are always included, because the project's path names them; invited ones only if
    * the viewer can see them.
    */
-  page(
+  list(
     viewer: Viewer,
     project: Project,
     params: ProjectGroupsFilters,
@@ -40,9 +40,11 @@ export class ProjectGroupsQueries {
     }).where(`n.kind = 'group'`);
     const above = `n.id = any(${list.bind(project.namespace.traversalIds)}::bigint[])`;
     return list
-      .where((bind) => (params.with_shared ? `(${above} or ${invited(bind, viewer, project, params)})` : above))
+      .where((bind) =>
+        params.with_shared ? `(${above} or ${invitedCondition(bind, viewer, project, params)})` : above,
+      )
       .narrow(FILTERS, params)
-      .page(this.db, request);
+      .readPage(this.db, request);
   }
 }
 
@@ -51,7 +53,7 @@ const FILTERS: Filters<ProjectGroupsFilters> = {
   search: filter.contains('n.name', 'n.path'),
 };
 
-function invited(bind: Bind, viewer: Viewer, project: Project, params: ProjectGroupsFilters): string {
+function invitedCondition(bind: Bind, viewer: Viewer, project: Project, params: ProjectGroupsFilters): string {
   const level = params.shared_min_access_level;
   const enough = level === undefined ? '' : `and given.access_level >= ${bind(level)}`;
   const user = viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint`;

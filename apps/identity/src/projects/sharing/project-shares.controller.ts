@@ -36,9 +36,9 @@ export class ProjectSharesController {
     answers: created(projectShare),
   })
   async share({ viewer, within, params }: Call<CreateShare, ProjectScope, SignedInViewer>): Promise<ShareRow> {
-    const invited = await this.scopes.group(params.group_id, viewer);
+    const invited = await this.scopes.findGroup(params.group_id, viewer);
     if (!invited) throw new NotFound('Group');
-    return this.shares.share(viewer, sourceOf(within), invited.id, params);
+    return this.shares.share(viewer, toShareSource(within), invited.id, params);
   }
 
   @Endpoint('DELETE', '/projects/:id/share/:group_id', {
@@ -53,10 +53,10 @@ export class ProjectSharesController {
   async unshare(call: Call<RemoveShare, ProjectScope, SignedInViewer>): Promise<void> {
     const { viewer, within, params } = call;
     const unchanged = (at: Date): void => checkUnmodifiedSince(call, at);
-    await this.shares.unshare(viewer, sourceOf(within), params.group_id, { isAllowed: true, unchanged });
+    await this.shares.unshare(viewer, toShareSource(within), params.group_id, { isAllowed: true, unchanged });
   }
 }
 
-function sourceOf({ id, level, namespace }: ProjectScope): ShareSource {
+function toShareSource({ id, level, namespace }: ProjectScope): ShareSource {
   return { type: 'project', id, namespaceId: namespace.id, level };
 }

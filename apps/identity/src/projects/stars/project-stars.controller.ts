@@ -54,7 +54,7 @@ export class ProjectStarsController {
     answers: created(project),
   })
   async star({ viewer, within }: Call<StarProject, ProjectScope, SignedInViewer>): Promise<ProjectRow> {
-    await this.stars.add(viewer, within.id);
+    await this.stars.addStar(viewer, within.id);
     return this.projects.findChanged(viewer, within.id);
   }
 
@@ -81,6 +81,6 @@ export class ProjectStarsController {
     answers: page(starrer),
   })
   list(call: Call<ListStarrers, ProjectScope>): Promise<Page<StarrerRow>> {
-    return this.starrers.page(call.viewer, call.within.id, call.params, call.page);
+    return this.starrers.list(call.viewer, call.within.id, call.params, call.page);
   }
 }

@@ -18,7 +18,7 @@ export class StarrersQueries {
   constructor(private readonly db: Database) {}
 
   /** Lists newest stars first. */
-  page(
+  list(
     viewer: Viewer,
     projectId: number,
     params: { readonly search?: string },
@@ -39,6 +39,6 @@ export class StarrersQueries {
     if (!viewer.isAdmin) {
       list.where((bind) => `(not u.private_profile or u.id = ${bind(viewer.userId, 'viewer')}::bigint)`);
     }
-    return list.page(this.db, request);
+    return list.readPage(this.db, request);
   }
 }

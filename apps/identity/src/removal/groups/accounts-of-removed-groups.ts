@@ -25,7 +25,7 @@ export class AccountsOfRemovedGroups {
     );
     for (const { user_id: id } of accounts) {
       try {
-        await this.users.removeIn(tx, id, { hardDelete: false, actorId });
+        await this.users.removeInTransaction(tx, id, { hardDelete: false, actorId });
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
         await this.leaveToAdministrators(tx, id);

@@ -6,7 +6,7 @@ import { mayAdministerGroup } from '../../namespaces/group.policy';
 import { groupDetail } from '../../groups/details/group.presenter';
 import { GroupsQueries } from '../../groups/details/groups.queries';
 import type { GroupDetailRow } from '../../groups/details/groups.queries';
-import { RemoveGroup, OneGroup } from '../removal.dto';
+import { RemoveGroup, IdentifyGroup } from '../removal.dto';
 import { GroupStatesService } from './group-states.service';
 
 const administers = <P extends object>() =>
@@ -38,12 +38,12 @@ export class GroupStatesController {
     about: 'Removes the mark for deletion.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
-    may: administers<OneGroup>(),
-    params: OneGroup,
+    may: administers<IdentifyGroup>(),
+    params: IdentifyGroup,
     answers: created(groupDetail),
   })
-  async restore({ viewer, within }: Call<OneGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
+  async restore({ viewer, within }: Call<IdentifyGroup, GroupScope, SignedInViewer>): Promise<GroupDetailRow> {
     await this.states.restore(within.id);
-    return this.queries.details(within, viewer, { secrets: false, projects: false });
+    return this.queries.findDetails(within, viewer, { secrets: false, projects: false });
   }
 }

@@ -25,7 +25,7 @@ export class GroupStatesService {
     await this.work.run(async (tx) => {
       const { group } = await this.groups.lockWithParent(tx, id);
       unchanged(group.updated_at);
-      const isMarked = await this.marks.request(tx, 'group', group, asked, viewer.userId);
+      const isMarked = await this.marks.requestDeletion(tx, 'group', group, asked, viewer.userId);
       if (isMarked) await this.groups.renameIfFree(tx, id, (present) => markedNames(present, id));
     });
   }
@@ -34,7 +34,7 @@ export class GroupStatesService {
   async restore(id: number): Promise<void> {
     await this.work.run(async (tx) => {
       const { group } = await this.groups.lockWithParent(tx, id);
-      await this.marks.restore(tx, 'group', group);
+      await this.marks.restoreRow(tx, 'group', group);
       await this.groups.renameIfFree(tx, id, (present) => namesBefore(present, id));
     });
   }

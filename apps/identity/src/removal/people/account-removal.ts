@@ -47,7 +47,7 @@ export class AccountRemoval {
 
   async remove(tx: Tx, { user_id, hard_delete, actor_id }: PendingRemoval, heirId: number | null): Promise<void> {
     await this.log.recordWithBelongings(tx, 'user', user_id);
-    await this.users.remove(tx, user_id);
+    await this.users.removeUser(tx, user_id);
     const data = { user_id, ghost_user_id: heirId, hard_delete };
     this.log.emit(tx, userDeleted.of({ aggregateId: user_id, actorId: actor_id, data }));
   }

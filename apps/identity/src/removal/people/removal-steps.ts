@@ -24,18 +24,18 @@ export class RemovalSteps {
   ) {}
 
   /** Records the removal and blocks the user, whose tokens are refused from then on. */
-  async begin(tx: Tx, { user_id, hard_delete, actor_id }: PendingRemoval): Promise<void> {
+  async beginRemoval(tx: Tx, { user_id, hard_delete, actor_id }: PendingRemoval): Promise<void> {
     await tx.manager.insert(UserRemoval, { userId: user_id, hardDelete: hard_delete, actorId: actor_id });
-    await this.users.block(tx, [user_id]);
+    await this.users.blockUsers(tx, [user_id]);
   }
 
   /** Removes the next chunk. Returns true if the user is removed. */
-  async next(tx: Tx, pending: PendingRemoval): Promise<boolean> {
+  async runNextStep(tx: Tx, pending: PendingRemoval): Promise<boolean> {
     if (pending.hard_delete && pending.kind !== 'project_bot' && !(await this.removeGroups(tx, pending))) return false;
     // Locked until the end of the transaction, so that no project is created in the namespace or moved to it.
     await tx.query(`select id from namespaces where owner_id = $1 for update`, [pending.user_id]);
     if (!(await this.removeProjects(tx, pending))) return false;
-    const heirId = pending.hard_delete ? null : await this.ghost.id(tx);
+    const heirId = pending.hard_delete ? null : await this.ghost.ensureId(tx);
     if (!(await this.account.handOverProjects(tx, pending, heirId))) return false;
     if (!(await this.account.endMemberships(tx, pending))) return false;
     if (!(await this.account.revokeIssuedTokens(tx, pending))) return false;

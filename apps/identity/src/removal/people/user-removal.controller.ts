@@ -40,7 +40,7 @@ export class UserRemovalController {
   })
   async removeServiceAccount(call: Call<RemoveServiceAccount, GroupScope, SignedInViewer>): Promise<void> {
     const { user_id: id, hard_delete: hardDelete } = call.params;
-    if (!(await this.accounts.one(topLevel(call.within), id))) throw new NotFound('User');
+    if (!(await this.accounts.findAccount(topLevel(call.within), id))) throw new NotFound('User');
     const unchanged = (at: Date): void => checkUnmodifiedSince(call, at);
     await this.removal.remove(id, { hardDelete, actorId: call.viewer.userId, unchanged });
   }

@@ -10,6 +10,6 @@ export class UserRemovalJob {
 
   @Job(finishUserRemoval)
   async run({ params, signal }: JobRun<typeof finishUserRemoval>): Promise<void> {
-    await this.removal.proceed(params.user_id, signal);
+    await this.removal.continueRemovals(params.user_id, signal);
   }
 }

@@ -45,11 +45,11 @@ export class UserRemovalService {
 
   /** Errors: NotFound; Conflict for the sole owner of a group without `hardDelete`; Forbidden. */
   remove(userId: number, how: UserRemovalOptions): Promise<void> {
-    return this.work.run((tx) => this.removeIn(tx, userId, how));
+    return this.work.run((tx) => this.removeInTransaction(tx, userId, how));
   }
 
   /** Does the same as `remove` in the caller's transaction. */
-  async removeIn(tx: Tx, userId: number, how: UserRemovalOptions): Promise<void> {
+  async removeInTransaction(tx: Tx, userId: number, how: UserRemovalOptions): Promise<void> {
     const user = await this.lockUser(tx, userId);
     how.unchanged?.(user.updated_at);
     if (user.is_pending) return this.enqueueRest(tx, userId);
@@ -59,23 +59,23 @@ export class UserRemovalService {
     if (!how.hardDelete && user.kind !== 'project_bot' && (await this.solelyOwned.lockIds(tx, userId, 1)).length > 0)
       throw new Conflict(SOLE_OWNER);
     const pending = { user_id: userId, kind: user.kind, hard_delete: how.hardDelete, actor_id: how.actorId };
-    await this.steps.begin(tx, pending);
-    if (!(await this.steps.next(tx, pending))) await this.enqueueRest(tx, userId);
+    await this.steps.beginRemoval(tx, pending);
+    if (!(await this.steps.runNextStep(tx, pending))) await this.enqueueRest(tx, userId);
   }
 
   /** Finishes the removal of one user, or all pending removals. */
-  async proceed(userId: number | null = null, signal?: AbortSignal): Promise<void> {
-    while (await this.work.run((tx) => this.step(tx, userId))) signal?.throwIfAborted();
+  async continueRemovals(userId: number | null = null, signal?: AbortSignal): Promise<void> {
+    while (await this.work.run((tx) => this.runStep(tx, userId))) signal?.throwIfAborted();
   }
 
   /** Returns false if nothing is pending, or another process works on it. */
-  private async step(tx: Tx, userId: number | null): Promise<boolean> {
+  private async runStep(tx: Tx, userId: number | null): Promise<boolean> {
     const [pending] = await tx.query<PendingRemoval>(
       `select r.user_id, r.hard_delete, r.actor_id, u.kind from user_removals r join users u on u.id = r.user_id
        where $1::bigint is null or r.user_id = $1 order by r.user_id limit 1 for update of r skip locked`,
       [userId],
     );
-    if (pending) await this.steps.next(tx, pending);
+    if (pending) await this.steps.runNextStep(tx, pending);
     return pending !== undefined;
   }
 

@@ -5,11 +5,11 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { project } from '../../projects/project.presenter';
 import type { ProjectRow } from '../../projects/project-row';
 import { ProjectsQueries } from '../../projects/projects.queries';
-import { RemoveProject, OneProject } from '../removal.dto';
+import { RemoveProject, IdentifyProject } from '../removal.dto';
 import { ProjectStatesService } from './project-states.service';
 
 const SOURCE = 'reference identity-and-import 10.2';
-type OnProject<P> = Call<P, ProjectScope, SignedInViewer>;
+type ProjectCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
 @Controller()
 export class ProjectStatesController {
@@ -23,10 +23,10 @@ export class ProjectStatesController {
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('owner'),
-    params: OneProject,
+    params: IdentifyProject,
     answers: created(project),
   })
-  async archive({ viewer, within }: OnProject<OneProject>): Promise<ProjectRow> {
+  async archive({ viewer, within }: ProjectCall<IdentifyProject>): Promise<ProjectRow> {
     await this.states.setArchived(within.id, true);
     return this.queries.findChanged(viewer, within.id);
   }
@@ -36,10 +36,10 @@ export class ProjectStatesController {
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('owner'),
-    params: OneProject,
+    params: IdentifyProject,
     answers: created(project),
   })
-  async unarchive({ viewer, within }: OnProject<OneProject>): Promise<ProjectRow> {
+  async unarchive({ viewer, within }: ProjectCall<IdentifyProject>): Promise<ProjectRow> {
     await this.states.setArchived(within.id, false);
     return this.queries.findChanged(viewer, within.id);
   }
@@ -53,7 +53,7 @@ export class ProjectStatesController {
     fails: [400, 412],
     answers: accepted(),
   })
-  async remove(call: OnProject<RemoveProject>): Promise<void> {
+  async remove(call: ProjectCall<RemoveProject>): Promise<void> {
     await this.states.remove(call.viewer, call.within.id, call.params, (at) => checkUnmodifiedSince(call, at));
   }
 
@@ -62,10 +62,10 @@ export class ProjectStatesController {
     source: SOURCE,
     within: inProject('id'),
     may: atLeast('owner'),
-    params: OneProject,
+    params: IdentifyProject,
     answers: created(project),
   })
-  async restore({ viewer, within }: OnProject<OneProject>): Promise<ProjectRow> {
+  async restore({ viewer, within }: ProjectCall<IdentifyProject>): Promise<ProjectRow> {
     await this.states.restore(viewer, within.id);
     return this.queries.findChanged(viewer, within.id);
   }

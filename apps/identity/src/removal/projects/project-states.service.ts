@@ -26,7 +26,7 @@ export class ProjectStatesService {
     });
   }
 
-  /** Shape: `unchanged` gets the time of the last change first; it throws to stop the deletion. */
+  /** `unchanged` gets the time of the last change first; it throws to stop the deletion. */
   async remove(
     viewer: SignedInViewer,
     projectId: number,
@@ -39,7 +39,7 @@ export class ProjectStatesService {
       unchanged(project.updated_at);
       const { id, marked_for_deletion_on } = project;
       const row = { id, marked_for_deletion_on, full_path: fullPath };
-      const isMarked = await this.marks.request(tx, 'project', row, asked, viewer.userId);
+      const isMarked = await this.marks.requestDeletion(tx, 'project', row, asked, viewer.userId);
       if (isMarked) await this.rows.renameIfFree(tx, placed, markedNames(project, id));
     });
   }
@@ -48,7 +48,7 @@ export class ProjectStatesService {
   async restore(viewer: SignedInViewer, projectId: number): Promise<void> {
     await this.work.run(async (tx) => {
       const placed = await this.places.lockProjectAndNamespace(tx, viewer, projectId);
-      await this.marks.restore(tx, 'project', placed.project);
+      await this.marks.restoreRow(tx, 'project', placed.project);
       await this.rows.renameIfFree(tx, placed, namesBefore(placed.project, projectId));
     });
   }

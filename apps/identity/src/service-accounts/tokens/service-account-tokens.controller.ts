@@ -9,7 +9,7 @@ import { AccessTokensService } from '../../tokens/access-tokens.service';
 import type { NewTokenRow, TokenRow } from '../../tokens/access-token.entity';
 import { managesServiceAccounts, topLevel } from '../managed-group.permission';
 import {
-  OneAccountToken,
+  IdentifyAccountToken,
   CreateAccountToken,
   ListAccountTokens,
   RotateAccountToken,
@@ -38,8 +38,8 @@ export class ServiceAccountTokensController {
     answers: page(accessToken),
   })
   async list({ within, params, page }: GroupCall<ListAccountTokens>): Promise<Page<TokenRow>> {
-    const userId = await this.account(within, params.user_id);
-    return this.queries.page({ userId, impersonation: false }, params, page);
+    const userId = await this.requireAccount(within, params.user_id);
+    return this.queries.list({ userId, impersonation: false }, params, page);
   }
 
   @Endpoint('POST', '', {
@@ -54,7 +54,7 @@ export class ServiceAccountTokensController {
     answers: created(newAccessToken),
   })
   async create({ within, params, viewer }: GroupCall<CreateAccountToken>): Promise<NewTokenRow> {
-    const userId = await this.account(within, params.user_id);
+    const userId = await this.requireAccount(within, params.user_id);
     const { name, description, scopes, expires_at: expiresAt } = params;
     const wanted = { userId, name, description, scopes, expiresAt };
     return this.tokens.create({ ...wanted, impersonation: false, createdBy: viewer.userId });
@@ -64,13 +64,13 @@ export class ServiceAccountTokensController {
     about: 'Revokes a token of a service account.',
     source: SOURCE,
     within: group('id'),
-    may: managesServiceAccounts<OneAccountToken>(),
-    params: OneAccountToken,
+    may: managesServiceAccounts<IdentifyAccountToken>(),
+    params: IdentifyAccountToken,
     fails: [400],
     answers: none(),
   })
-  async revoke({ within, params }: GroupCall<OneAccountToken>): Promise<void> {
-    await this.tokens.revoke(await this.token(within, params));
+  async revoke({ within, params }: GroupCall<IdentifyAccountToken>): Promise<void> {
+    await this.tokens.revokeToken(await this.requireToken(within, params));
   }
 
   @Endpoint('POST', ':token_id/rotate', {
@@ -83,17 +83,17 @@ export class ServiceAccountTokensController {
     answers: one(newAccessToken),
   })
   async rotate({ within, params, viewer }: GroupCall<RotateAccountToken>): Promise<NewTokenRow> {
-    return this.tokens.rotate(await this.token(within, params), params.expires_at, viewer);
+    return this.tokens.rotateToken(await this.requireToken(within, params), params.expires_at, viewer);
   }
 
-  private async account(within: GroupScope, userId: number): Promise<number> {
-    if (!(await this.accounts.one(topLevel(within), userId))) throw new NotFound('User');
+  private async requireAccount(within: GroupScope, userId: number): Promise<number> {
+    if (!(await this.accounts.findAccount(topLevel(within), userId))) throw new NotFound('User');
     return userId;
   }
 
-  private async token(within: GroupScope, params: OneAccountToken): Promise<number> {
-    const userId = await this.account(within, params.user_id);
-    const token = await this.queries.one(params.token_id);
+  private async requireToken(within: GroupScope, params: IdentifyAccountToken): Promise<number> {
+    const userId = await this.requireAccount(within, params.user_id);
+    const token = await this.queries.findToken(params.token_id);
     if (!token || token.user_id !== userId || token.impersonation) throw new NotFound('');
     return token.id;
   }

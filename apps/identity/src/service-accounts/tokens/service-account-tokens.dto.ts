@@ -13,11 +13,11 @@ export class CreateAccountToken {
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class OneAccountToken {
+export class IdentifyAccountToken {
   @Int({ in: 'path' }) user_id: number;
   @Int({ in: 'path' }) token_id: number;
 }
 
-export class RotateAccountToken extends OneAccountToken {
+export class RotateAccountToken extends IdentifyAccountToken {
   @Day({ optional: true }) expires_at?: string;
 }

@@ -37,11 +37,11 @@ export class TokenExpiryNotices {
     private readonly recipients: TokenRecipients,
   ) {}
 
-  async send(): Promise<void> {
-    while ((await this.work.run((tx) => this.round(tx))) === BATCH);
+  async sendNotices(): Promise<void> {
+    while ((await this.work.run((tx) => this.sendBatch(tx))) === BATCH);
   }
 
-  private async round(tx: Tx): Promise<number> {
+  private async sendBatch(tx: Tx): Promise<number> {
     const due = await tx.query<DueToken>(DUE);
     if (due.length === 0) return 0;
     await tx.query(

@@ -8,7 +8,7 @@ import { impersonationToken, newImpersonationToken } from '../access-token.prese
 import type { NewTokenRow, TokenRow } from '../access-token.entity';
 import { AccessTokensQueries } from '../access-tokens.queries';
 import { AccessTokensService } from '../access-tokens.service';
-import { CreateToken, OneImpersonationToken, ListImpersonationTokens } from '../tokens.dto';
+import { CreateToken, IdentifyImpersonationToken, ListImpersonationTokens } from '../tokens.dto';
 
 const SOURCE = 'reference identity-and-import 4.7';
 type SignedInCall<P> = Call<P, undefined, SignedInViewer>;
@@ -33,7 +33,7 @@ export class ImpersonationTokensController {
   async list({ params, page }: SignedInCall<ListImpersonationTokens>): Promise<Page<TokenRow>> {
     await this.knownUser(params.user_id);
     const { state } = params;
-    return this.queries.page({ userId: params.user_id, impersonation: true }, state === 'all' ? {} : { state }, page);
+    return this.queries.list({ userId: params.user_id, impersonation: true }, state === 'all' ? {} : { state }, page);
   }
 
   @Endpoint('POST', '/users/:user_id/impersonation_tokens', {
@@ -59,35 +59,35 @@ export class ImpersonationTokensController {
     source: SOURCE,
     may: administrator(),
     tokenScopes: ['read_user'],
-    params: OneImpersonationToken,
+    params: IdentifyImpersonationToken,
     answers: one(impersonationToken),
   })
-  show({ params }: SignedInCall<OneImpersonationToken>): Promise<TokenRow> {
-    return this.found(params);
+  show({ params }: SignedInCall<IdentifyImpersonationToken>): Promise<TokenRow> {
+    return this.requireToken(params);
   }
 
   @Endpoint('DELETE', '/users/:user_id/impersonation_tokens/:impersonation_token_id', {
     about: 'Revokes an impersonation token.',
     source: SOURCE,
     may: administrator(),
-    params: OneImpersonationToken,
+    params: IdentifyImpersonationToken,
     fails: [412],
     answers: none(),
   })
-  async revoke(call: SignedInCall<OneImpersonationToken>): Promise<void> {
-    const token = await this.found(call.params);
+  async revoke(call: SignedInCall<IdentifyImpersonationToken>): Promise<void> {
+    const token = await this.requireToken(call.params);
     checkUnmodifiedSince(call, token.updated_at);
-    await this.tokens.revoke(token.id);
+    await this.tokens.revokeToken(token.id);
   }
 
-  private async found(params: OneImpersonationToken): Promise<TokenRow> {
+  private async requireToken(params: IdentifyImpersonationToken): Promise<TokenRow> {
     await this.knownUser(params.user_id);
-    const token = await this.queries.one(params.impersonation_token_id);
+    const token = await this.queries.findToken(params.impersonation_token_id);
     if (!token || !token.impersonation || token.user_id !== params.user_id) throw new NotFound('Impersonation Token');
     return token;
   }
 
   private async knownUser(id: number): Promise<void> {
-    if (!(await this.users.one(id))) throw new NotFound('User');
+    if (!(await this.users.findUser(id))) throw new NotFound('User');
   }
 }

@@ -51,6 +51,6 @@ export class OwnTokensController {
     answers: pageOfLists(tokenAssociations),
   })
   reached({ viewer, params, page }: SignedInCall<ListTokenAssociations>): Promise<JsonPage> {
-    return this.associations.page(viewer.userId, params.min_access_level, page);
+    return this.associations.list(viewer.userId, params.min_access_level, page);
   }
 }

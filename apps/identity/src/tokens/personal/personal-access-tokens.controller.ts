@@ -8,7 +8,7 @@ import { accessToken, newAccessToken } from '../access-token.presenter';
 import type { NewTokenRow, TokenRow } from '../access-token.entity';
 import { AccessTokensQueries } from '../access-tokens.queries';
 import { AccessTokensService } from '../access-tokens.service';
-import { CreateToken, ListTokens, RotateToken, RotateOwnToken, OneToken } from '../tokens.dto';
+import { CreateToken, ListTokens, RotateToken, RotateOwnToken, IdentifyToken } from '../tokens.dto';
 
 const SOURCE = 'reference identity-and-import 4.7';
 type SignedInCall<P = object> = Call<P, undefined, SignedInViewer>;
@@ -33,10 +33,10 @@ export class PersonalAccessTokensController {
     const asked = params.user_id;
     if (!viewer.isAdmin) {
       if (asked !== undefined && asked !== viewer.userId) throw new Unauthorized();
-      return this.queries.page({ userId: viewer.userId, impersonation: false }, params, page);
+      return this.queries.list({ userId: viewer.userId, impersonation: false }, params, page);
     }
-    if (asked === null || (asked !== undefined && !(await this.users.one(asked)))) throw new NotFound('');
-    return this.queries.page({ userId: asked ?? null, impersonation: false }, params, page);
+    if (asked === null || (asked !== undefined && !(await this.users.findUser(asked)))) throw new NotFound('');
+    return this.queries.list({ userId: asked ?? null, impersonation: false }, params, page);
   }
 
   @Endpoint('GET', '/personal_access_tokens/self', {
@@ -48,7 +48,7 @@ export class PersonalAccessTokensController {
     answers: one(accessToken),
   })
   async self({ viewer }: SignedInCall): Promise<TokenRow> {
-    const token = viewer.tokenId === null ? null : await this.queries.one(viewer.tokenId);
+    const token = viewer.tokenId === null ? null : await this.queries.findToken(viewer.tokenId);
     if (!token) throw new Refused();
     return token;
   }
@@ -57,12 +57,12 @@ export class PersonalAccessTokensController {
     about: 'Returns a token.',
     source: SOURCE,
     may: signedIn(),
-    params: OneToken,
+    params: IdentifyToken,
     fails: [401, 404],
     answers: one(accessToken),
   })
-  show({ viewer, params }: SignedInCall<OneToken>): Promise<TokenRow> {
-    return this.reachable(viewer, params.id);
+  show({ viewer, params }: SignedInCall<IdentifyToken>): Promise<TokenRow> {
+    return this.requireReachable(viewer, params.id);
   }
 
   @Endpoint('POST', '/personal_access_tokens/self/rotate', {
@@ -76,7 +76,7 @@ export class PersonalAccessTokensController {
   })
   rotateSelf({ viewer, params }: SignedInCall<RotateOwnToken>): Promise<NewTokenRow> {
     if (viewer.tokenId === null) throw new MethodNotAllowed();
-    return this.tokens.rotate(viewer.tokenId, params.expires_at, viewer);
+    return this.tokens.rotateToken(viewer.tokenId, params.expires_at, viewer);
   }
 
   @Endpoint('POST', '/personal_access_tokens/:id/rotate', {
@@ -88,8 +88,8 @@ export class PersonalAccessTokensController {
     answers: one(newAccessToken),
   })
   async rotate({ viewer, params }: SignedInCall<RotateToken>): Promise<NewTokenRow> {
-    const token = await this.reachable(viewer, params.id);
-    return this.tokens.rotate(token.id, params.expires_at, viewer);
+    const token = await this.requireReachable(viewer, params.id);
+    return this.tokens.rotateToken(token.id, params.expires_at, viewer);
   }
 
   @Endpoint('DELETE', '/personal_access_tokens/self', {
@@ -102,19 +102,19 @@ export class PersonalAccessTokensController {
   })
   async revokeSelf({ viewer }: SignedInCall): Promise<void> {
     if (viewer.tokenId === null) throw new Refused();
-    await this.tokens.revoke(viewer.tokenId);
+    await this.tokens.revokeToken(viewer.tokenId);
   }
 
   @Endpoint('DELETE', '/personal_access_tokens/:id', {
     about: 'Revokes a token.',
     source: SOURCE,
     may: signedIn(),
-    params: OneToken,
+    params: IdentifyToken,
     fails: [401, 404],
     answers: none(),
   })
-  async revoke({ viewer, params }: SignedInCall<OneToken>): Promise<void> {
-    await this.tokens.revoke((await this.reachable(viewer, params.id)).id);
+  async revoke({ viewer, params }: SignedInCall<IdentifyToken>): Promise<void> {
+    await this.tokens.revokeToken((await this.requireReachable(viewer, params.id)).id);
   }
 
   @Endpoint('POST', '/users/:user_id/personal_access_tokens', {
@@ -136,8 +136,8 @@ export class PersonalAccessTokensController {
   }
 
   /** Finds a token that the viewer may manage. Other tokens answer as if they did not exist. */
-  private async reachable(viewer: SignedInViewer, id: number): Promise<TokenRow> {
-    const token = await this.queries.one(id);
+  private async requireReachable(viewer: SignedInViewer, id: number): Promise<TokenRow> {
+    const token = await this.queries.findToken(id);
     if (viewer.isAdmin && !token) throw new NotFound('');
     if (!token || !(viewer.isAdmin || (token.user_id === viewer.userId && !token.impersonation)))
       throw new Unauthorized();

@@ -49,14 +49,14 @@ export class JobResolution {
   ) {}
 
   /** Errors: Unavailable. */
-  async resolve(digest: string | null): Promise<ResolveTokenAnswer> {
+  async resolveJobToken(digest: string | null): Promise<ResolveTokenAnswer> {
     const isDigest = digest !== null && /^[0-9a-f]{64}$/i.test(digest);
-    return this.holderOf(isDigest ? await this.packages.runningJob({ digest: digest.toLowerCase() }) : null);
+    return this.findHolder(isDigest ? await this.packages.runningJob({ digest: digest.toLowerCase() }) : null);
   }
 
   /** Confirms the claims about a caller with the token of a job. Errors: Unavailable. */
-  async confirm(question: ConfirmCallerRequest & { readonly job_id: number }): Promise<ConfirmCallerAnswer> {
-    const answer = await this.holderOf(await this.packages.runningJob({ id: question.job_id }));
+  async confirmJob(question: ConfirmCallerRequest & { readonly job_id: number }): Promise<ConfirmCallerAnswer> {
+    const answer = await this.findHolder(await this.packages.runningJob({ id: question.job_id }));
     const { version, epoch } = answer;
     if (answer.outcome !== 'valid') {
       const { outcome } = answer;
@@ -64,11 +64,11 @@ export class JobResolution {
         ? { version, epoch, outcome, reason: answer.reason }
         : { version, epoch, outcome: 'unknown' };
     }
-    const holds = isDeepStrictEqual(rightsOf(answer.holder), rightsOf(question));
+    const holds = isDeepStrictEqual(toRights(answer.holder), toRights(question));
     return { version, epoch, outcome: holds ? 'holds' : 'changed' };
   }
 
-  private async holderOf(job: RunningJobAnswer['job']): Promise<ResolveTokenAnswer> {
+  private async findHolder(job: RunningJobAnswer['job']): Promise<ResolveTokenAnswer> {
     const [row] = await this.database.run(USER, { user: job?.user_id ?? null });
     const { version, epoch, user_id, username, admin, external, bot, maker_id } = row!;
     if (job === null || user_id === null) return { version, epoch, outcome: 'unknown' };
@@ -84,7 +84,7 @@ export class JobResolution {
   }
 }
 
-function rightsOf({
+function toRights({
   user_id,
   admin,
   external,

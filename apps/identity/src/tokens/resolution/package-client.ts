@@ -19,7 +19,10 @@ export class PackageClient {
     routes: InternalRoutes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.route = routes.to('package', INTERNAL_PATHS.runningJob, { connections: CONNECTIONS, maxWaitMs: MAX_WAIT_MS });
+    this.route = routes.createClient('package', INTERNAL_PATHS.runningJob, {
+      connections: CONNECTIONS,
+      maxWaitMs: MAX_WAIT_MS,
+    });
   }
 
   /** Returns the job of a token if it runs now, else null. Errors: Unavailable. */

@@ -12,7 +12,7 @@ import { JobResolution } from './job-resolution';
 import { TokenResolution } from './token-resolution';
 
 /** Returns 0, which no row has as its id, for invalid values. */
-const idOf = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
+const readId = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Internal routes for the gateway and services, protected by their keys and not reachable from outside. */
@@ -26,22 +26,22 @@ export class TokenResolutionController {
   @Internal('POST', INTERNAL_PATHS.resolveToken, INTERNAL_CALLERS.resolveToken)
   token({ body }: InternalRequest): Promise<ResolveTokenAnswer> {
     const { digest, ip, rotating, idempotency_key: key } = body;
-    if (body['job'] === true) return this.jobs.resolve(textOrNull(digest));
+    if (body['job'] === true) return this.jobs.resolveJobToken(textOrNull(digest));
     const keyed = typeof key === 'string' ? { idempotency_key: key } : {};
     const question = { digest: textOrNull(digest), ip: textOrNull(ip), rotating: rotating === true, ...keyed };
-    return this.resolution.resolve(question);
+    return this.resolution.resolveToken(question);
   }
 
   @Internal('POST', INTERNAL_PATHS.confirmCaller, INTERNAL_CALLERS.confirmCaller)
   confirm({ body }: InternalRequest): Promise<ConfirmCallerAnswer> {
     const { token_id, user_id, rotating: _, idempotency_key: __, ...claims } = body as unknown as ConfirmCallerRequest;
     if (claims.job_id !== undefined)
-      return this.jobs.confirm({ ...claims, job_id: idOf(claims.job_id), token_id: 0, user_id: idOf(user_id) });
-    return this.resolution.confirm({ ...claims, token_id: idOf(token_id), user_id: idOf(user_id) });
+      return this.jobs.confirmJob({ ...claims, job_id: readId(claims.job_id), token_id: 0, user_id: readId(user_id) });
+    return this.resolution.confirm({ ...claims, token_id: readId(token_id), user_id: readId(user_id) });
   }
 
   @Internal('POST', INTERNAL_PATHS.resolveSudo, INTERNAL_CALLERS.resolveSudo)
   sudo({ body }: InternalRequest): Promise<ResolveSudoAnswer> {
-    return this.resolution.sudo(String(body['ref'] ?? ''));
+    return this.resolution.resolveSudo(String(body['ref'] ?? ''));
   }
 }

@@ -105,10 +105,10 @@ export class TokenResolution {
     @Inject(identitySettings.token) private readonly settings: SettingsOf<typeof identitySettings>,
   ) {}
 
-  async resolve(request: ResolveTokenRequest): Promise<ResolveTokenAnswer> {
+  async resolveToken(request: ResolveTokenRequest): Promise<ResolveTokenAnswer> {
     const isDigest = request.digest !== null && /^[0-9a-f]{64}$/i.test(request.digest);
     const digest = isDigest ? Buffer.from(request.digest!, 'hex') : null;
-    const ip = addressOf(request.ip);
+    const ip = validAddress(request.ip);
     const [row] = await this.db.run(BY_DIGEST, { digest, ip });
     const at = { version: row!.version, epoch: row!.epoch };
     if (request.digest === null) return { ...at, outcome: 'anonymous' };
@@ -116,16 +116,16 @@ export class TokenResolution {
     if (row!.revoked) {
       if (!request.rotating) return { ...at, outcome: 'revoked' };
       if (await this.isRotatedBy(row!.token_id, request.idempotency_key)) {
-        const checked = await this.check(row!, row!.token_id);
+        const checked = await this.checkToken(row!, row!.token_id);
         return { ...at, ...checked, ...(checked.outcome === 'valid' ? { replays_only: true } : {}) };
       }
       await this.tokens.revokeFamilyOf(row!.token_id);
       // Resolved again: the answer then has the version in which the family is revoked, so that the gateway drops its lease.
-      return this.resolve({ ...request, rotating: false });
+      return this.resolveToken({ ...request, rotating: false });
     }
-    const checked = await this.check(row!, row!.token_id);
+    const checked = await this.checkToken(row!, row!.token_id);
     const isUnrecorded = row!.is_unused_lately || row!.is_from_elsewhere;
-    if (checked.outcome === 'valid' && isUnrecorded) this.use.record(row!.token_id, ip);
+    if (checked.outcome === 'valid' && isUnrecorded) this.use.recordUse(row!.token_id, ip);
     return { ...at, ...checked };
   }
 
@@ -138,11 +138,11 @@ export class TokenResolution {
     const at = { version: row!.version, epoch: row!.epoch };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked && question.rotating) await this.revokeReusedFamily(row!.token_id, question.idempotency_key);
-    const checked = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.check(row!, row!.token_id);
+    const checked = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.checkToken(row!, row!.token_id);
     if (checked.outcome !== 'valid') return { ...at, ...checked };
     const { holder } = checked;
-    const asThemselves = { ...rightsOf(holder), impersonator_id: holder.impersonator_id };
-    const claims = { ...rightsOf(question), impersonator_id: question.impersonator_id };
+    const asThemselves = { ...toRights(holder), impersonator_id: holder.impersonator_id };
+    const claims = { ...toRights(question), impersonator_id: question.impersonator_id };
     if (isDeepStrictEqual(asThemselves, claims)) return { ...at, outcome: 'holds' };
     // The holder of an impersonation token is the impersonated user, so a change of their claims does not imply sudo.
     const isSudo = question.user_id !== holder.user_id || question.impersonator_id !== holder.impersonator_id;
@@ -151,14 +151,14 @@ export class TokenResolution {
     return { ...at, ...(await this.confirmActing(holder, question)) };
   }
 
-  async sudo(ref: string): Promise<ResolveSudoAnswer> {
+  async resolveSudo(ref: string): Promise<ResolveSudoAnswer> {
     return this.sudoTarget(await this.users.byIdOrUsername(ref));
   }
 
   /**
-   * Revokes all tokens of a family after an attempt to rotate a revoked token. The request is refused before the rotation
-   * runs, which would otherwise revoke them. Shape: `key` is the idempotency key of the request. Does nothing if the same
-   * request, by its key, has rotated the token already.
+   * Revokes all tokens of a family after an attempt to rotate a revoked token. The request is refused before the
+   * rotation runs, which would otherwise revoke them. `key` is the idempotency key of the request. Does nothing if the
+   * same request, by its key, has rotated the token already.
    */
   private async revokeReusedFamily(tokenId: number, key: string | undefined): Promise<void> {
     if (!(await this.isRotatedBy(tokenId, key))) await this.tokens.revokeFamilyOf(tokenId);
@@ -170,12 +170,12 @@ export class TokenResolution {
 
   private async confirmActing(holder: TokenHolder, question: ConfirmCallerRequest) {
     if (!holder.admin) return { outcome: 'user_refused', reason: SUDO_REASONS.notAdmin } as const;
-    const { user } = await this.sudoTarget(await this.users.one(question.user_id));
+    const { user } = await this.sudoTarget(await this.users.findUser(question.user_id));
     if (user === null || !holder.scopes.includes('sudo')) return { outcome: 'unknown' } as const;
     const { id: user_id, state, admin, external, bot } = user;
     if (state !== 'active') return { outcome: 'user_refused', reason: SUDO_REASONS[state] } as const;
-    const acting = rightsOf({ ...holder, user_id, admin, external, bot });
-    return { outcome: isDeepStrictEqual(acting, rightsOf(question)) ? 'holds' : 'changed' } as const;
+    const acting = toRights({ ...holder, user_id, admin, external, bot });
+    return { outcome: isDeepStrictEqual(acting, toRights(question)) ? 'holds' : 'changed' } as const;
   }
 
   private async sudoTarget(user: UserRow | null): Promise<{ user: SudoTarget | null }> {
@@ -187,7 +187,7 @@ export class TokenResolution {
     return { user: { id, username, admin, external, bot: isBot(user.kind), state } };
   }
 
-  private async check(row: ResolvedRow, tokenId: number) {
+  private async checkToken(row: ResolvedRow, tokenId: number) {
     if (row.expired) return { outcome: 'expired' } as const;
     if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
     // A token that an administrator issued ends when they stop being one. Source: reference identity-and-import 4.4, 4.7.
@@ -205,13 +205,13 @@ export class TokenResolution {
       scopes,
       impersonator_id: row.impersonation ? giver_id : null,
       given_by_id: row.is_given_out ? giver_id : null,
-      maker_id: await this.creatorOf(row),
+      maker_id: await this.findCreator(row),
     };
     return { outcome: 'valid', holder: { ...holder, expires_at } } as const;
   }
 
   /** Id of the user who answers for a bot. Few bots are created by bots, so these get a separate statement. */
-  private async creatorOf({ maker_id: id, maker_kind: kind }: ResolvedRow): Promise<number | null> {
+  private async findCreator({ maker_id: id, maker_kind: kind }: ResolvedRow): Promise<number | null> {
     if (id === null || kind === null || !isBot(kind)) return id;
     const [first] = await this.db.run(FIRST_MAKER, { bot: id });
     return first?.id ?? id;
@@ -221,7 +221,7 @@ export class TokenResolution {
 /** Claims of a signed context about the rights of a caller. */
 type RightsClaims = Pick<TokenHolder, 'user_id' | 'admin' | 'external' | 'bot' | 'scopes'>;
 
-function rightsOf({ user_id, admin, external, bot, scopes }: RightsClaims): RightsClaims {
+function toRights({ user_id, admin, external, bot, scopes }: RightsClaims): RightsClaims {
   return { user_id, admin, external, bot, scopes };
 }
 
@@ -229,8 +229,8 @@ function isBot(kind: UserKind): boolean {
   return kind === 'project_bot' || kind === 'service_account';
 }
 
-/** Returns the address to store: IPv4 also if it came over an IPv6 socket. Shape: null for an invalid address. */
-function addressOf(ip: string | null): string | null {
+/** Returns the address to store: IPv4 also if it came over an IPv6 socket. Returns null for an invalid address. */
+function validAddress(ip: string | null): string | null {
   const plain = ip?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
   return isIP(plain) === 0 ? null : plain;
 }

@@ -37,13 +37,13 @@ export class TokenUse {
    * Records the use without delaying the answer; `updated_at` does not change. A locked row is skipped: otherwise many
    * checks of a token that is being rotated would each wait with a connection.
    */
-  record(tokenId: number, ip: string | null): void {
-    runDetached(() => this.write(tokenId, ip)).catch((error: unknown) =>
+  recordUse(tokenId: number, ip: string | null): void {
+    runDetached(() => this.writeUse(tokenId, ip)).catch((error: unknown) =>
       this.logger.warn({ err: error, token_id: tokenId }, 'the use of a token was not recorded'),
     );
   }
 
-  private async write(tokenId: number, ip: string | null): Promise<void> {
+  private async writeUse(tokenId: number, ip: string | null): Promise<void> {
     const [used] = await this.db.run(RECORD_USE, { token: tokenId, ip });
     if (used) await this.users.recordActivity(this.db, used.user_id);
   }

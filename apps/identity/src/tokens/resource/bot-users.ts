@@ -36,7 +36,7 @@ export class BotUsers {
   }
 
   /** Creates the bot with its membership and token. */
-  async make(
+  async createBot(
     tx: Tx,
     maker: SignedInViewer,
     resource: Resource,
@@ -54,11 +54,11 @@ export class BotUsers {
       projects_limit: 0,
     };
     const how = { digest: null, createdBy: maker.userId, kind: 'project_bot' as const, isConfirmed: true };
-    const id = await this.users.insert(tx, bot, how);
+    const id = await this.users.insertUser(tx, bot, how);
     const member = { userId: id, source: { kind: resource.type, id: resource.id }, level, actorId: maker.userId };
-    await this.memberships.grant(tx, member, { isAnnounced: true });
+    await this.memberships.grantMembership(tx, member, { isAnnounced: true });
     const held = { userId: id, name, description, scopes: [...new Set(token.scopes)], impersonation: false };
     const of = { type: resource.type, id: resource.id, accessLevel: level };
-    return this.tokens.insert(tx, { ...held, createdBy: maker.userId, resource: of }, expiresOn, null);
+    return this.tokens.insertToken(tx, { ...held, createdBy: maker.userId, resource: of }, expiresOn, null);
   }
 }

@@ -36,10 +36,10 @@ export class GroupTokensController {
   })
   async revoke({ within, params }: Call<RevokeToken, GroupScope, SignedInViewer>): Promise<TokenRow> {
     if (within.parentId !== null) throw new Refused('Must be a top-level group');
-    const id = await this.leaked.reaching(within.id, params.token);
+    const id = await this.leaked.findReaching(within.id, params.token);
     if (id === null) throw new Unprocessable();
-    await this.tokens.revoke(id);
-    const revoked = await this.queries.one(id);
+    await this.tokens.revokeToken(id);
+    const revoked = await this.queries.findToken(id);
     // The user of the token may have been removed meanwhile, together with the token.
     if (revoked === null) throw new Unprocessable();
     return revoked;

@@ -15,7 +15,7 @@ export class LeakedTokensQueries {
    * Returns the id of the token if it is active and its holder belongs to the top-level group or to a group or project
    * below it, as a member or by an invited group. Shape: null otherwise.
    */
-  async reaching(groupId: number, plaintext: string): Promise<number | null> {
+  async findReaching(groupId: number, plaintext: string): Promise<number | null> {
     const rows = await this.db.query<{ id: number }>(
       `select t.id from access_tokens t
        where t.digest = $1 and not t.revoked

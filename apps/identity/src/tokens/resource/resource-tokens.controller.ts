@@ -11,8 +11,8 @@ import type { NewResourceTokenRow, ResourceTokenRow } from './resource-tokens.qu
 import {
   CreateResourceToken,
   ListResourceTokens,
-  OneTokenHolder,
-  OneResourceToken,
+  IdentifyTokenHolder,
+  IdentifyResourceToken,
   RotateOwnResourceToken,
   RotateResourceToken,
 } from './resource-tokens.dto';
@@ -60,7 +60,7 @@ function tokensBelow(kind: 'group' | 'project') {
       answers: page(resourceToken),
     })
     list({ within, params, page }: TokenCall<ListResourceTokens>): Promise<Page<ResourceTokenRow>> {
-      return this.queries.page(toResource(within), params, page);
+      return this.queries.list(toResource(within), params, page);
     }
 
     @Endpoint('POST', base, {
@@ -81,12 +81,12 @@ function tokensBelow(kind: 'group' | 'project') {
       source: SOURCE,
       within,
       may: signedIn(),
-      params: OneTokenHolder,
+      params: IdentifyTokenHolder,
       fails: [401, 404],
       answers: one(resourceToken),
     })
-    async self({ viewer, within }: TokenCall<OneTokenHolder>): Promise<ResourceTokenRow> {
-      const token = await this.queries.one(toResource(within), viewer.tokenId);
+    async self({ viewer, within }: TokenCall<IdentifyTokenHolder>): Promise<ResourceTokenRow> {
+      const token = await this.queries.findToken(toResource(within), viewer.tokenId);
       if (token?.user_id === viewer.userId) return token;
       throw mayManageTokens(viewer, toResource(within)) ? missing('self') : new Unauthorized();
     }
@@ -95,14 +95,14 @@ function tokensBelow(kind: 'group' | 'project') {
       about: `Returns an access token of a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<OneResourceToken>(),
-      params: OneResourceToken,
+      may: manages<IdentifyResourceToken>(),
+      params: IdentifyResourceToken,
       fails: [404],
       refusals: refusedAs401,
       answers: one(resourceToken),
     })
-    async show({ within, params }: TokenCall<OneResourceToken>): Promise<ResourceTokenRow> {
-      const token = await this.queries.one(toResource(within), params.token_id);
+    async show({ within, params }: TokenCall<IdentifyResourceToken>): Promise<ResourceTokenRow> {
+      const token = await this.queries.findToken(toResource(within), params.token_id);
       if (!token) throw missing(params.token_id);
       return token;
     }
@@ -139,16 +139,16 @@ function tokensBelow(kind: 'group' | 'project') {
       about: `Revokes an access token of a ${kind}.`,
       source: 'requirements 2 §7; reference identity-and-import 4.9',
       within,
-      may: manages<OneResourceToken>(),
-      params: OneResourceToken,
+      may: manages<IdentifyResourceToken>(),
+      params: IdentifyResourceToken,
       fails: [404],
       refusals: { forbiddenAs: () => new Refused(`User does not have permission to delete ${kind} access token`) },
       answers: none(),
     })
-    async revoke({ within, params }: TokenCall<OneResourceToken>): Promise<void> {
-      const token = await this.queries.one(toResource(within), params.token_id);
+    async revoke({ within, params }: TokenCall<IdentifyResourceToken>): Promise<void> {
+      const token = await this.queries.findToken(toResource(within), params.token_id);
       if (!token) throw missing(params.token_id);
-      await this.tokens.revoke(token.id);
+      await this.tokens.revokeToken(token.id);
     }
   }
   return ResourceTokensController;

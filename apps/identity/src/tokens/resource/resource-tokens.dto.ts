@@ -7,16 +7,16 @@ export class ListResourceTokens extends ListAnyTokens {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class OneTokenHolder {
+export class IdentifyTokenHolder {
   @IdOrPath({ in: 'path' }) id: number | string;
 }
 
-export class OneResourceToken extends OneTokenHolder {
+export class IdentifyResourceToken extends IdentifyTokenHolder {
   @Int({ in: 'path' }) token_id: number;
 }
 
 /** Source: reference identity-and-import 4.9. */
-export class CreateResourceToken extends OneTokenHolder {
+export class CreateResourceToken extends IdentifyTokenHolder {
   @Text({ blank: 'refused', max: 255 }) name: string;
   @Text({ optional: true, max: 255 }) description?: string;
   @ListOf({ oneOf: RESOURCE_SCOPES }, { splitItems: true, empty: 'refused' }) scopes: string[];
@@ -24,11 +24,11 @@ export class CreateResourceToken extends OneTokenHolder {
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class RotateOwnResourceToken extends OneTokenHolder {
+export class RotateOwnResourceToken extends IdentifyTokenHolder {
   @Day({ optional: true }) expires_at?: string;
 }
 
-export class RotateResourceToken extends OneResourceToken {
+export class RotateResourceToken extends IdentifyResourceToken {
   @Day({ optional: true }) expires_at?: string;
 }
 

@@ -28,14 +28,21 @@ const SHOWN = `${TOKEN_COLUMNS}, (select m.access_level from members m where m.u
 export class ResourceTokensQueries {
   constructor(private readonly db: Database) {}
 
-  page(resource: Resource, filters: TokenFilters, request: PageRequest): Promise<Page<ResourceTokenRow>> {
-    return tokensOf(resource).narrow(TOKEN_FILTERS, filters).orderBy(tokenOrder(filters.sort)).page(this.db, request);
+  list(resource: Resource, filters: TokenFilters, request: PageRequest): Promise<Page<ResourceTokenRow>> {
+    return tokensQuery(resource)
+      .narrow(TOKEN_FILTERS, filters)
+      .orderBy(tokenOrder(filters.sort))
+      .readPage(this.db, request);
   }
 
-  async one(resource: Resource, tokenId: number | null, reads: SqlReader = this.db): Promise<ResourceTokenRow | null> {
-    const found = await tokensOf(resource)
+  async findToken(
+    resource: Resource,
+    tokenId: number | null,
+    reads: SqlReader = this.db,
+  ): Promise<ResourceTokenRow | null> {
+    const found = await tokensQuery(resource)
       .where((bind) => `t.id = ${bind(tokenId)}`)
-      .one(reads);
+      .readOne(reads);
     return found ?? null;
   }
 
@@ -48,7 +55,7 @@ export class ResourceTokensQueries {
   }
 }
 
-function tokensOf({ type, id }: Resource): ListQuery<ResourceTokenRow> {
+function tokensQuery({ type, id }: Resource): ListQuery<ResourceTokenRow> {
   return new ListQuery<ResourceTokenRow>({ name: 'resource-tokens', from: 'access_tokens t', columns: SHOWN }).where(
     (bind) => `t.resource_type = '${type}' and t.resource_id = ${bind(id)}`,
   );

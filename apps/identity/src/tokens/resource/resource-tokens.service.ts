@@ -36,8 +36,8 @@ export class ResourceTokensService {
     const expiresOn = this.terms.expiryOfNew(token.expires_at);
     return this.work.run(async (tx) => {
       await this.lockResource(tx, resource);
-      const made = await this.bots.make(tx, viewer, resource, token, expiresOn);
-      return this.shown(resource, made, tx);
+      const made = await this.bots.createBot(tx, viewer, resource, token, expiresOn);
+      return this.readNewToken(resource, made, tx);
     });
   }
 
@@ -51,14 +51,14 @@ export class ResourceTokensService {
     tokenId: number,
     expiresAt: string | undefined,
   ): Promise<NewResourceTokenRow> {
-    const token = await this.queries.one(resource, tokenId);
+    const token = await this.queries.findToken(resource, tokenId);
     if (!token) throw viewer.isAdmin ? new NotFound('') : new Unauthorized();
     const isOfAnotherUser = token.user_id !== viewer.userId;
     if (isOfAnotherUser && viewer.isBot && (await this.queries.isOfBot(viewer.tokenId))) throw new Unauthorized();
     if (isOfAnotherUser && !mayGrantLevel(viewer, resource, token.member_level ?? token.access_level)) {
       throw new Refused(ABOVE_ROTATOR);
     }
-    return this.shown(resource, await this.tokens.rotate(token.id, expiresAt, viewer));
+    return this.readNewToken(resource, await this.tokens.rotateToken(token.id, expiresAt, viewer));
   }
 
   /**
@@ -71,9 +71,9 @@ export class ResourceTokensService {
     expiresAt: string | undefined,
   ): Promise<NewResourceTokenRow> {
     if (!viewer.isBot || !(await this.queries.isOfBot(viewer.tokenId))) throw new MethodNotAllowed();
-    const token = await this.queries.one(resource, viewer.tokenId);
+    const token = await this.queries.findToken(resource, viewer.tokenId);
     if (!token) throw new Unauthorized();
-    return this.shown(resource, await this.tokens.rotate(token.id, expiresAt, viewer));
+    return this.readNewToken(resource, await this.tokens.rotateToken(token.id, expiresAt, viewer));
   }
 
   /** Locks the group or project, so that it is not moved while a token is created for it. */
@@ -89,12 +89,12 @@ export class ResourceTokensService {
     if (root?.forbids) throw mayNotCreate(resource.type);
   }
 
-  private async shown(
+  private async readNewToken(
     resource: Resource,
     made: { readonly id: number; readonly token: string },
     tx?: Tx,
   ): Promise<NewResourceTokenRow> {
-    const row: ResourceTokenRow | null = await this.queries.one(resource, made.id, tx);
+    const row: ResourceTokenRow | null = await this.queries.findToken(resource, made.id, tx);
     return { ...row!, token: made.token };
   }
 }

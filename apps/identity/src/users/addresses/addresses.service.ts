@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Invalid, problemsByField } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { SettingsOf } from '@rookery/platform';
 import { platformSettings } from '@rookery/platform';
@@ -25,7 +25,7 @@ const WAITING = `e.id, e.user_id, e.email, e.is_primary from emails e join users
   where e.confirmed_at is null
     and (not e.is_primary or (u.kind = 'service_account' and e.confirmation_requested_at is not null))`;
 
-const WAITING_FOR_OTHERS = prepared(
+const WAITING_FOR_OTHERS = prepareStatement(
   'emails_waiting_for_others',
   `select ${WAITING} and lower(e.email) = lower($1) and e.user_id is distinct from $2::bigint for update of u, e`,
 );
@@ -58,8 +58,8 @@ export class AddressesService {
     this.host = new URL(platform.externalUrl).hostname;
   }
 
-  /** Adds a secondary address. Shape: its id. */
-  async add(tx: Tx, userId: number, address: string, isConfirmed: boolean): Promise<number> {
+  /** Adds a secondary address. Returns its id. */
+  async addAddress(tx: Tx, userId: number, address: string, isConfirmed: boolean): Promise<number> {
     const [row] = (await tx.query(
       `insert into emails (user_id, email, confirmed_at) values ($1, $2, case when $3 then now() end) returning id`,
       [userId, address, isConfirmed],
@@ -75,7 +75,7 @@ export class AddressesService {
        where id = $1 and lower($2) in (lower(public_email), lower(commit_email), lower(notification_email)) returning id`,
       [userId, address.email],
     );
-    if (shown.length > 0) await this.changes.record(tx, userId);
+    if (shown.length > 0) await this.changes.recordUsers(tx, userId);
   }
 
   /**
@@ -97,7 +97,7 @@ export class AddressesService {
   /** Removes unconfirmed uses of an address by other users, because an administrator assigns it. */
   async releaseUnconfirmed(tx: Tx, address: string, forUserId: number | null): Promise<void> {
     const rows = await tx.prepared<WaitingAddress>(WAITING_FOR_OTHERS, [address, forUserId]);
-    for (const row of rows) await this.drop(tx, row);
+    for (const row of rows) await this.dropAddress(tx, row);
   }
 
   /** Removes unconfirmed addresses that have expired, at most the given number. Shape: the number of removed ones. */
@@ -107,7 +107,7 @@ export class AddressesService {
        order by e.id limit $1 for update of u, e skip locked`,
       [most],
     );
-    for (const row of rows) await this.drop(tx, row);
+    for (const row of rows) await this.dropAddress(tx, row);
     return rows.length;
   }
 
@@ -137,7 +137,7 @@ export class AddressesService {
       [user_id, id],
     );
     // Also invalidates leases of the user's tokens: tokens that were refused until now become valid.
-    await this.changes.record(tx, user_id);
+    await this.changes.recordUsers(tx, user_id);
   }
 
   /**
@@ -166,7 +166,7 @@ export class AddressesService {
 
   /**
    * Chooses the address for notifications. The primary one is not stored, so that a later primary one replaces it.
-   * Shape: false if it is not a confirmed address of the user.
+   * Returns false if it is not a confirmed address of the user.
    */
   async chooseNotificationEmail(tx: Tx, userId: number, address: string): Promise<boolean> {
     const [own] = await tx.query<{ email: string; is_primary: boolean }>(
@@ -179,7 +179,7 @@ export class AddressesService {
        returning id`,
       [userId, own.is_primary ? null : own.email],
     );
-    if (changed.length > 0) await this.changes.record(tx, userId);
+    if (changed.length > 0) await this.changes.recordUsers(tx, userId);
     return true;
   }
 
@@ -208,11 +208,11 @@ export class AddressesService {
    * Removes an unconfirmed address. A service account must have an address: it gets a generated one until another is
    * confirmed.
    */
-  private async drop(tx: Tx, row: WaitingAddress): Promise<void> {
+  private async dropAddress(tx: Tx, row: WaitingAddress): Promise<void> {
     if (!row.is_primary) return this.remove(tx, row.user_id, row);
     const generated = `service_account_${randomBytes(16).toString('hex')}@noreply.${this.host}`;
     await tx.manager.update(Email, row.id, { email: generated, confirmationRequestedAt: null });
     await tx.manager.update(User, row.user_id, { email: generated, updatedAt: new Date() });
-    await this.changes.record(tx, row.user_id);
+    await this.changes.recordUsers(tx, row.user_id);
   }
 }

@@ -28,7 +28,7 @@ export class UserChangesController {
   })
   async update(call: Call<UpdateUser, undefined, SignedInViewer>): Promise<UserRow> {
     await this.changes.update(call.params.id, call.params);
-    const user = await this.queries.one(call.params.id);
+    const user = await this.queries.findUser(call.params.id);
     if (!user) throw new NotFound('User');
     return user;
   }
@@ -47,6 +47,6 @@ export class UserChangesController {
   async changeOwnAvatar({ viewer, params }: Call<UpdateOwnAvatar, undefined, SignedInViewer>) {
     if (params.avatar === undefined) throw new InvalidParameters(['avatar is missing']);
     const path = await this.changes.changeOwnAvatar(viewer.userId, params.avatar);
-    return { avatar_url: path === null ? null : this.links.web(path.slice(1)) };
+    return { avatar_url: path === null ? null : this.links.webUrl(path.slice(1)) };
   }
 }

@@ -33,7 +33,7 @@ export class UserChangesService {
   async update(id: number, change: UserChange): Promise<void> {
     const digest = change.password === undefined ? null : await hashPassword(change.password);
     try {
-      await this.work.run((tx) => this.change(tx, id, change, digest));
+      await this.work.run((tx) => this.changeUser(tx, id, change, digest));
     } catch (error) {
       throw asNameConflict(error);
     }
@@ -50,7 +50,7 @@ export class UserChangesService {
     });
   }
 
-  private async change(tx: Tx, id: number, change: UserChange, digest: string | null): Promise<void> {
+  private async changeUser(tx: Tx, id: number, change: UserChange, digest: string | null): Promise<void> {
     const old = await this.lockUser(tx, id);
     // Unchanged values are not validated, because rules may have become stricter since they were stored.
     const { username, email, ...rest } = change;
@@ -70,17 +70,17 @@ export class UserChangesService {
 
     if (moved !== undefined) await this.addresses.makePrimary(tx, id, moved);
     await this.addresses.refuseForeign(tx, id, change);
-    await this.write(tx, old, change, digest);
+    await this.writeChange(tx, old, change, digest);
     if (change.external !== undefined && change.external !== old.external)
       await this.rows.changeExternal(tx, id, change.external);
-    await this.identify(tx, id, change);
-    await this.changes.record(tx, id);
+    await this.changeIdentity(tx, id, change);
+    await this.changes.recordUsers(tx, id);
   }
 
-  private async write(tx: Tx, old: UserRecord, change: UserChange, digest: string | null): Promise<void> {
+  private async writeChange(tx: Tx, old: UserRecord, change: UserChange, digest: string | null): Promise<void> {
     const { profile, ...columns } = columnsOfUser(change);
     const [name, username] = [change.name ?? old.name, change.username ?? old.username];
-    if (name !== old.name || username !== old.username) await this.rows.rename(tx, old.id, { name, username });
+    if (name !== old.name || username !== old.username) await this.rows.renameUser(tx, old.id, { name, username });
     await this.rows.changeAvatar(tx, old.id, change.avatar);
     await tx.manager.update(User, old.id, {
       ...columns,
@@ -91,7 +91,7 @@ export class UserChangesService {
   }
 
   /** Sets the identity at a provider. A user has one per provider. */
-  private async identify(tx: Tx, id: number, { extern_uid, provider }: UserChange): Promise<void> {
+  private async changeIdentity(tx: Tx, id: number, { extern_uid, provider }: UserChange): Promise<void> {
     if (!extern_uid || !provider) return;
     await tx.query(
       `insert into identities (user_id, provider, extern_uid) values ($1, $2, $3)

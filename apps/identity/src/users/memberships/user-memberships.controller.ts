@@ -20,6 +20,6 @@ export class UserMembershipsController {
     answers: page(userMembership),
   })
   list(call: Call<ListMemberships, undefined, SignedInViewer>): Promise<Page<MembershipRow>> {
-    return this.memberships.page(call.params.id, call.params.type, call.page);
+    return this.memberships.list(call.params.id, call.params.type, call.page);
   }
 }

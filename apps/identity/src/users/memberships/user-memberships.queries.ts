@@ -18,7 +18,7 @@ export class UserMembershipsQueries {
   constructor(private readonly db: Database) {}
 
   /** Errors: NotFound for the user. */
-  async page(
+  async list(
     userId: number,
     type: 'Namespace' | 'Project' | undefined,
     request: PageRequest,
@@ -35,6 +35,6 @@ export class UserMembershipsQueries {
       .where((bind) => `m.user_id = ${bind(userId)}`)
       .where(notExpiredSql('m'));
     if (type) list.filter((bind) => `m.source_type = ${bind(type.toLowerCase())}`);
-    return list.page(this.db, request);
+    return list.readPage(this.db, request);
   }
 }

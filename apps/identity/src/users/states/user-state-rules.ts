@@ -13,7 +13,7 @@ export interface Account extends Pick<User, 'state' | 'kind'> {
   readonly is_recent: boolean;
 }
 /** The answer and the resulting state. Without a state nothing changes. */
-export interface Verdict {
+export interface StateDecision {
   readonly answer: StateAnswer;
   readonly state?: UserState;
 }
@@ -28,7 +28,7 @@ const isBlocked = ({ state }: Account): boolean =>
 const cannot = (change: string, { state }: Account): Forbidden => verbatim(`You cannot ${change} ${state} users.`);
 
 /** Rules by change. Errors: Forbidden with the text of the API. Source: reference identity-and-import 10.1, 10.6. */
-export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => Verdict>> = {
+export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => StateDecision>> = {
   activate(user) {
     if (user.state === 'active') return { answer: true };
     if (isBlocked(user)) throw new Forbidden('A blocked user must be unblocked to be activated');

@@ -2,18 +2,20 @@ import { Controller } from '@nestjs/common';
 import type { Call, EndpointOptions, JsonText } from '@rookery/api-v4';
 import { administrator, Endpoint, json } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { OneUser } from '../users.dto';
+import { IdentifyUser } from '../users.dto';
 import type { StateAnswer } from './user-state-rules';
 import { UserStatesService } from './user-states.service';
 
-type StateCall = Call<OneUser, undefined, SignedInViewer>;
+type StateCall = Call<IdentifyUser, undefined, SignedInViewer>;
 type Answer = Promise<StateAnswer>;
 
-const stateEndpoint = (about: string): EndpointOptions<OneUser, undefined, StateAnswer | JsonText, SignedInViewer> => ({
+const stateEndpoint = (
+  about: string,
+): EndpointOptions<IdentifyUser, undefined, StateAnswer | JsonText, SignedInViewer> => ({
   about,
   source: 'reference identity-and-import 10.1',
   may: administrator(),
-  params: OneUser,
+  params: IdentifyUser,
   answers: json<StateAnswer>({ type: ['boolean', 'null'] }, { status: 201 }),
 });
 
@@ -23,22 +25,22 @@ export class UserStatesController {
 
   @Endpoint('POST', '/users/:id/activate', stateEndpoint('Reactivates a deactivated user.'))
   activate(call: StateCall): Answer {
-    return this.states.change(call.viewer, call.params.id, 'activate');
+    return this.states.changeState(call.viewer, call.params.id, 'activate');
   }
 
   @Endpoint('POST', '/users/:id/approve', stateEndpoint('Approves a user who is waiting for approval.'))
   approve(call: StateCall): Answer {
-    return this.states.change(call.viewer, call.params.id, 'approve');
+    return this.states.changeState(call.viewer, call.params.id, 'approve');
   }
 
   @Endpoint('POST', '/users/:id/ban', stateEndpoint('Bans an active user.'))
   ban(call: StateCall): Answer {
-    return this.states.change(call.viewer, call.params.id, 'ban');
+    return this.states.changeState(call.viewer, call.params.id, 'ban');
   }
 
   @Endpoint('POST', '/users/:id/block', stateEndpoint('Blocks a user. Returns null if the user is already blocked.'))
   block(call: StateCall): Answer {
-    return this.states.change(call.viewer, call.params.id, 'block');
+    return this.states.changeState(call.viewer, call.params.id, 'block');
   }
 
   @Endpoint(
@@ -47,16 +49,16 @@ export class UserStatesController {
     stateEndpoint('Deactivates a dormant user. Returns null if the user is already deactivated.'),
   )
   deactivate(call: StateCall): Answer {
-    return this.states.change(call.viewer, call.params.id, 'deactivate');
+    return this.states.changeState(call.viewer, call.params.id, 'deactivate');
   }
 
   @Endpoint('POST', '/users/:id/unban', stateEndpoint('Lifts a ban.'))
   unban(call: StateCall): Answer {
-    return this.states.change(call.viewer, call.params.id, 'unban');
+    return this.states.changeState(call.viewer, call.params.id, 'unban');
   }
 
   @Endpoint('POST', '/users/:id/unblock', stateEndpoint('Unblocks a user. Returns false if the user is not blocked.'))
   unblock(call: StateCall): Answer {
-    return this.states.change(call.viewer, call.params.id, 'unblock');
+    return this.states.changeState(call.viewer, call.params.id, 'unblock');
   }
 }

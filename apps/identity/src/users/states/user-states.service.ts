@@ -21,14 +21,14 @@ export class UserStatesService {
   ) {}
 
   /** Errors: NotFound; Forbidden by the rule of the change, and for the last administrator. */
-  change(viewer: SignedInViewer, id: number, change: StateChange): Promise<StateAnswer> {
+  changeState(viewer: SignedInViewer, id: number, change: StateChange): Promise<StateAnswer> {
     return this.work.run(async (tx) => {
       const user = await this.lockUser(tx, id, viewer.userId);
       const { answer, state } = STATE_RULES[change](user);
       if (state === undefined) return answer;
       if (user.admin && state !== 'active') await this.administrators.keepOne(tx, id);
       await tx.manager.update(User, id, { state, updatedAt: new Date() });
-      await this.changes.record(tx, id);
+      await this.changes.recordUsers(tx, id);
       return answer;
     });
   }

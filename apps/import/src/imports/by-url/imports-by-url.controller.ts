@@ -25,14 +25,14 @@ export class ImportsByUrlController {
     if (problemsOf(requested, body).length > 0 || !UUID.test(request.import_key)) {
       throw new InvalidParameters(['import_key is invalid']);
     }
-    return this.imports.prepare(request);
+    return this.imports.prepareImport(request);
   }
 
   @Internal('POST', INTERNAL_PATHS.importRefused, INTERNAL_CALLERS.importRefused)
   async forget({ body }: InternalRequest): Promise<ImportRefusedAnswer> {
     const { import_key: importKey } = body as unknown as ImportRefusedRequest;
     if (typeof importKey !== 'string' || !UUID.test(importKey)) throw new InvalidParameters(['import_key is invalid']);
-    await this.imports.forget(importKey);
+    await this.imports.forgetImport(importKey);
     return {};
   }
 }

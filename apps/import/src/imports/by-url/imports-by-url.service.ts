@@ -23,18 +23,18 @@ export class ImportsByUrlService {
   ) {}
 
   /** Checks the URL and stores a pending import with the encrypted credentials of the URL. */
-  async prepare({
+  async prepareImport({
     import_key: importKey,
     user_id: userId,
     url: given,
   }: ImportByUrlRequest): Promise<ImportByUrlAnswer> {
     if (!this.settings.sources.includes(SOURCE)) return refused('git import source is disabled');
-    const parts = partsOf(given);
+    const parts = splitCredentials(given);
     if (parts === null) return refused('is not a valid URL of a git repository');
-    const problem = await this.problemOf(parts.url);
+    const problem = await this.findProblem(parts.url);
     if (problem !== null) return refused(`is blocked: ${problem}`);
     const { url, credentials } = parts;
-    await this.records.add({
+    await this.records.addImport({
       ...{ importKey, userId, source: SOURCE, cloneUrl: url, upstreamUrl: null, defaultBranch: null },
       ...{ upstreamName: new URL(url).pathname.slice(1, MAX_NAME), apiUrl: null, pageSize: PAGE_SIZE },
       ...{
@@ -47,11 +47,11 @@ export class ImportsByUrlService {
   }
 
   /** Deletes a prepared import, with its credentials, whose project was refused. */
-  forget(importKey: string): Promise<void> {
+  forgetImport(importKey: string): Promise<void> {
     return this.records.dropByKey(importKey);
   }
 
-  private async problemOf(url: string): Promise<string | null> {
+  private async findProblem(url: string): Promise<string | null> {
     try {
       await this.egress.checkedAddresses(url);
       return null;
@@ -70,10 +70,10 @@ function refused(problem: string): ImportByUrlAnswer {
 }
 
 /**
- * Separates the credentials of a URL: `user:password`, or null. Shape: null for a URL that is not http or https, is
+ * Separates the credentials of a URL: `user:password`, or null. Returns null for a URL that is not http or https, is
  * malformed or too long, or has a query.
  */
-function partsOf(given: string): { readonly url: string; readonly credentials: string | null } | null {
+function splitCredentials(given: string): { readonly url: string; readonly credentials: string | null } | null {
   if (given.length > MAX_URL || /[\p{C}\s]/u.test(given) || !/^https?:\/\//i.test(given) || !URL.canParse(given))
     return null;
   const url = new URL(given);

@@ -29,12 +29,12 @@ export class ImportChecks {
    * in the namespace of the project, or is not active any more; Unavailable.
    */
   async checkImport({ id, user_id, project_id: projectId, source }: ImportRow): Promise<void> {
-    if ((await this.records.one(id))?.state !== 'started') throw new ImportEnded();
-    const project = (await this.directory.projects([projectId!])).get(projectId!);
+    if ((await this.records.findImport(id))?.state !== 'started') throw new ImportEnded();
+    const project = (await this.directory.findProjects([projectId!])).get(projectId!);
     // The copy of the directory may not have the project yet, and loses it when it is deleted, which ends the import.
     if (!project) return;
     const namespace = project.fullPath.slice(0, project.fullPath.lastIndexOf('/'));
-    const { outcome } = await this.identity.target({ user_id, namespace, import_type: source });
+    const { outcome } = await this.identity.findTarget({ user_id, namespace, import_type: source });
     if (outcome !== 'allowed') throw new ImporterRefused();
   }
 }

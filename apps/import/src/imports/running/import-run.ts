@@ -31,7 +31,7 @@ const MAX_LIMITED_MS = 6 * 3_600_000;
 const MAX_FILES_MS = 6 * 3_600_000;
 
 /** One try of an import. */
-export interface ImportTry {
+export interface ImportAttempt {
   readonly signal: AbortSignal;
   readonly isLastTry: boolean;
   /** Whether this try has made progress. */
@@ -56,7 +56,7 @@ export class ImportRun {
    * Runs all stages of an import: its repository, then its objects. Errors: StageFailed; StageWaits if a stage must wait for
    * the host; those of `ImportChecks`; the reason of the signal of `attempt`.
    */
-  async run(row: ImportRow, attempt: ImportTry): Promise<void> {
+  async run(row: ImportRow, attempt: ImportAttempt): Promise<void> {
     const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
     if (credential === null && (row.sealed_credential !== null || row.source !== BY_URL)) {
       throw new StageFailed(NO_CREDENTIAL, true);
@@ -66,19 +66,19 @@ export class ImportRun {
     const { source: kind, api_url: url } = row;
     if (kind === BY_URL || url === null || credential === null) return;
     const access = { url, credential };
-    const upstream = row.with_attachments ? this.hosts.attachments(kind, access, row.upstream_name) : null;
+    const upstream = row.with_attachments ? this.hosts.openAttachments(kind, access, row.upstream_name) : null;
     const source = {
       ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
       repository: this.hosts.open(kind, access, row.upstream_name),
-      attachments: await this.attachmentsOf(row, upstream, attempt),
+      attachments: await this.createAttachments(row, upstream, attempt),
     };
     for (const list of chooseLists(kind, row)) await this.importList(row, list, source, attempt);
   }
 
-  private async attachmentsOf(
+  private async createAttachments(
     row: ImportRow,
     upstream: UpstreamAttachments | null,
-    { isLastTry, hasAdvanced }: ImportTry,
+    { isLastTry, hasAdvanced }: ImportAttempt,
   ): Promise<AttachmentsSource | null> {
     if (upstream === null) return null;
     const { attachmentBytes: bytes, attachmentFiles: files } = this.settings;
@@ -91,21 +91,26 @@ export class ImportRun {
     return { upstream, unanswered: new Map(), isLastTry, canWait, budget };
   }
 
-  private async importRepository(row: ImportRow, credential: string | null, attempt: ImportTry): Promise<void> {
+  private async importRepository(row: ImportRow, credential: string | null, attempt: ImportAttempt): Promise<void> {
     const { id, project_id: projectId, clone_url: cloneUrl, default_branch: defaultBranch } = row;
-    if ((await this.stages.progress(id, REPOSITORY)).isDone) return;
+    if ((await this.stages.readProgress(id, REPOSITORY)).isDone) return;
     const credentials = toGitCredential(row.source, credential);
     const heads = findHeadRefs(row.source);
     const source = { projectId: projectId!, cloneUrl, apiUrl: row.api_url, defaultBranch, credentials, heads };
     const failed = await this.repository.run(source, () => this.checks.checkImport(row), attempt.signal);
-    await this.stages.advance(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
+    await this.stages.advanceStage(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
     await this.checks.checkImport(row);
     await attempt.noteProgress();
   }
 
   /** Imports a list. An optimistic import goes on without a list that fails. */
-  private async importList(row: ImportRow, list: ObjectList, source: ObjectsSource, attempt: ImportTry): Promise<void> {
-    const journal = this.journalOf(row, list.stage ?? list.kind, attempt);
+  private async importList(
+    row: ImportRow,
+    list: ObjectList,
+    source: ObjectsSource,
+    attempt: ImportAttempt,
+  ): Promise<void> {
+    const journal = this.createJournal(row, list.stage ?? list.kind, attempt);
     try {
       await this.objects.run(list, source, journal, attempt.signal);
     } catch (error) {
@@ -116,11 +121,11 @@ export class ImportRun {
     }
   }
 
-  private journalOf(row: ImportRow, stage: string, { noteProgress }: ImportTry): StageJournal {
+  private createJournal(row: ImportRow, stage: string, { noteProgress }: ImportAttempt): StageJournal {
     return {
-      progress: () => this.stages.progress(row.id, stage),
+      progress: () => this.stages.readProgress(row.id, stage),
       advance: async (page, failed) => {
-        await this.stages.advance(row.id, stage, page, failed);
+        await this.stages.advanceStage(row.id, stage, page, failed);
         await this.checks.checkImport(row);
         await noteProgress();
       },

@@ -26,10 +26,10 @@ export class ImportJob {
 
   @Job(runImport)
   async run({ params, attempt, signal }: JobRun<typeof runImport>): Promise<void> {
-    const row = await this.records.begin(params.import_id);
+    const row = await this.records.beginImport(params.import_id);
     if (!row) return;
     const tries = attempt - row.progress_try;
-    if (tries > MAX_TRIES_WITHOUT_PROGRESS) return void (await this.records.end(row.id, 'failed', INTERRUPTED));
+    if (tries > MAX_TRIES_WITHOUT_PROGRESS) return void (await this.records.endImport(row.id, 'failed', INTERRUPTED));
     const isLastTry = tries >= MAX_FAILED_TRIES;
     const state = { hasAdvanced: false };
     const noteProgress = async (): Promise<void> => {
@@ -38,19 +38,19 @@ export class ImportJob {
     };
     try {
       await this.importRun.run(row, { signal, isLastTry, hasAdvanced: () => state.hasAdvanced, noteProgress });
-      await this.records.end(row.id, 'finished');
+      await this.records.endImport(row.id, 'finished');
     } catch (error) {
       if (error instanceof ImportEnded) return;
       signal.throwIfAborted();
-      if (error instanceof ImporterRefused) return void (await this.records.end(row.id, 'failed', error.message));
-      if (error instanceof StageWaits) return this.records.postpone(row.id, error.until);
+      if (error instanceof ImporterRefused) return void (await this.records.endImport(row.id, 'failed', error.message));
+      if (error instanceof StageWaits) return this.records.postponeImport(row.id, error.until);
       const isFinal = error instanceof StageFailed && error.isFinal;
       // Tries count from the last progress on, so that a long import survives many short failures of its host. A late
       // try has a backoff of hours, so a new job replaces this one: the backoff of its first try is seconds.
       if (!isFinal && (state.hasAdvanced || (attempt > MAX_FAILED_TRIES && !isLastTry)))
-        return this.records.postpone(row.id, new Date(Date.now() + RETRY_MS));
+        return this.records.postponeImport(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && !isLastTry) throw error;
-      await this.records.end(row.id, 'failed', error instanceof StageFailed ? error.message : UNEXPECTED);
+      await this.records.endImport(row.id, 'failed', error instanceof StageFailed ? error.message : UNEXPECTED);
       if (!(error instanceof StageFailed)) throw error;
     }
   }

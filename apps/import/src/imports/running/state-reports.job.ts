@@ -20,14 +20,14 @@ export class StateReportsJob {
 
   @Job(reportImportState)
   async report({ params }: JobRun<typeof reportImportState>): Promise<void> {
-    const row = await this.records.one(params.import_id);
+    const row = await this.records.findImport(params.import_id);
     if (!row || row.state === 'pending') return;
     await this.identity.noteState({ import_key: row.import_key, state: row.state, error: row.error });
   }
 
   @Job('fail-stuck-imports', { cron: '*/10 * * * *' })
   async failStuck(): Promise<void> {
-    for (const id of await this.records.listStuck()) await this.records.end(id, 'failed', STUCK);
+    for (const id of await this.records.listStuck()) await this.records.endImport(id, 'failed', STUCK);
     await this.records.dropForgotten();
     await this.records.startForgotten();
   }

@@ -8,7 +8,7 @@ import type { UpstreamProject } from '../../sources/upstream-project';
 import { IdentityImportsClient } from '../identity-imports.client';
 import { ImportCredentials } from '../import-credentials';
 import { ImportRecords } from '../import-records';
-import type { ShownImport } from '../imports.service';
+import type { ImportView } from '../imports.service';
 
 /** The user of an import, and the namespace of its project. */
 export interface ImportPlace {
@@ -60,16 +60,19 @@ export class NewImports {
   }
 
   /** Returns whether the user may import into the namespace. Errors: Unavailable. */
-  async target(place: ImportPlace): Promise<ImportTargetAnswer['outcome']> {
-    return (await this.identity.target(place)).outcome;
+  async findTarget(place: ImportPlace): Promise<ImportTargetAnswer['outcome']> {
+    return (await this.identity.findTarget(place)).outcome;
   }
 
   /** Errors: Unavailable. */
-  async start(plan: ImportPlan, { new_name: name, ...options }: ImportOptions): Promise<ShownImport | ImportProblem> {
+  async startImport(
+    plan: ImportPlan,
+    { new_name: name, ...options }: ImportOptions,
+  ): Promise<ImportView | ImportProblem> {
     const { source, place } = plan;
-    const upstream = shortened(plan.upstream);
+    const upstream = shortenDescription(plan.upstream);
     const importKey = randomUUID();
-    const id = await this.records.add({
+    const id = await this.records.addImport({
       ...{ importKey, userId: place.user_id, source, cloneUrl: upstream.cloneUrl, apiUrl: plan.apiUrl },
       ...{ upstreamName: upstream.fullName, upstreamUrl: upstream.webUrl, defaultBranch: upstream.defaultBranch },
       ...{ pageSize: plan.pageSize, isOptimistic: options.timeout_strategy === 'optimistic' },
@@ -83,16 +86,16 @@ export class NewImports {
       default_branch: upstream.defaultBranch,
     });
     if (answer.outcome !== 'created') {
-      await this.records.drop(id);
+      await this.records.dropImport(id);
       return answer;
     }
-    const row = await this.records.schedule(id, answer.project.id);
+    const row = await this.records.scheduleImport(id, answer.project.id);
     return row ? { project: answer.project, row } : { outcome: 'late' };
   }
 }
 
 /** The host may send fields of any length. */
-function shortened(upstream: UpstreamProject): UpstreamProject {
+function shortenDescription(upstream: UpstreamProject): UpstreamProject {
   const { description, defaultBranch } = upstream;
   return {
     ...upstream,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ImportRefused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import type { ShownImport } from '../imports.service';
+import type { ImportView } from '../imports.service';
 import { NewImports } from './new-imports';
 import type { ImportOptions, ImportPlan } from './new-imports';
 import { RemoteLookup } from './remote-lookup';
@@ -30,24 +30,24 @@ export class RemoteImportsService {
   ) {}
 
   /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable. */
-  async start(viewer: SignedInViewer, request: RemoteImportRequest): Promise<ShownImport> {
+  async start(viewer: SignedInViewer, request: RemoteImportRequest): Promise<ImportView> {
     if (!this.imports.isEnabled(SOURCE)) {
       throw new ImportRefused('disabled', 'errors', [`${SOURCE} import source is disabled`]);
     }
     const place = { user_id: viewer.userId, namespace: request.target_namespace };
-    const url = await this.remote.addressOf(request.remote_hostname || null);
-    const outcome = await this.imports.target(place);
-    if (outcome !== 'allowed') throw unprocessable({ outcome });
+    const url = await this.remote.resolveAddress(request.remote_hostname || null);
+    const outcome = await this.imports.findTarget(place);
+    if (outcome !== 'allowed') throw toRefusal({ outcome });
     const { personal_access_token: credential } = request;
-    const upstream = await this.remote.find({ url, credential }, request.repo_id);
+    const upstream = await this.remote.findRepository({ url, credential }, request.repo_id);
     const plan: ImportPlan = {
       ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
       pageSize: request.pagination_limit ?? PAGE_SIZE,
       singleEndpointNotes: isSwitchedOn(request.optional_stages?.['single_endpoint_notes_import']),
       withAttachments: isSwitchedOn(request.optional_stages?.['attachments_import']),
     };
-    const started = await this.imports.start(plan, request);
-    if ('outcome' in started) throw unprocessable(started);
+    const started = await this.imports.startImport(plan, request);
+    if ('outcome' in started) throw toRefusal(started);
     return started;
   }
 }
@@ -57,6 +57,6 @@ function isSwitchedOn(value: unknown): boolean {
   return value === true || value === 'true' || value === '1';
 }
 
-function unprocessable(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
+function toRefusal(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
   return new ImportRefused('unprocessable', 'errors', describeProblem(problem, FORBIDDEN));
 }

@@ -21,7 +21,7 @@ export class RemoteLookup {
   ) {}
 
   /** Returns the address of the API of a host. Shape: null is the public service. Errors: ImportRefused. */
-  async addressOf(hostname: string | null): Promise<string> {
+  async resolveAddress(hostname: string | null): Promise<string> {
     const url = remoteApiUrl(hostname);
     if (hostname === null) return url;
     // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
@@ -36,17 +36,17 @@ export class RemoteLookup {
   }
 
   /** Errors: ImportRefused for a repository that cannot be read, or is too large. */
-  async find(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
-    const repository = await this.read(access, id);
+  async findRepository(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
+    const repository = await this.readRepository(access, id);
     const { repositoryBytes: limit } = this.settings;
     if (repository.bytes <= limit) return repository;
     const text = `"${repository.name}" size (${describeSize(repository.bytes)}) is larger than the limit of ${describeSize(limit)}.`;
     throw new ImportRefused('unprocessable', 'errors', text);
   }
 
-  private async read(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
+  private async readRepository(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
     try {
-      return await this.remote.repository(access, id);
+      return await this.remote.findRepository(access, id);
     } catch (error) {
       throw error instanceof SourceError ? toImportRefused(error) : error;
     }

@@ -4,7 +4,7 @@ import { RepohostClient } from '../../sources/repohost/repohost-client';
 import { SourceError } from '../../sources/source-error';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
-import type { ShownImport } from '../imports.service';
+import type { ImportView } from '../imports.service';
 import type { ImportOptions } from './new-imports';
 import { repohostRefusal } from './repohost-refusals';
 import { RepohostStarts } from './repohost-starts';
@@ -28,38 +28,41 @@ export class RepohostImportsService {
   ) {}
 
   /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable. */
-  async start(viewer: SignedInViewer, request: RepohostImportRequest): Promise<ShownImport> {
+  async start(viewer: SignedInViewer, request: RepohostImportRequest): Promise<ImportView> {
     this.starts.assertEnabled(SOURCE);
     const { repo_path: path, target_namespace: namespace } = request;
     const access = {
       url: this.service.url,
       credential: `${request.cloudrepo_username}:${request.cloudrepo_app_password}`,
     };
-    const find = (): Promise<UpstreamProject> => this.find(access, nameIn(path));
-    return this.starts.start({ source: SOURCE, place: { user_id: viewer.userId, namespace }, access, find }, request);
+    const find = (): Promise<UpstreamProject> => this.findRepository(access, parseName(path));
+    return this.starts.startImport(
+      { source: SOURCE, place: { user_id: viewer.userId, namespace }, access, find },
+      request,
+    );
   }
 
-  private async find(access: UpstreamAccess, name: string): Promise<UpstreamProject> {
-    const found = await this.read(access, name);
+  private async findRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject> {
+    const found = await this.readRepository(access, name);
     if (found === null) throw repohostRefusal('unprocessable', `Project ${name} could not be found`);
     return found;
   }
 
-  private async read(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
+  private async readRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
     try {
       await this.service.checkCredential(access);
-      return await this.service.repository(access, name);
+      return await this.service.findRepository(access, name);
     } catch (error) {
-      throw error instanceof SourceError ? refusalOf(error) : error;
+      throw error instanceof SourceError ? toRefusal(error) : error;
     }
   }
 }
 
-function nameIn(path: string): string {
+function parseName(path: string): string {
   return path.includes('/') ? path : path.replace('___', '/');
 }
 
-function refusalOf({ reason, message }: SourceError): ImportRefused {
+function toRefusal({ reason, message }: SourceError): ImportRefused {
   if (reason === 'credential') {
     return repohostRefusal('credential', `Unable to authorize with ${SOURCE}. Check your credentials`);
   }

@@ -5,7 +5,7 @@ import { SourceError } from '../../sources/source-error';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
 import { UpstreamRequests } from '../../sources/upstream-requests';
 import type { UpstreamProject } from '../../sources/upstream-project';
-import type { ShownImport } from '../imports.service';
+import type { ImportView } from '../imports.service';
 import type { ImportOptions } from './new-imports';
 import { repohostRefusal } from './repohost-refusals';
 import { RepohostStarts } from './repohost-starts';
@@ -32,18 +32,18 @@ export class RepohostServerImportsService {
   ) {}
 
   /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable. */
-  async start(viewer: SignedInViewer, request: RepohostServerImportRequest): Promise<ShownImport> {
+  async start(viewer: SignedInViewer, request: RepohostServerImportRequest): Promise<ImportView> {
     this.starts.assertEnabled(SOURCE);
     const access = {
-      url: await this.addressOf(request.repohost_server_url),
+      url: await this.resolveAddress(request.repohost_server_url),
       credential: `${request.repohost_server_username}:${request.personal_access_token}`,
     };
     const place = { user_id: viewer.userId, namespace: request.target_namespace || viewer.username };
-    const find = (): Promise<UpstreamProject> => this.find(access, request);
-    return this.starts.start({ source: SOURCE, place, access, find }, request);
+    const find = (): Promise<UpstreamProject> => this.findRepository(access, request);
+    return this.starts.startImport({ source: SOURCE, place, access, find }, request);
   }
 
-  private async addressOf(server: string): Promise<string> {
+  private async resolveAddress(server: string): Promise<string> {
     const url = repohostServerApiUrl(server);
     try {
       // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
@@ -56,18 +56,18 @@ export class RepohostServerImportsService {
     }
   }
 
-  private async find(
+  private async findRepository(
     access: UpstreamAccess,
     { repohost_server_project: key, repohost_server_repo: slug }: RepohostServerImportRequest,
   ): Promise<UpstreamProject> {
-    const found = await this.read(access, key, slug);
+    const found = await this.readRepository(access, key, slug);
     if (found !== null) return found;
     throw repohostRefusal('unprocessable', `Project ${key}/${slug} could not be found`);
   }
 
-  private async read(access: UpstreamAccess, key: string, slug: string): Promise<UpstreamProject | null> {
+  private async readRepository(access: UpstreamAccess, key: string, slug: string): Promise<UpstreamProject | null> {
     try {
-      return await this.server.repository(access, key, slug);
+      return await this.server.findRepository(access, key, slug);
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       throw repohostRefusal('unreachable', `Import failed due to a ${SOURCE} error: ${error.message}`);

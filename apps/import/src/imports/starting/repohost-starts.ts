@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { UpstreamKind } from '../../sources/upstream-hosts';
 import type { UpstreamProject } from '../../sources/upstream-project';
 import type { UpstreamAccess } from '../../sources/upstream-repository';
-import type { ShownImport } from '../imports.service';
+import type { ImportView } from '../imports.service';
 import { NewImports } from './new-imports';
 import type { ImportOptions, ImportPlace } from './new-imports';
 import { refuseTarget, repohostRefusal } from './repohost-refusals';
 
-/** An import from a repository host. Shape: `find` asks the host, after the namespace was checked. */
+/** An import from a repository host. `find` asks the host, after the namespace was checked. */
 export interface RepohostStart {
   readonly source: UpstreamKind;
   readonly place: ImportPlace;
@@ -29,14 +29,14 @@ export class RepohostStarts {
   }
 
   /** Creates a project and schedules its import. Errors: ImportRefused; Unavailable; those of `find`. */
-  async start({ source, place, access, find }: RepohostStart, options: ImportOptions): Promise<ShownImport> {
-    const outcome = await this.imports.target(place);
+  async startImport({ source, place, access, find }: RepohostStart, options: ImportOptions): Promise<ImportView> {
+    const outcome = await this.imports.findTarget(place);
     if (outcome !== 'allowed') throw refuseTarget({ outcome });
     const plan = {
       ...{ source, place, upstream: await find(), apiUrl: access.url, credential: access.credential },
       ...{ pageSize: PAGE_SIZE, singleEndpointNotes: false, withAttachments: false },
     };
-    const started = await this.imports.start(plan, options);
+    const started = await this.imports.startImport(plan, options);
     if ('outcome' in started) throw refuseTarget(started);
     return started;
   }

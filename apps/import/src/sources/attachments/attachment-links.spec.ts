@@ -7,7 +7,7 @@ const uploads = new Map([
   [A, { url: '/uploads/1/a.png', markdown: '![a](/uploads/1/a.png)' }],
   [B, { url: '/uploads/2/b.pdf', markdown: '[b.pdf](/uploads/2/b.pdf)' }],
 ]);
-const rewritten = (text: string): string | null => links.replaceIn(text, uploads);
+const rewritten = (text: string): string | null => links.replaceLinks(text, uploads);
 
 it.each([
   ['an image', `![x](${A})`, '![x](/uploads/1/a.png)'],
@@ -19,14 +19,14 @@ it.each([
   ['a reference', `[x]: ${A}\n\n![x]`, '[x]: /uploads/1/a.png\n\n![x]'],
   ['a line end of Windows', `a\r\n![x](${A})\r\nb`, 'a\r\n![x](/uploads/1/a.png)\r\nb'],
 ])('rewrites an address in %s', (_what, text, expected) => {
-  expect(new Set(links.findIn(text))).toEqual(new Set([A, B].filter((one) => text.includes(one))));
+  expect(new Set(links.findLinks(text))).toEqual(new Set([A, B].filter((one) => text.includes(one))));
   expect(rewritten(text)).toBe(expected);
 });
 
 it('finds an address once, and no more than 100', () => {
-  expect(links.findIn(`${A} ${A}`)).toEqual([A]);
+  expect(links.findLinks(`${A} ${A}`)).toEqual([A]);
   const many = Array.from({ length: 150 }, (_, n) => `${A}${n}`);
-  expect(links.findIn(many.join('\n'))).toEqual(many.slice(0, 100));
+  expect(links.findLinks(many.join('\n'))).toEqual(many.slice(0, 100));
 });
 
 it.each([
@@ -43,19 +43,19 @@ it.each([
     'wren/heron/files/../../other/files/1',
   ].map((path) => [`a path that leads elsewhere: ${path}`, `![x](https://git.example/${path})`]),
 ])('finds nothing in %s', (_what, text = '') => {
-  expect(links.findIn(text)).toEqual([]);
-  expect(links.replaceIn(text, new Map())).toBe(text);
+  expect(links.findLinks(text)).toEqual([]);
+  expect(links.replaceLinks(text, new Map())).toBe(text);
 });
 
 it('finds the image hosts of the public service', () => {
   const text =
     '![x](https://user-images.githubusercontent.com/1/a.png) https://private-user-images.githubusercontent.com/2';
-  expect(new AttachmentLinks('https://github.com', 'wren/heron').findIn(text)).toHaveLength(2);
+  expect(new AttachmentLinks('https://github.com', 'wren/heron').findLinks(text)).toHaveLength(2);
 });
 
 it('finds names with dots and escapes', () => {
   const address = 'https://git.example/assets/..a/%C3%9C.%20.../b..?c=../d';
-  expect(links.findIn(`<img src="${address}">`)).toEqual([address]);
+  expect(links.findLinks(`<img src="${address}">`)).toEqual([address]);
 });
 
 it.each([
@@ -77,7 +77,7 @@ it.each([
 });
 
 it('finds no address that the limit of reading cuts', () => {
-  expect(links.findIn(`${A} ${'x'.repeat(99_953 - A.length)} ${A}`)).toEqual([A]);
+  expect(links.findLinks(`${A} ${'x'.repeat(99_953 - A.length)} ${A}`)).toEqual([A]);
 });
 
 it('keeps addresses whose files were not stored', () => {
@@ -94,17 +94,17 @@ const timeOf = (work: () => void): number => {
 
 it('reads long texts without delay', () => {
   const text = `${'['.repeat(50_000)}${'`'.repeat(50_000)}${A}`;
-  expect(timeOf(() => links.findIn(text))).toBeLessThan(2000);
+  expect(timeOf(() => links.findLinks(text))).toBeLessThan(2000);
 });
 
 it.each([' ', '](', '\n', '= '])('rewrites long texts of addresses and %j without delay', (between) => {
   const text = `${A}${between}`.repeat(300_000 / (A.length + between.length));
-  const kept = timeOf(() => void links.replaceIn(text, new Map([[A, { url: '/u', markdown: '[u](/u)' }]])));
+  const kept = timeOf(() => void links.replaceLinks(text, new Map([[A, { url: '/u', markdown: '[u](/u)' }]])));
   expect(kept).toBeLessThan(1500);
 });
 
 it('does not rewrite a text that becomes too long', () => {
   const url = `/uploads/1/${encodeURIComponent('名'.repeat(200))}`;
   const text = `${A}\n`.repeat(200_000 / A.length);
-  expect(links.replaceIn(text, new Map([[A, { url, markdown: `[${'名'.repeat(200)}](${url})` }]]))).toBeNull();
+  expect(links.replaceLinks(text, new Map([[A, { url, markdown: `[${'名'.repeat(200)}](${url})` }]]))).toBeNull();
 });

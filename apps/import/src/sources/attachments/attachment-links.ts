@@ -43,8 +43,8 @@ interface Piece {
 }
 
 /**
- * Addresses of attachments of one upstream repository in texts. Shape: `webOrigin` is the address of the host's web
- * pages, `name` is owner and name of the repository. Source: reference identity-and-import 6.6.
+ * Addresses of attachments of one upstream repository in texts. `webOrigin` is the address of the host's web pages,
+ * `name` is owner and name of the repository. Source: reference identity-and-import 6.6.
  */
 export class AttachmentLinks {
   private readonly address: RegExp;
@@ -57,7 +57,7 @@ export class AttachmentLinks {
       ...[...own, 'storage/user/', 'assets/'].map((path) => `${webOrigin}/${path}`),
       ...(webOrigin === PUBLIC_ORIGIN ? PUBLIC_FILES : []),
     ];
-    const anyPrefix = `(?:${prefixes.map(escaped).join('|')})`;
+    const anyPrefix = `(?:${prefixes.map(escapeRegExp).join('|')})`;
     this.address = new RegExp(anyPrefix + ADDRESS, 'gi');
     this.prefix = new RegExp(`^${anyPrefix}`, 'i');
   }
@@ -69,8 +69,8 @@ export class AttachmentLinks {
   }
 
   /** Returns the addresses outside of code, each once. Bounds: MAX_FOUND_ATTACHMENTS. */
-  findIn(text: string): readonly string[] {
-    const addresses = new Set(this.placesIn(text).map(({ address }) => address));
+  findLinks(text: string): readonly string[] {
+    const addresses = new Set(this.findPlaces(text).map(({ address }) => address));
     return [...addresses].filter((address) => this.isAttachment(address)).slice(0, MAX_FOUND_ATTACHMENTS);
   }
 
@@ -78,12 +78,12 @@ export class AttachmentLinks {
    * Replaces addresses by those of uploads. An address that is no part of a link or an image becomes one. Returns null if the
    * new text is longer than REWRITTEN_LIMIT.
    */
-  replaceIn(text: string, uploads: ReadonlyMap<string, ImportedAttachment>): string | null {
+  replaceLinks(text: string, uploads: ReadonlyMap<string, ImportedAttachment>): string | null {
     if (uploads.size === 0) return text;
     if (text.length > REWRITTEN_LIMIT) return null;
     const parts: string[] = [];
     let [at, length] = [0, text.length];
-    for (const { address, index } of this.placesIn(text)) {
+    for (const { address, index } of this.findPlaces(text)) {
       const upload = uploads.get(address);
       if (!upload) continue;
       const isInText = isPlain(text.slice(Math.max(0, index - LOOK_BACK), index));
@@ -97,14 +97,14 @@ export class AttachmentLinks {
   }
 
   /** Returns the places of addresses outside of code, in their order. Bounds: READ_LIMIT. */
-  private placesIn(text: string): readonly LinkPlace[] {
+  private findPlaces(text: string): readonly LinkPlace[] {
     // The parser replaces these characters, too.
     const part = text.slice(0, READ_LIMIT).replaceAll('\0', '\uFFFD');
     if (part.search(this.address) < 0) return [];
     // The parser keeps the order of addresses but returns no positions.
     const parsed = parser
       .parse(part, {})
-      .flatMap(piecesOf)
+      .flatMap(toPieces)
       .flatMap(({ content, isCode }) => (content.match(this.address) ?? []).map((found) => ({ found, isCode })));
     const places: LinkPlace[] = [];
     let at = 0;
@@ -120,7 +120,7 @@ export class AttachmentLinks {
   }
 }
 
-function piecesOf({ type, info, content, children }: Token): readonly Piece[] {
+function toPieces({ type, info, content, children }: Token): readonly Piece[] {
   if (children) return children.map((child) => ({ content: child.content, isCode: child.type === 'code_inline' }));
   const isCode = type === 'fence' || type === 'code_block';
   return isCode ? [info, content].map((text) => ({ content: text, isCode })) : [];
@@ -133,6 +133,6 @@ function isPlain(before: string): boolean {
   return !/^ {0,3}\[[^\]]*\]:\s*$/.test(line) && !/\]\(\s*$/.test(line) && !/=\s*$/.test(line);
 }
 
-function escaped(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }

@@ -25,7 +25,7 @@ export interface ArrivingAttachment {
   close(): Promise<void>;
 }
 
-/** Files that texts of one upstream repository link to. Shape: `webOrigin` is the one origin that gets the credential. */
+/** Files that texts of one upstream repository link to. `webOrigin` is the one origin that gets the credential. */
 export class UpstreamAttachments {
   constructor(
     readonly links: AttachmentLinks,
@@ -43,11 +43,11 @@ export class UpstreamAttachments {
     const secrets = [credential];
     const answer = await this.requests.open({ url, secrets, headers, limits: LIMITS, canLeaveServer: true, signal });
     try {
-      if (answer.status !== 200) this.refuse({ ...answer, body: await readShortBody(answer) });
+      if (answer.status !== 200) this.checkAnswer({ ...answer, body: await readShortBody(answer) });
       if (/^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? ''))
         throw new SourceError('other', 'The host sent a web page in place of a file.', { status: 200 });
-      const filename = filenameOf(url, answer.headers);
-      if (filename.includes(credential)) throw repeated();
+      const filename = parseFilename(url, answer.headers);
+      if (filename.includes(credential)) throw repeatedAddress();
       return { filename, content: withoutSecret(answer.body, credential), close: answer.close };
     } catch (error) {
       await answer.close();
@@ -56,7 +56,7 @@ export class UpstreamAttachments {
   }
 
   /** Errors: SourceError, with a time to wait for only if the host itself limits the requests. */
-  private refuse(answer: EgressAnswer): void {
+  private checkAnswer(answer: EgressAnswer): void {
     const { status } = answer;
     if (isLimited(answer) && new URL(answer.url).origin !== this.webOrigin)
       throw new SourceError('limit', 'Another server limits the rate of requests.', { status });
@@ -81,7 +81,7 @@ async function* withoutSecret(body: AsyncIterable<Buffer>, secret: string): Asyn
   let end = Buffer.alloc(0);
   for await (const chunk of body) {
     const joined = Buffer.concat([end, chunk]);
-    if (joined.includes(secret)) throw repeated();
+    if (joined.includes(secret)) throw repeatedAddress();
     // Bytes that may begin the secret wait for the next chunk.
     const ready = Math.max(0, joined.length - Buffer.byteLength(secret) + 1);
     end = joined.subarray(ready);
@@ -90,7 +90,7 @@ async function* withoutSecret(body: AsyncIterable<Buffer>, secret: string): Asyn
   yield end;
 }
 
-function repeated(): SourceError {
+function repeatedAddress(): SourceError {
   return new SourceError('other', 'The answer repeats the credential.', { status: 200 });
 }
 
@@ -98,19 +98,19 @@ function repeated(): SourceError {
  * Returns the last part of the address if it has an extension, else the name of Content-Disposition, else the last part of
  * the address with the extension of the media type.
  */
-function filenameOf(url: string, headers: Readonly<Record<string, string>>): string {
-  const named = decoded(new URL(url).pathname.split('/').at(-1)!);
+function parseFilename(url: string, headers: Readonly<Record<string, string>>): string {
+  const named = decodeName(new URL(url).pathname.split('/').at(-1)!);
   if (/\.\w{1,10}$/.test(named)) return named;
   const [, encoded, quoted, plain] =
     /filename\*=UTF-8''([^;\s]+)|filename="([^"]*)"|filename=([^;\s]+)/i.exec(headers['content-disposition'] ?? '') ??
     [];
-  const given = encoded === undefined ? (quoted ?? plain) : decoded(encoded);
+  const given = encoded === undefined ? (quoted ?? plain) : decodeName(encoded);
   if (given) return given.slice(0, 255);
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
   return `${named}${EXTENSIONS.get(mediaType.trim().toLowerCase()) ?? ''}`;
 }
 
-function decoded(text: string): string {
+function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,8 +1,8 @@
 import type { EgressAnswer } from '@rookery/egress';
 import { assertInsideApi } from '../page-addresses';
-import { numberIn, resetTime } from '../rate-limits';
+import { parseNumber, resetTime } from '../rate-limits';
 
-type Head = Pick<EgressAnswer, 'headers'>;
+type AnswerHead = Pick<EgressAnswer, 'headers'>;
 
 /** When fewer requests remain, the import pauses and leaves them to other programs of the user. Source: reference identity-and-import 6.8. */
 const SPARED_REQUESTS = 50;
@@ -12,7 +12,7 @@ const LINK = /<([^<>]{1,4096})>\s*;\s*rel="([a-z]+)"/g;
  * Returns the address of the next page; null after the last page. Errors: SourceError for an address outside the API,
  * because it gets the credential. Source: reference identity-and-import 6.8.
  */
-export function nextPageIn({ headers }: Head, api: string): string | null {
+export function parseNextPage({ headers }: AnswerHead, api: string): string | null {
   const links = [...(headers['link'] ?? '').matchAll(LINK)];
   const next = links.find(([, , relation]) => relation === 'next')?.[1];
   if (next === undefined) return null;
@@ -21,8 +21,8 @@ export function nextPageIn({ headers }: Head, api: string): string | null {
 }
 
 /** Returns the end of a pause that spares the last requests of a rate limit; null while there are more. */
-export function pauseIn({ headers }: Head): Date | null {
-  const remaining = numberIn(headers['x-ratelimit-remaining']);
+export function parsePause({ headers }: AnswerHead): Date | null {
+  const remaining = parseNumber(headers['x-ratelimit-remaining']);
   if (remaining === null || remaining >= SPARED_REQUESTS) return null;
   return resetTime(headers);
 }

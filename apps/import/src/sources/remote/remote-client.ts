@@ -3,10 +3,10 @@ import type { EgressAnswer } from '@rookery/egress';
 import { SourceError } from '../source-error';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
-import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isLimited, parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { nextPageIn, pauseIn } from './remote-answers';
-import { repositoryIn } from './remote-repository';
+import { parseNextPage, parsePause } from './remote-answers';
+import { parseRepository } from './remote-repository';
 import type { RemoteRepository } from './remote-repository';
 
 const PUBLIC_API = 'https://api.github.com';
@@ -34,9 +34,9 @@ export class RemoteClient {
   constructor(private readonly requests: UpstreamRequests) {}
 
   /** Reads a repository by its id. Errors: SourceError. */
-  async repository(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
-    const answer = await this.requests.get(requestTo(access, `${access.url}/repositories/${id}`, SMALL_BYTES));
-    const found = repositoryIn(jsonIn(answer, [access.credential]));
+  async findRepository(access: UpstreamAccess, id: number): Promise<RemoteRepository> {
+    const answer = await this.requests.get(createRequest(access, `${access.url}/repositories/${id}`, SMALL_BYTES));
+    const found = parseRepository(parseJson(answer, [access.credential]));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return found;
   }
@@ -48,15 +48,15 @@ export class RemoteClient {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}per_page=${pageSize}`,
       page: (address, signal) => readPage(this.requests, access, address, signal),
-      object: (path, signal) => this.object(access, `${base}${path}`, signal),
+      object: (path, signal) => this.readObject(access, `${base}${path}`, signal),
     };
   }
 
-  private async object(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
-    const answer = await this.requests.send({ ...requestTo(access, address, OBJECT_BYTES), signal });
+  private async readObject(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
+    const answer = await this.requests.send({ ...createRequest(access, address, OBJECT_BYTES), signal });
     if (isUnreached(answer)) return null;
     refuseFailure(answer, [access.credential]);
-    const found = jsonIn(answer, [access.credential]);
+    const found = parseJson(answer, [access.credential]);
     return typeof found === 'object' && !Array.isArray(found) ? found : null;
   }
 }
@@ -68,19 +68,19 @@ export async function readPage(
   address: string,
   signal: AbortSignal,
 ): Promise<UpstreamPage> {
-  const answer = await requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
+  const answer = await requests.send({ ...createRequest(access, address, PAGE_BYTES), signal });
   if (answer.status === GONE) return { items: [], next: null, pauseUntil: null };
   refuseFailure(answer, [access.credential]);
   const { status } = answer;
-  const items = jsonIn(answer, [access.credential]);
+  const items = parseJson(answer, [access.credential]);
   if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
   if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
   const isPublic = access.url === PUBLIC_API;
-  return { items, next: nextPageIn(answer, access.url), pauseUntil: isPublic ? pauseIn(answer) : null };
+  return { items, next: parseNextPage(answer, access.url), pauseUntil: isPublic ? parsePause(answer) : null };
 }
 
 /** Returns a request with the credential. Units: `bodyBytes` of the largest answer. */
-export function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
+export function createRequest({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
   const headers = { authorization: `Bearer ${credential}`, accept: 'application/vnd.github+json' };
   return { url, secrets: [credential], headers, limits: { bodyBytes } };
 }

@@ -1,8 +1,8 @@
 import { hashedId } from '../hashed-ids';
-import { toFields, isId, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, parseText, parseTime } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 import type { UpstreamEvent } from '../upstream-objects';
-import { nameOfLabel, personIn } from './remote-fields';
+import { nameOfLabel, parsePerson } from './remote-fields';
 import { isPullRequest } from './remote-objects';
 
 type Change = UpstreamEvent['change'];
@@ -42,36 +42,36 @@ export function timelinePathOf(item: unknown): string | null {
 export function timelineEntriesOf(member: unknown, item: unknown): readonly TimelineEntry[] {
   const event = toFields(member);
   const isMention = event['event'] === 'cross-referenced';
-  const isWanted = isMention ? referenceOf(event, item) !== null : CHANGES.has(event['event']);
+  const isWanted = isMention ? mentioningReference(event, item) !== null : CHANGES.has(event['event']);
   return isWanted ? [{ event, of: item }] : [];
 }
 
-export function eventIn(entry: unknown): UpstreamEvent | null {
+export function parseEvent(entry: unknown): UpstreamEvent | null {
   const { event, of } = entry as TimelineEntry;
   const { number } = toFields(of);
-  const [change, createdAt] = [CHANGES.get(event['event']), timeIn(event['created_at'])];
+  const [change, createdAt] = [CHANGES.get(event['event']), parseTime(event['created_at'])];
   if (!isId(number) || change === undefined || createdAt === null) return null;
-  const name = nameOf(change, event, of);
+  const name = changedName(change, event, of);
   const id = isId(event['id']) ? event['id'] : hashedId(JSON.stringify([number, change, name, createdAt]));
   const on = { number, isOnPullRequest: isPullRequest(of) };
-  const before = textIn(toFields(event['rename'])['from'], MAX_NAME);
-  return { id, ...on, author: personIn(event['actor']), change, name, before, createdAt };
+  const before = parseText(toFields(event['rename'])['from'], MAX_NAME);
+  return { id, ...on, author: parsePerson(event['actor']), change, name, before, createdAt };
 }
 
-function nameOf(change: Change, event: Fields, of: unknown): string | null {
-  const login = (field: string): string => personIn(event[field]).username;
-  if (change === 'mentioned') return referenceOf(event, of);
+function changedName(change: Change, event: Fields, of: unknown): string | null {
+  const login = (field: string): string => parsePerson(event[field]).username;
+  if (change === 'mentioned') return mentioningReference(event, of);
   if (change.startsWith('label')) return nameOfLabel(event['label']);
-  if (change.startsWith('milestone')) return textIn(toFields(event['milestone'])['title'], MAX_NAME);
-  if (change === 'renamed') return textIn(toFields(event['rename'])['to'], MAX_NAME);
+  if (change.startsWith('milestone')) return parseText(toFields(event['milestone'])['title'], MAX_NAME);
+  if (change === 'renamed') return parseText(toFields(event['rename'])['to'], MAX_NAME);
   if (change.endsWith('assigned')) return login('assignee');
   if (!change.startsWith('review')) return null;
-  const team = textIn(toFields(event['requested_team'])['slug'], MAX_NAME);
+  const team = parseText(toFields(event['requested_team'])['slug'], MAX_NAME);
   return team ?? login('requested_reviewer');
 }
 
 /** The issue or pull request of the same repository that mentions an item, as `#5` or `!5`; null for another repository. */
-function referenceOf(event: Fields, of: unknown): string | null {
+function mentioningReference(event: Fields, of: unknown): string | null {
   const issue = toFields(toFields(event['source'])['issue']);
   const { number, repository_url: repository } = issue;
   if (!isId(number) || typeof repository !== 'string') return null;

@@ -5,10 +5,10 @@ import { SourceError } from '../source-error';
 import { storableText } from '../upstream-fields';
 import { SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage } from '../upstream-repository';
-import { jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { readPage, requestTo } from './remote-client';
-import { gistIn } from './remote-gists';
+import { readPage, createRequest } from './remote-client';
+import { parseGist } from './remote-gists';
 import type { RemoteGist, RemoteGistFile } from './remote-gists';
 
 const PAGE_SIZE = 100;
@@ -26,7 +26,7 @@ export class RemoteGistsClient {
 
   /** Checks the credential. Errors: SourceError. */
   async checkCredential(access: UpstreamAccess): Promise<void> {
-    await this.requests.get(requestTo(access, `${access.url}/user`, SMALL_BYTES));
+    await this.requests.get(createRequest(access, `${access.url}/user`, SMALL_BYTES));
   }
 
   /** Returns the address of the first page of the user's gists. */
@@ -35,21 +35,21 @@ export class RemoteGistsClient {
   }
 
   /** Errors: SourceError. */
-  page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
+  readPage(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
     return readPage(this.requests, access, address, signal);
   }
 
   /** Completes a gist of a list with the contents of its files. Errors: SourceError; GistTooLarge. */
-  async complete(access: UpstreamAccess, listed: RemoteGist, signal: AbortSignal): Promise<RemoteGist> {
+  async completeGist(access: UpstreamAccess, listed: RemoteGist, signal: AbortSignal): Promise<RemoteGist> {
     const address = `${access.url}/gists/${encodeURIComponent(listed.id)}`;
-    const answer = await this.send({ ...requestTo(access, address, GIST_BYTES), signal });
-    const whole = answer.status === 200 ? gistIn(jsonIn(answer, [access.credential])) : null;
+    const answer = await this.send({ ...createRequest(access, address, GIST_BYTES), signal });
+    const whole = answer.status === 200 ? parseGist(parseJson(answer, [access.credential])) : null;
     const files: RemoteGistFile[] = [];
     let left = FILES_BYTES;
     for (const file of listed.files) {
       const found = whole?.files.find(({ name }) => name === file.name)?.content ?? null;
       const content =
-        found ?? (await this.read({ ...requestTo(access, file.rawUrl, Math.max(1, left)), signal }, access));
+        found ?? (await this.readFile({ ...createRequest(access, file.rawUrl, Math.max(1, left)), signal }, access));
       left -= Buffer.byteLength(content);
       if (left < 0) throw new GistTooLarge();
       files.push({ ...file, content });
@@ -58,7 +58,7 @@ export class RemoteGistsClient {
   }
 
   /** Reads a file at an address that the host names. Only the host itself gets the credential. */
-  private async read(request: UpstreamRequest, { url, credential }: UpstreamAccess): Promise<string> {
+  private async readFile(request: UpstreamRequest, { url, credential }: UpstreamAccess): Promise<string> {
     const isHost = URL.canParse(request.url) && new URL(request.url).origin === new URL(url).origin;
     const answer = await this.send(isHost ? request : { ...request, headers: {} });
     refuseFailure(answer, request.secrets);

@@ -1,4 +1,4 @@
-import { toFields, isId, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, storableText, parseText, parseTime } from '../upstream-fields';
 
 /** A file of a gist. Shape: `content` null if the host sends it at `rawUrl` alone. Units: `bytes` as the host says. */
 export interface RemoteGistFile {
@@ -22,18 +22,18 @@ export interface RemoteGist {
 const ID = /^[\w-]{1,64}$/;
 
 /** Reads a gist. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.9. */
-export function gistIn(item: unknown): RemoteGist | null {
+export function parseGist(item: unknown): RemoteGist | null {
   const { id, public: isPublic, description, files, created_at: created, updated_at: updated } = toFields(item);
-  const createdAt = timeIn(created);
+  const createdAt = parseTime(created);
   if (typeof id !== 'string' || !ID.test(id) || createdAt === null) return null;
-  const found = Object.values(toFields(files)).map(fileIn);
+  const found = Object.values(toFields(files)).map(parseFile);
   return {
-    ...{ id, description: textIn(description), isPublic: isPublic === true, createdAt },
-    ...{ updatedAt: timeIn(updated) ?? createdAt, files: found.filter((file) => file !== null) },
+    ...{ id, description: parseText(description), isPublic: isPublic === true, createdAt },
+    ...{ updatedAt: parseTime(updated) ?? createdAt, files: found.filter((file) => file !== null) },
   };
 }
 
-function fileIn(value: unknown): RemoteGistFile | null {
+function parseFile(value: unknown): RemoteGistFile | null {
   const { filename, raw_url: rawUrl, size, content, truncated } = toFields(value);
   if (typeof filename !== 'string' || filename === '' || typeof rawUrl !== 'string') return null;
   const isWhole = typeof content === 'string' && truncated !== true;

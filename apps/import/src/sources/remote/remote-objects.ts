@@ -1,4 +1,4 @@
-import { toFields, isId, listIn, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, parseList, storableText, parseText, parseTime } from '../upstream-fields';
 import type {
   UpstreamComment,
   UpstreamCommit,
@@ -7,42 +7,47 @@ import type {
   UpstreamMilestone,
   UpstreamPullRequest,
 } from '../upstream-objects';
-import { nameOfLabel, ownerIn, personIn, timesIn } from './remote-fields';
+import { nameOfLabel, parseOwner, parsePerson, parseTimes } from './remote-fields';
 
 const COMMENT_PAGE = /\/(issues|pull)\/(\d{1,15})#/;
 
-/** Readers of objects in lists of upstream hosts. Shape: null if a needed field is missing or has another type. */
-export function labelIn(item: unknown): UpstreamLabel | null {
+/** Readers of objects in lists of upstream hosts. Returns null if a needed field is missing or has another type. */
+export function parseLabel(item: unknown): UpstreamLabel | null {
   const fields = toFields(item);
   const { name, color } = fields;
   if (typeof name !== 'string' || typeof color !== 'string') return null;
-  return { name: storableText(name), color: storableText(color), description: textIn(fields['description']) };
+  return { name: storableText(name), color: storableText(color), description: parseText(fields['description']) };
 }
 
-export function milestoneIn(item: unknown): UpstreamMilestone | null {
+export function parseMilestone(item: unknown): UpstreamMilestone | null {
   const fields = toFields(item);
-  const times = timesIn(fields);
+  const times = parseTimes(fields);
   const { number, title, state } = fields;
   if (!isId(number) || typeof title !== 'string' || !times) return null;
-  const due = timeIn(fields['due_on']);
+  const due = parseTime(fields['due_on']);
   return {
-    ...{ number, title: storableText(title), description: textIn(fields['description']), isClosed: state === 'closed' },
+    ...{
+      number,
+      title: storableText(title),
+      description: parseText(fields['description']),
+      isClosed: state === 'closed',
+    },
     ...{ ...times, dueOn: due?.slice(0, 10) ?? null },
   };
 }
 
 export function issueIn(item: unknown): UpstreamIssue | null {
   const fields = toFields(item);
-  const times = timesIn(fields);
+  const times = parseTimes(fields);
   const { number, title, state, locked } = fields;
   if (!isId(number) || typeof title !== 'string' || !times) return null;
   const milestone = toFields(fields['milestone'])['number'];
   return {
-    ...{ number, title: storableText(title), body: textIn(fields['body']), isClosed: state === 'closed' },
-    ...{ ...times, isLocked: locked === true, closedAt: timeIn(fields['closed_at']) },
-    author: personIn(fields['user']),
-    assignees: listIn(fields['assignees']).map(personIn),
-    labels: listIn(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
+    ...{ number, title: storableText(title), body: parseText(fields['body']), isClosed: state === 'closed' },
+    ...{ ...times, isLocked: locked === true, closedAt: parseTime(fields['closed_at']) },
+    author: parsePerson(fields['user']),
+    assignees: parseList(fields['assignees']).map(parsePerson),
+    labels: parseList(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
     milestone: isId(milestone) ? milestone : null,
   };
 }
@@ -55,45 +60,45 @@ export function isPullRequest(item: unknown): boolean {
 /** Returns the path of a pull request whose list lacks a fact about its merge; null for one that is not merged. */
 export function mergedPathOf(item: unknown): string | null {
   const { number, merged_at: mergedAt } = toFields(item);
-  return isId(number) && timeIn(mergedAt) !== null ? `/pulls/${number}` : null;
+  return isId(number) && parseTime(mergedAt) !== null ? `/pulls/${number}` : null;
 }
 
-export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
+export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
-  const times = timesIn(fields);
+  const times = parseTimes(fields);
   const { number, title, draft, locked } = fields;
-  const [head, base] = [commitIn(fields['head']), commitIn(fields['base'])];
+  const [head, base] = [parseCommit(fields['head']), parseCommit(fields['base'])];
   if (!isId(number) || typeof title !== 'string' || !times || !head || !base) return null;
-  const mergedAt = timeIn(fields['merged_at']);
+  const mergedAt = parseTime(fields['merged_at']);
   const milestone = toFields(fields['milestone'])['number'];
   return {
     ...{
       number,
       title: storableText(title),
-      body: textIn(fields['body']),
+      body: parseText(fields['body']),
       isDraft: draft === true,
       isLocked: locked === true,
     },
-    ...{ ...times, closedAt: timeIn(fields['closed_at']), mergedAt, head, base },
+    ...{ ...times, closedAt: parseTime(fields['closed_at']), mergedAt, head, base },
     state: mergedAt !== null ? 'merged' : fields['state'] === 'closed' ? 'closed' : 'opened',
-    author: personIn(fields['user']),
-    assignees: listIn(fields['assignees']).map(personIn),
-    reviewers: listIn(fields['requested_reviewers']).map(personIn),
-    mergedBy: toFields(fields['merged_by'])['login'] === undefined ? null : personIn(fields['merged_by']),
-    labels: listIn(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
+    author: parsePerson(fields['user']),
+    assignees: parseList(fields['assignees']).map(parsePerson),
+    reviewers: parseList(fields['requested_reviewers']).map(parsePerson),
+    mergedBy: toFields(fields['merged_by'])['login'] === undefined ? null : parsePerson(fields['merged_by']),
+    labels: parseList(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
     milestone: isId(milestone) ? milestone : null,
     isForeign: repositoryOf(fields['head']) !== repositoryOf(fields['base']),
-    mergeCommitSha: textIn(fields['merge_commit_sha']),
+    mergeCommitSha: parseText(fields['merge_commit_sha']),
   };
 }
 
-function commitIn(value: unknown): UpstreamCommit | null {
+function parseCommit(value: unknown): UpstreamCommit | null {
   const { ref, sha, user } = toFields(value);
   if (typeof ref !== 'string' || typeof sha !== 'string') return null;
-  return { branch: storableText(ref), sha: storableText(sha), owner: ownerIn(user) };
+  return { branch: storableText(ref), sha: storableText(sha), owner: parseOwner(user) };
 }
 
-/** Shape: undefined for a repository that was deleted. */
+/** Returns undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
   return toFields(toFields(value)['repo'])['id'];
 }
@@ -104,14 +109,14 @@ export function commentsPathOf(item: unknown): string | null {
   return isId(number) ? `/issues/${number}/comments` : null;
 }
 
-export function commentIn(item: unknown): UpstreamComment | null {
+export function parseComment(item: unknown): UpstreamComment | null {
   const fields = toFields(item);
-  const times = timesIn(fields);
+  const times = parseTimes(fields);
   const { id, body } = fields;
   const [, page, number] = pageOf(item) ?? [];
   if (!isId(id) || typeof body !== 'string' || !times || number === undefined) return null;
   const on = { number: Number(number), isOnPullRequest: page === 'pull' };
-  return { id, ...on, author: personIn(fields['user']), body: storableText(body), ...times };
+  return { id, ...on, author: parsePerson(fields['user']), body: storableText(body), ...times };
 }
 
 function pageOf(item: unknown): RegExpExecArray | null {

@@ -1,20 +1,20 @@
-import { toFields, isId, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, storableText, parseText, parseTime } from '../upstream-fields';
 import type { UpstreamProtectedBranch, UpstreamRelease } from '../upstream-objects';
-import { personIn } from './remote-fields';
+import { parsePerson } from './remote-fields';
 
 /** Drafts have no tag. */
 export function isPublished(item: unknown): boolean {
   return toFields(item)['draft'] !== true;
 }
 
-export function releaseIn(item: unknown): UpstreamRelease | null {
+export function parseRelease(item: unknown): UpstreamRelease | null {
   const fields = toFields(item);
   const { id, tag_name: tag } = fields;
-  const createdAt = timeIn(fields['created_at']);
+  const createdAt = parseTime(fields['created_at']);
   if (!isId(id) || typeof tag !== 'string' || createdAt === null) return null;
   return {
-    ...{ id, tag: storableText(tag), name: textIn(fields['name']), body: textIn(fields['body']), createdAt },
-    ...{ author: personIn(fields['author']), publishedAt: timeIn(fields['published_at']) },
+    ...{ id, tag: storableText(tag), name: parseText(fields['name']), body: parseText(fields['body']), createdAt },
+    ...{ author: parsePerson(fields['author']), publishedAt: parseTime(fields['published_at']) },
   };
 }
 
@@ -26,7 +26,7 @@ export function protectionPathOf(item: unknown): string | null {
     : null;
 }
 
-export function protectedBranchIn(item: unknown): UpstreamProtectedBranch | null {
+export function parseProtectedBranch(item: unknown): UpstreamProtectedBranch | null {
   const fields = toFields(item);
   const { name, required_pull_request_reviews: reviews, allow_force_pushes: force } = fields;
   if (typeof name !== 'string' || name === '') return null;

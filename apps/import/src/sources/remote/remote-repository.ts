@@ -15,7 +15,7 @@ const KIB = 1024;
  * Reads a repository from the answer of an upstream host. Shape: null if a needed field is missing or has another type.
  * Source: reference identity-and-import 6.9.
  */
-export function repositoryIn(answer: unknown): RemoteRepository | null {
+export function parseRepository(answer: unknown): RemoteRepository | null {
   if (typeof answer !== 'object' || answer === null) return null;
   const fields = answer as Readonly<Record<string, unknown>>;
   const { id, name, full_name: fullName, private: isPrivate, clone_url: cloneUrl, size } = fields;

@@ -1,7 +1,7 @@
 import { withSuggestionRange } from '../suggestion-range';
-import { toFields, isId, storableText, textIn, timeIn } from '../upstream-fields';
+import { toFields, isId, storableText, parseText, parseTime } from '../upstream-fields';
 import type { UpstreamReview, UpstreamReviewComment } from '../upstream-objects';
-import { personIn, timesIn } from './remote-fields';
+import { parsePerson, parseTimes } from './remote-fields';
 
 const STATES: ReadonlyMap<string, UpstreamReview['state']> = new Map([
   ['APPROVED', 'approved'],
@@ -26,28 +26,35 @@ export function reviewCommentsPathOf(item: unknown): string | null {
 /** Whether a review has content: not one that is pending, nor one that only carries comments on lines. */
 export function hasContent(item: unknown): boolean {
   const { state, body } = toFields(item);
-  return typeof state !== 'string' || (STATES.has(state) && (state !== 'COMMENTED' || textIn(body) !== null));
+  return typeof state !== 'string' || (STATES.has(state) && (state !== 'COMMENTED' || parseText(body) !== null));
 }
 
-export function reviewIn(item: unknown): UpstreamReview | null {
+export function parseReview(item: unknown): UpstreamReview | null {
   const fields = toFields(item);
   const { id, state } = fields;
-  const number = numberIn(fields['pull_request_url']) ?? numberIn(fields['html_url']);
-  const submittedAt = timeIn(fields['submitted_at']);
+  const number = parseNumber(fields['pull_request_url']) ?? parseNumber(fields['html_url']);
+  const submittedAt = parseTime(fields['submitted_at']);
   const known = typeof state === 'string' ? STATES.get(state) : undefined;
   if (!isId(id) || number === null || submittedAt === null || known === undefined) return null;
-  return { id, number, state: known, author: personIn(fields['user']), body: textIn(fields['body']), submittedAt };
+  return {
+    id,
+    number,
+    state: known,
+    author: parsePerson(fields['user']),
+    body: parseText(fields['body']),
+    submittedAt,
+  };
 }
 
-export function reviewCommentIn(item: unknown): UpstreamReviewComment | null {
+export function parseReviewComment(item: unknown): UpstreamReviewComment | null {
   const fields = toFields(item);
-  const times = timesIn(fields);
+  const times = parseTimes(fields);
   const { id, body, path, in_reply_to_id: replyTo } = fields;
-  const number = numberIn(fields['pull_request_url']) ?? numberIn(fields['html_url']);
+  const number = parseNumber(fields['pull_request_url']) ?? parseNumber(fields['html_url']);
   if (!isId(id) || typeof body !== 'string' || typeof path !== 'string' || !times || number === null) return null;
   const at = lineOf(fields);
   return {
-    ...{ id, number, author: personIn(fields['user']), path: storableText(path), ...at, ...times },
+    ...{ id, number, author: parsePerson(fields['user']), path: storableText(path), ...at, ...times },
     body: withSuggestionRange(storableText(body), at),
     replyTo: isId(replyTo) ? replyTo : null,
   };
@@ -67,7 +74,7 @@ function lineOf(fields: Readonly<Record<string, unknown>>) {
   };
 }
 
-function numberIn(address: unknown): number | null {
+function parseNumber(address: unknown): number | null {
   const number = typeof address === 'string' ? PULL_ADDRESS.exec(address)?.[1] : undefined;
   return number === undefined || !isId(Number(number)) ? null : Number(number);
 }

@@ -5,9 +5,9 @@ import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
-import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isLimited, parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { branchIn, repositoryIn } from './repohost-server-repository';
+import { parseBranch, parseRepository } from './repohost-server-repository';
 
 const API_PATH = '/rest/api/1.0';
 /** Objects of these kinds do not exist, or the credential does not reach them. */
@@ -24,57 +24,57 @@ export class RepohostServerClient {
   constructor(private readonly requests: UpstreamRequests) {}
 
   /** Reads a repository. Shape: null for a missing one. Errors: SourceError. */
-  async repository(access: UpstreamAccess, project: string, slug: string): Promise<UpstreamProject | null> {
+  async findRepository(access: UpstreamAccess, project: string, slug: string): Promise<UpstreamProject | null> {
     const address = repositoryAddress(access, `${project}/${slug}`);
-    const answer = await this.requests.send(requestTo(access, address, SMALL_BYTES));
+    const answer = await this.requests.send(createRequest(access, address, SMALL_BYTES));
     if (answer.status === 404) return null;
     const { secrets } = basicCredential(access.credential);
     refuseFailure(answer, secrets);
-    const found = repositoryIn(jsonIn(answer, secrets));
+    const found = parseRepository(parseJson(answer, secrets));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
     return { ...found, defaultBranch: await this.defaultBranch(access, found.fullName) };
   }
 
-  /** Shape: `name` is the key of the project and the slug of the repository. */
+  /** `name` is the key of the project and the slug of the repository. */
   open(access: UpstreamAccess, name: string): UpstreamRepository {
     const base = repositoryAddress(access, name);
     return {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}`,
-      page: (address, signal) => this.page(access, address, signal),
+      page: (address, signal) => this.readPage(access, address, signal),
       object: async (path, signal) =>
-        objectIn(await this.read({ ...requestTo(access, `${base}${path}`, PAGE_BYTES), signal })),
+        parseObject(await this.readJson({ ...createRequest(access, `${base}${path}`, PAGE_BYTES), signal })),
     };
   }
 
   /** An empty repository has no branch. */
   private async defaultBranch(access: UpstreamAccess, name: string): Promise<string | null> {
     const address = `${repositoryAddress(access, name)}/branches/default`;
-    return branchIn(await this.read(requestTo(access, address, SMALL_BYTES)));
+    return parseBranch(await this.readJson(createRequest(access, address, SMALL_BYTES)));
   }
 
-  private async page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
+  private async readPage(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
     const { secrets } = basicCredential(access.credential);
-    const answer = await this.requests.get({ ...requestTo(access, address, PAGE_BYTES), signal });
+    const answer = await this.requests.get({ ...createRequest(access, address, PAGE_BYTES), signal });
     const { status } = answer;
-    const { values: items, isLastPage, nextPageStart } = toFields(jsonIn(answer, secrets));
+    const { values: items, isLastPage, nextPageStart } = toFields(parseJson(answer, secrets));
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     return { items, next: isLastPage === false ? nextAddress(address, nextPageStart) : null, pauseUntil: null };
   }
 
   /** Returns the JSON value of an answer; null for an object that the credential does not reach. */
-  private async read(request: UpstreamRequest): Promise<unknown> {
+  private async readJson(request: UpstreamRequest): Promise<unknown> {
     const { secrets } = request;
     const answer = await this.requests.send(request);
     if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
     if (answer.status === 204) return null;
     refuseFailure(answer, secrets);
-    return jsonIn(answer, secrets);
+    return parseJson(answer, secrets);
   }
 }
 
-function objectIn(value: unknown): object | null {
+function parseObject(value: unknown): object | null {
   return typeof value === 'object' && !Array.isArray(value) ? value : null;
 }
 
@@ -93,7 +93,7 @@ function repositoryAddress({ url }: UpstreamAccess, name: string): string {
   return `${url}/projects/${project}/repos/${slug}`;
 }
 
-function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
+function createRequest({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
   const { authorization, secrets } = basicCredential(credential);
   const headers = { authorization, accept: 'application/json' };
   return { url, secrets, headers, limits: { bodyBytes } };

@@ -5,12 +5,12 @@ import {
   DELETED,
   toFields,
   isId,
-  listIn,
+  parseList,
   MAX_SHA,
   MAX_USERNAME,
   storableText,
   storableUsername,
-  textIn,
+  parseText,
 } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 import type {
@@ -21,7 +21,7 @@ import type {
   UpstreamReviewComment,
 } from '../upstream-objects';
 
-/** A comment of an activity. Shape: `root` is the comment that starts its thread; null for that comment itself. */
+/** A comment of an activity. `root` is the comment that starts its thread; null for that comment itself. */
 interface ActivityComment {
   readonly number: unknown;
   readonly comment: unknown;
@@ -64,71 +64,71 @@ export function mergedPathOf(item: unknown): string | null {
 }
 
 /**
- * Reads a pull request. Shape: null if a needed field is missing or has another type; `values` are the activities of a
+ * Reads a pull request. Returns null if a needed field is missing or has another type; `values` are the activities of a
  * merged one. Source: reference identity-and-import 6.10.
  */
-export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
+export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
   const { id, title, state } = fields;
-  const times = timesIn(fields);
-  const [head, base] = [commitIn(fields['fromRef']), commitIn(fields['toRef'])];
+  const times = parseTimes(fields);
+  const [head, base] = [parseCommit(fields['fromRef']), parseCommit(fields['toRef'])];
   if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
-  const closedAt = instantIn(fields['closedDate']) ?? times.updatedAt;
-  const merge = toFields(listIn(fields['values']).find((one) => toFields(one)['action'] === 'MERGED'));
+  const closedAt = parseInstant(fields['closedDate']) ?? times.updatedAt;
+  const merge = toFields(parseList(fields['values']).find((one) => toFields(one)['action'] === 'MERGED'));
   const isMerged = state === 'MERGED';
   return {
-    ...{ number: id, title: storableText(title), body: textIn(fields['description']), ...times, head, base },
+    ...{ number: id, title: storableText(title), body: parseText(fields['description']), ...times, head, base },
     ...{ isDraft: fields['draft'] === true, isLocked: false, labels: [], milestone: null, assignees: [] },
     state: isMerged ? 'merged' : state === 'DECLINED' ? 'closed' : 'opened',
     closedAt: state === 'DECLINED' ? closedAt : null,
-    mergedAt: isMerged ? (instantIn(merge['createdDate']) ?? closedAt) : null,
-    mergedBy: isMerged && merge['user'] !== undefined ? personIn(merge['user']) : null,
-    mergeCommitSha: textIn(toFields(merge['commit'])['id']),
-    author: personIn(toFields(fields['author'])['user']),
-    reviewers: listIn(fields['reviewers']).map((reviewer) => personIn(toFields(reviewer)['user'])),
+    mergedAt: isMerged ? (parseInstant(merge['createdDate']) ?? closedAt) : null,
+    mergedBy: isMerged && merge['user'] !== undefined ? parsePerson(merge['user']) : null,
+    mergeCommitSha: parseText(toFields(merge['commit'])['id']),
+    author: parsePerson(toFields(fields['author'])['user']),
+    reviewers: parseList(fields['reviewers']).map((reviewer) => parsePerson(toFields(reviewer)['user'])),
     isForeign: repositoryOf(fields['fromRef']) !== repositoryOf(fields['toRef']),
   };
 }
 
 /** Returns the reviews in an activity. Source: reference identity-and-import 6.10. */
-export function reviewsIn(activity: unknown, pullRequest: unknown): readonly NumberedActivity[] {
+export function listReviews(activity: unknown, pullRequest: unknown): readonly NumberedActivity[] {
   const isReview = REVIEW_STATES.has(toFields(activity)['action']);
   return isReview ? [{ number: toFields(pullRequest)['id'], activity }] : [];
 }
 
-export function reviewIn(item: unknown): UpstreamReview | null {
+export function parseReview(item: unknown): UpstreamReview | null {
   const { number, activity } = toFields(item);
   const { id, action, createdDate, user } = toFields(activity);
-  const [state, submittedAt] = [REVIEW_STATES.get(action), instantIn(createdDate)];
+  const [state, submittedAt] = [REVIEW_STATES.get(action), parseInstant(createdDate)];
   if (!isId(number) || state === undefined || submittedAt === null) return null;
   // Old servers number no activities.
   const own = isId(id) ? id : Date.parse(submittedAt);
-  return { id: own, number, state, author: personIn(user), body: null, submittedAt };
+  return { id: own, number, state, author: parsePerson(user), body: null, submittedAt };
 }
 
 /** Returns the comments on lines in an activity, with all replies. */
-export function lineCommentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
-  return commentsIn(activity, pullRequest).filter(({ place }) => place !== undefined);
+export function listLineComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+  return listComments(activity, pullRequest).filter(({ place }) => place !== undefined);
 }
 
 /** Returns the comments on the whole pull request in an activity, with all replies. */
-export function generalCommentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
-  return commentsIn(activity, pullRequest).filter(({ place }) => place === undefined);
+export function listGeneralComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+  return listComments(activity, pullRequest).filter(({ place }) => place === undefined);
 }
 
-export function commentIn(item: unknown): UpstreamComment | null {
+export function parseComment(item: unknown): UpstreamComment | null {
   const { number, comment } = toFields(item);
   const fields = toFields(comment);
-  const times = timesIn(fields);
+  const times = parseTimes(fields);
   if (!isId(fields['id']) || !isId(number) || !times) return null;
-  const body = bodyIn(item);
+  const body = parseBody(item);
   if (body === null) return null;
-  return { id: fields['id'], number, isOnPullRequest: true, author: personIn(fields['author']), body, ...times };
+  return { id: fields['id'], number, isOnPullRequest: true, author: parsePerson(fields['author']), body, ...times };
 }
 
-export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
+export function parseLineComment(item: unknown): UpstreamReviewComment | null {
   const { root, place } = item as ActivityComment;
-  const found = place ? commentIn(item) : null;
+  const found = place ? parseComment(item) : null;
   if (!place || found === null) return null;
   const { id, number, author, body, createdAt, updatedAt } = found;
   return {
@@ -137,23 +137,23 @@ export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
   };
 }
 
-function commentsIn(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+function listComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
   const { action, comment, commentAnchor: anchor } = toFields(activity);
   if (action !== 'COMMENTED') return [];
   const number = toFields(pullRequest)['id'];
   const root = toFields(comment)['id'];
-  const place = anchor === undefined ? undefined : placeIn(anchor);
+  const place = anchor === undefined ? undefined : parsePlace(anchor);
   const found: ActivityComment[] = [{ number, comment, root: null, quote: null, place }];
   let level: readonly unknown[] = [comment];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
-    const replies = level.flatMap(repliesIn);
+    const replies = level.flatMap(listReplies);
     for (const { reply, quote } of replies) found.push({ number, comment: reply, root, quote, place });
     level = replies.map(({ reply }) => reply);
   }
   return found;
 }
 
-function repliesIn(comment: unknown): readonly { readonly reply: unknown; readonly quote: string | null }[] {
+function listReplies(comment: unknown): readonly { readonly reply: unknown; readonly quote: string | null }[] {
   const { comments, text } = toFields(comment);
   if (!Array.isArray(comments) || comments.length === 0) return [];
   const quote = typeof text === 'string' ? quoteOf(text) : null;
@@ -161,9 +161,9 @@ function repliesIn(comment: unknown): readonly { readonly reply: unknown; readon
 }
 
 /** Replies quote the text that they answer, because threads do not nest here. */
-function bodyIn(item: unknown): string | null {
+function parseBody(item: unknown): string | null {
   const { comment, quote } = item as ActivityComment;
-  const body = textIn(toFields(comment)['text']);
+  const body = parseText(toFields(comment)['text']);
   return body === null || !quote ? body : `> ${quote}\n\n${body}`;
 }
 
@@ -175,28 +175,28 @@ function quoteOf(answered: string): string {
   return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).replace(/\p{Cs}$/u, '')}…` : line;
 }
 
-function placeIn(anchor: unknown): CommentPlace | null {
+function parsePlace(anchor: unknown): CommentPlace | null {
   const fields = toFields(anchor);
-  const path = pathIn(fields['path']);
+  const path = parsePath(fields['path']);
   if (path === null) return null;
   const line = isId(fields['line']) ? fields['line'] : null;
   const start = toFields(fields['multilineMarker'])['startLine'];
   return {
     ...{ path, line, startLine: line !== null && isId(start) && start < line ? start : null },
     side: fields['fileType'] === 'FROM' ? 'old' : 'new',
-    commitId: textIn(fields['toHash'], MAX_SHA) ?? '',
+    commitId: parseText(fields['toHash'], MAX_SHA) ?? '',
   };
 }
 
-/** Servers send a path as a text, or as its components. Shape: null for a path that is too long. */
-function pathIn(value: unknown): string | null {
-  const components = typeof value === 'string' ? [value] : listIn(toFields(value)['components']);
+/** Servers send a path as a text, or as its components. Returns null for a path that is too long. */
+function parsePath(value: unknown): string | null {
+  const components = typeof value === 'string' ? [value] : parseList(toFields(value)['components']);
   const texts = components.filter((one) => typeof one === 'string');
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  return length > MAX_PATH ? null : textIn(texts.join('/'));
+  return length > MAX_PATH ? null : parseText(texts.join('/'));
 }
 
-function commitIn(value: unknown): UpstreamCommit | null {
+function parseCommit(value: unknown): UpstreamCommit | null {
   const { id, displayId, latestCommit, repository } = toFields(value);
   const branch = typeof id === 'string' && id.startsWith(BRANCHES) ? id.slice(BRANCHES.length) : displayId;
   if (typeof branch !== 'string' || typeof latestCommit !== 'string') return null;
@@ -205,26 +205,26 @@ function commitIn(value: unknown): UpstreamCommit | null {
   return { branch: storableText(branch), sha: storableText(latestCommit), owner };
 }
 
-/** Shape: undefined for a repository that was deleted. */
+/** Returns undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['id'];
 }
 
-function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
-  const createdAt = instantIn(fields['createdDate']);
-  return createdAt === null ? null : { createdAt, updatedAt: instantIn(fields['updatedDate']) ?? createdAt };
+function parseTimes(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
+  const createdAt = parseInstant(fields['createdDate']);
+  return createdAt === null ? null : { createdAt, updatedAt: parseInstant(fields['updatedDate']) ?? createdAt };
 }
 
 /** Latest time whose ISO 8601 form has a year of four digits. Units: ms. */
 const LAST_INSTANT = Date.UTC(10_000, 0) - 1;
 
 /** Reads a time in milliseconds since 1970. */
-function instantIn(value: unknown): string | null {
+function parseInstant(value: unknown): string | null {
   return isId(value) && value <= LAST_INSTANT ? new Date(value).toISOString() : null;
 }
 
-/** Shape: a user without an id has one that is made of the name. */
-function personIn(value: unknown): UpstreamPerson {
+/** A user without an id has one that is made of the name. */
+function parsePerson(value: unknown): UpstreamPerson {
   const { id, slug, name } = toFields(value);
   const username = [slug, name].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   if (username === undefined) return DELETED;

@@ -8,9 +8,9 @@ import { toFields } from '../upstream-fields';
 import type { UpstreamProject } from '../upstream-project';
 import { MAX_ITEMS, PAGE_BYTES, SMALL_BYTES } from '../upstream-repository';
 import type { UpstreamAccess, UpstreamPage, UpstreamRepository } from '../upstream-repository';
-import { isLimited, jsonIn, refuseFailure, UpstreamRequests } from '../upstream-requests';
+import { isLimited, parseJson, refuseFailure, UpstreamRequests } from '../upstream-requests';
 import type { UpstreamRequest } from '../upstream-requests';
-import { repositoryIn } from './repohost-repository';
+import { parseRepository } from './repohost-repository';
 
 /** Status of a list that the repository does not use, such as issues, and of a missing object. */
 const MISSING = 404;
@@ -31,39 +31,39 @@ export class RepohostClient {
 
   /** Checks the credential. Errors: SourceError, `credential` for a refused one. */
   async checkCredential(access: UpstreamAccess): Promise<void> {
-    await this.requests.get(requestTo(access, `${access.url}/user`, SMALL_BYTES));
+    await this.requests.get(createRequest(access, `${access.url}/user`, SMALL_BYTES));
   }
 
   /** Reads a repository. Shape: `name` is workspace and slug; null for a missing one. Errors: SourceError. */
-  async repository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
-    const answer = await this.requests.send(requestTo(access, repositoryAddress(access, name), SMALL_BYTES));
+  async findRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
+    const answer = await this.requests.send(createRequest(access, repositoryAddress(access, name), SMALL_BYTES));
     const { status } = answer;
     if (status === MISSING) return null;
     const { secrets } = basicCredential(access.credential);
     refuseFailure(answer, secrets);
-    const found = repositoryIn(jsonIn(answer, secrets));
+    const found = parseRepository(parseJson(answer, secrets));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${status})`, { status });
     return found;
   }
 
-  /** Shape: `name` is workspace and slug. */
+  /** `name` is workspace and slug. */
   open(access: UpstreamAccess, name: string): UpstreamRepository {
     const base = repositoryAddress(access, name);
     return {
       host: new URL(access.url).host,
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}pagelen=${pageSize}`,
-      page: (address, signal) => this.page(access, address, signal),
-      object: (path, signal) => this.object(access, `${base}${path}`, signal),
+      page: (address, signal) => this.readPage(access, address, signal),
+      object: (path, signal) => this.readObject(access, `${base}${path}`, signal),
     };
   }
 
-  private async page(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
-    const answer = await this.requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
+  private async readPage(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
+    const answer = await this.requests.send({ ...createRequest(access, address, PAGE_BYTES), signal });
     const { status } = answer;
     if (status === MISSING) return { items: [], next: null, pauseUntil: null };
     const { secrets } = basicCredential(access.credential);
     refuseFailure(answer, secrets);
-    const { values: items, next } = toFields(jsonIn(answer, secrets));
+    const { values: items, next } = toFields(parseJson(answer, secrets));
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
     if (typeof next !== 'string') return { items, next: null, pauseUntil: null };
@@ -71,12 +71,12 @@ export class RepohostClient {
     return { items, next, pauseUntil: null };
   }
 
-  private async object(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
-    const answer = await this.requests.send({ ...requestTo(access, address, PAGE_BYTES), signal });
+  private async readObject(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
+    const answer = await this.requests.send({ ...createRequest(access, address, PAGE_BYTES), signal });
     if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
     const { secrets } = basicCredential(access.credential);
     refuseFailure(answer, secrets);
-    const found = jsonIn(answer, secrets);
+    const found = parseJson(answer, secrets);
     return typeof found === 'object' && !Array.isArray(found) ? found : null;
   }
 }
@@ -85,7 +85,7 @@ function repositoryAddress({ url }: UpstreamAccess, name: string): string {
   return `${url}/repositories/${name.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-function requestTo({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
+function createRequest({ credential }: UpstreamAccess, url: string, bodyBytes: number): UpstreamRequest {
   const { authorization, secrets } = basicCredential(credential);
   const headers = { authorization, accept: 'application/json' };
   return { url, secrets, headers, limits: { bodyBytes } };

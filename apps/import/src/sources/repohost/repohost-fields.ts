@@ -1,15 +1,15 @@
 import type { UpstreamPerson } from '@rookery/contracts';
 import { hashedId } from '../hashed-ids';
-import { DELETED, toFields, storableUsername, textIn, timeIn } from '../upstream-fields';
+import { DELETED, toFields, storableUsername, parseText, parseTime } from '../upstream-fields';
 import type { Fields } from '../upstream-fields';
 
-export function timesIn(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
-  const createdAt = timeIn(fields['created_on']);
-  return createdAt === null ? null : { createdAt, updatedAt: timeIn(fields['updated_on']) ?? createdAt };
+export function parseTimes(fields: Fields): { readonly createdAt: string; readonly updatedAt: string } | null {
+  const createdAt = parseTime(fields['created_on']);
+  return createdAt === null ? null : { createdAt, updatedAt: parseTime(fields['updated_on']) ?? createdAt };
 }
 
 /** Shape: users have no numbers, so the id is made of the upstream id. */
-export function personIn(value: unknown): UpstreamPerson {
+export function parsePerson(value: unknown): UpstreamPerson {
   const { uuid, account_id: account, nickname, username, display_name: shown } = toFields(value);
   const id = [uuid, account].find((one) => typeof one === 'string' && one !== '') as string | undefined;
   const name = [nickname, username, shown].find((one) => typeof one === 'string' && one !== '') as string | undefined;
@@ -18,6 +18,6 @@ export function personIn(value: unknown): UpstreamPerson {
 }
 
 /** Returns the Markdown source of a text. */
-export function rawTextIn(content: unknown): string | null {
-  return textIn(toFields(content)['raw']);
+export function parseRawText(content: unknown): string | null {
+  return parseText(toFields(content)['raw']);
 }

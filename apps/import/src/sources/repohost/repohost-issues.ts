@@ -1,6 +1,6 @@
 import { toFields, isId, storableText } from '../upstream-fields';
 import type { UpstreamComment, UpstreamIssue } from '../upstream-objects';
-import { personIn, rawTextIn, timesIn } from './repohost-fields';
+import { parsePerson, parseRawText, parseTimes } from './repohost-fields';
 
 /** A comment, which does not name the number of its issue. */
 interface NumberedComment {
@@ -13,7 +13,7 @@ const CLOSED: ReadonlySet<unknown> = new Set(['resolved', 'invalid', 'duplicate'
 /** Reads an issue. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
 export function issueIn(item: unknown): UpstreamIssue | null {
   const fields = toFields(item);
-  const times = timesIn(fields);
+  const times = parseTimes(fields);
   const { id, title, state, assignee } = fields;
   if (!isId(id) || typeof title !== 'string' || !times) return null;
   const isClosed = CLOSED.has(state);
@@ -21,14 +21,14 @@ export function issueIn(item: unknown): UpstreamIssue | null {
     ...{
       number: id,
       title: storableText(title),
-      body: rawTextIn(fields['content']),
+      body: parseRawText(fields['content']),
       isClosed,
       isLocked: false,
       ...times,
     },
     closedAt: isClosed ? times.updatedAt : null,
-    author: personIn(fields['reporter']),
-    assignees: toFields(assignee)['uuid'] === undefined ? [] : [personIn(assignee)],
+    author: parsePerson(fields['reporter']),
+    assignees: toFields(assignee)['uuid'] === undefined ? [] : [parsePerson(assignee)],
     ...{ labels: [], milestone: null },
   };
 }
@@ -42,25 +42,25 @@ export function issueCommentsPathOf(item: unknown): string | null {
 /** Changes of fields are comments without a text. */
 export function issueCommentsIn(comment: unknown, issue: unknown): readonly NumberedComment[] {
   const { content, deleted } = toFields(comment);
-  const hasText = deleted !== true && rawTextIn(content) !== null;
+  const hasText = deleted !== true && parseRawText(content) !== null;
   return hasText ? [{ number: toFields(issue)['id'], comment }] : [];
 }
 
 export function issueCommentIn(item: unknown): UpstreamComment | null {
-  const found = commentIn(item);
+  const found = parseComment(item);
   // Issues and pull requests number their comments independently of each other.
   return found === null ? null : { ...found, id: 2 * found.id + 1, isOnPullRequest: false };
 }
 
 /** Reads a comment on an issue or a pull request. Shape: `id` as the service has it. */
-export function commentIn(item: unknown): Omit<UpstreamComment, 'isOnPullRequest'> | null {
+export function parseComment(item: unknown): Omit<UpstreamComment, 'isOnPullRequest'> | null {
   const { number, comment } = toFields(item);
   const fields = toFields(comment);
-  const times = timesIn(fields);
-  const body = rawTextIn(fields['content']);
+  const times = parseTimes(fields);
+  const body = parseRawText(fields['content']);
   const { id } = fields;
   if (!isId(id) || id > LAST_ID || !isId(number) || !times || body === null) return null;
-  return { id, number, author: personIn(fields['user']), body, ...times };
+  return { id, number, author: parsePerson(fields['user']), body, ...times };
 }
 
 /** Largest id that can be doubled, as `issueCommentIn` does. */

@@ -1,5 +1,14 @@
 import { withSuggestionRange } from '../suggestion-range';
-import { toFields, isId, listIn, MAX_SHA, MAX_USERNAME, storableText, textIn, timeIn } from '../upstream-fields';
+import {
+  toFields,
+  isId,
+  parseList,
+  MAX_SHA,
+  MAX_USERNAME,
+  storableText,
+  parseText,
+  parseTime,
+} from '../upstream-fields';
 import type {
   UpstreamComment,
   UpstreamCommit,
@@ -7,8 +16,8 @@ import type {
   UpstreamReview,
   UpstreamReviewComment,
 } from '../upstream-objects';
-import { personIn, rawTextIn, timesIn } from './repohost-fields';
-import { commentIn } from './repohost-issues';
+import { parsePerson, parseRawText, parseTimes } from './repohost-fields';
+import { parseComment } from './repohost-issues';
 
 /** A comment or review of a pull request, which does not name the number. */
 interface PullRequestPart {
@@ -39,65 +48,65 @@ export function activityPathOf(item: unknown): string | null {
 }
 
 /** Reads a pull request. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
-export function pullRequestIn(item: unknown): UpstreamPullRequest | null {
+export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
   const { id, title, state } = fields;
-  const times = timesIn(fields);
-  const [head, base] = [commitOf(fields['source']), commitOf(fields['destination'])];
+  const times = parseTimes(fields);
+  const [head, base] = [parseCommit(fields['source']), parseCommit(fields['destination'])];
   if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
-  const closedAt = timeIn(fields['closed_on']) ?? times.updatedAt;
+  const closedAt = parseTime(fields['closed_on']) ?? times.updatedAt;
   const [isMerged, isOpen] = [state === 'MERGED', state === 'OPEN'];
   const closedBy = fields['closed_by'];
   return {
     ...{ number: id, title: storableText(title), ...times, head, base, labels: [], milestone: null, assignees: [] },
-    body: textIn(fields['description']) ?? rawTextIn(fields['summary']),
+    body: parseText(fields['description']) ?? parseRawText(fields['summary']),
     ...{ isDraft: fields['draft'] === true, isLocked: false },
     state: isMerged ? 'merged' : isOpen ? 'opened' : 'closed',
     closedAt: isMerged || isOpen ? null : closedAt,
     mergedAt: isMerged ? closedAt : null,
-    mergedBy: isMerged && toFields(closedBy)['uuid'] !== undefined ? personIn(closedBy) : null,
-    mergeCommitSha: textIn(toFields(fields['merge_commit'])['hash']),
-    author: personIn(fields['author']),
-    reviewers: listIn(fields['reviewers']).map(personIn),
+    mergedBy: isMerged && toFields(closedBy)['uuid'] !== undefined ? parsePerson(closedBy) : null,
+    mergeCommitSha: parseText(toFields(fields['merge_commit'])['hash']),
+    author: parsePerson(fields['author']),
+    reviewers: parseList(fields['reviewers']).map(parsePerson),
     isForeign: repositoryOf(fields['source']) !== repositoryOf(fields['destination']),
   };
 }
 
 /** Returns the reviews in an activity. */
-export function reviewsIn(activity: unknown, pullRequest: unknown): readonly PullRequestPart[] {
+export function listReviews(activity: unknown, pullRequest: unknown): readonly PullRequestPart[] {
   const isReview = Object.keys(REVIEW_STATES).some((name) => toFields(activity)[name] !== undefined);
-  return isReview ? [partOf(pullRequest, activity)] : [];
+  return isReview ? [pairWithPullRequest(pullRequest, activity)] : [];
 }
 
-export function reviewIn(item: unknown): UpstreamReview | null {
+export function parseReview(item: unknown): UpstreamReview | null {
   const { number, comment: activity } = toFields(item);
   const name = toFields(activity)['approval'] === undefined ? 'changes_requested' : 'approval';
   const { date, user } = toFields(toFields(activity)[name]);
-  const submittedAt = timeIn(date);
+  const submittedAt = parseTime(date);
   if (!isId(number) || submittedAt === null) return null;
   // Activities have no id of their own.
   const id = Date.parse(submittedAt);
-  return { id, number, state: REVIEW_STATES[name], author: personIn(user), body: null, submittedAt };
+  return { id, number, state: REVIEW_STATES[name], author: parsePerson(user), body: null, submittedAt };
 }
 
 /** Returns a comment if it is on a line or a file. */
-export function lineCommentsIn(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
-  return isOnLine(comment) && isThere(comment) ? [partOf(pullRequest, comment)] : [];
+export function listLineComments(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
+  return isOnLine(comment) && isThere(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
 }
 
 /** Returns a comment if it is on the whole pull request. */
-export function generalCommentsIn(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
-  return !isOnLine(comment) && isThere(comment) ? [partOf(pullRequest, comment)] : [];
+export function listGeneralComments(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
+  return !isOnLine(comment) && isThere(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
 }
 
-export function generalCommentIn(item: unknown): UpstreamComment | null {
-  const found = commentIn(item);
+export function parseGeneralComment(item: unknown): UpstreamComment | null {
+  const found = parseComment(item);
   // Issues and pull requests number their comments independently of each other.
   return found === null ? null : { ...found, id: 2 * found.id, isOnPullRequest: true };
 }
 
-export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
-  const found = commentIn(item);
+export function parseLineComment(item: unknown): UpstreamReviewComment | null {
+  const found = parseComment(item);
   const { comment, head } = item as PullRequestPart;
   const { inline, parent } = toFields(comment);
   const { path, from, to, start_from: startFrom, start_to: startTo } = toFields(inline);
@@ -113,9 +122,9 @@ export function lineCommentIn(item: unknown): UpstreamReviewComment | null {
   };
 }
 
-function partOf(pullRequest: unknown, comment: unknown): PullRequestPart {
+function pairWithPullRequest(pullRequest: unknown, comment: unknown): PullRequestPart {
   const { id: number, source } = toFields(pullRequest);
-  return { number, head: textIn(toFields(toFields(source)['commit'])['hash'], MAX_SHA) ?? '', comment };
+  return { number, head: parseText(toFields(toFields(source)['commit'])['hash'], MAX_SHA) ?? '', comment };
 }
 
 function isOnLine(comment: unknown): boolean {
@@ -128,17 +137,17 @@ function isThere(comment: unknown): boolean {
   return toFields(comment)['deleted'] !== true;
 }
 
-function commitOf(value: unknown): UpstreamCommit | null {
+function parseCommit(value: unknown): UpstreamCommit | null {
   const { branch, commit, repository } = toFields(value);
   const name = toFields(branch)['name'];
   if (typeof name !== 'string') return null;
   const fullName = toFields(repository)['full_name'];
   const owner = typeof fullName === 'string' ? fullName.split('/', 1)[0]!.replace(/[^\w.-]/g, '') : '';
-  const sha = textIn(toFields(commit)['hash']) ?? '';
+  const sha = parseText(toFields(commit)['hash']) ?? '';
   return { branch: storableText(name), sha, owner: owner.slice(0, MAX_USERNAME) };
 }
 
-/** Shape: undefined for a repository that was deleted. */
+/** Returns undefined for a repository that was deleted. */
 function repositoryOf(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['full_name'];
 }

@@ -22,7 +22,7 @@ export class AttachmentBudget {
 
   get isSpent(): boolean {
     const { files, bytes } = this.limits;
-    return this.isExceeded || this.isLate || this.used.files + this.failed >= files || this.bytes >= bytes;
+    return this.isExceeded || this.isLate || this.used.files + this.failed >= files || this.usedBytes >= bytes;
   }
 
   get message(): string {
@@ -35,7 +35,7 @@ export class AttachmentBudget {
     return this.spentMs >= this.limits.ms;
   }
 
-  private get bytes(): number {
+  private get usedBytes(): number {
     return this.used.bytes + this.lostBytes;
   }
 
@@ -49,7 +49,7 @@ export class AttachmentBudget {
   }
 
   /** Counts the time of a request. Errors: those of the request. */
-  async timed<T>(request: () => Promise<T>): Promise<T> {
+  async timeRequest<T>(request: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     try {
       return await request();
@@ -59,13 +59,13 @@ export class AttachmentBudget {
   }
 
   /** Yields the content of a file and counts it. Errors: those of the content; SourceError if the budget ends within it. */
-  async *counted(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async *countBytes(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let size = 0;
     let isWhole = false;
     try {
       for await (const chunk of content) {
         size += chunk.length;
-        this.isExceeded = this.bytes + size > this.limits.bytes;
+        this.isExceeded = this.usedBytes + size > this.limits.bytes;
         if (this.isExceeded) throw new SourceError('other', this.message);
         yield chunk;
       }

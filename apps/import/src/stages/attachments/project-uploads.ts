@@ -18,7 +18,7 @@ import type { ArrivingAttachment } from '../../sources/attachments/upstream-atta
 const MAX_WAIT_MS = 60_000;
 
 /** Files that the project has of the asked ones, by their addresses, and the sum of all its imported files. */
-export interface FoundUploads {
+export interface StoredUploads {
   readonly stored: Map<string, ImportedAttachment>;
   readonly total: ImportedTotal;
 }
@@ -31,27 +31,34 @@ export class ProjectUploads {
 
   constructor(routes: InternalRoutes, @Inject(jobSettings.token) { concurrency }: SettingsOf<typeof jobSettings>) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
-    this.found = routes.to('package', INTERNAL_PATHS.importAttachments, limits);
+    this.found = routes.createClient('package', INTERNAL_PATHS.importAttachments, limits);
     // A file holds its connection while it arrives from upstream, so each running import needs one.
-    this.stored = routes.to('package', INTERNAL_PATHS.importAttachment, { ...limits, connections: concurrency });
+    this.stored = routes.createClient('package', INTERNAL_PATHS.importAttachment, {
+      ...limits,
+      connections: concurrency,
+    });
   }
 
   /** Finds files that the project has already. Bounds: MAX_FOUND_ATTACHMENTS addresses. */
-  async find(projectId: number, addresses: readonly string[]): Promise<FoundUploads> {
-    const sources = addresses.map(sourceOf);
+  async findUploads(projectId: number, addresses: readonly string[]): Promise<StoredUploads> {
+    const sources = addresses.map(attachmentSource);
     const { attachments, total } = await this.found.ask({ project_id: projectId, sources });
     const stored = new Map(addresses.flatMap((address, at) => (attachments[at] ? [[address, attachments[at]]] : [])));
     return { stored, total };
   }
 
   /** Stores a file while it arrives. Errors: those of its content; InternalRefusal; a plain Error without an answer. */
-  async store(
+  async storeUpload(
     projectId: number,
     address: string,
     { filename, content }: Pick<ArrivingAttachment, 'filename' | 'content'>,
     signal: AbortSignal,
   ): Promise<ImportedAttachment> {
-    const question = { project_id: String(projectId), source: sourceOf(address), filename: filename.slice(0, 255) };
+    const question = {
+      project_id: String(projectId),
+      source: attachmentSource(address),
+      filename: filename.slice(0, 255),
+    };
     const stream = Readable.from(content, { objectMode: false });
     const failure = new Promise<never>((_resolve, reject) => stream.once('error', reject));
     return Promise.race([this.stored.send(question, stream, signal), failure]);
@@ -59,6 +66,6 @@ export class ProjectUploads {
 }
 
 /** Addresses may hold tokens, so the package service gets digests. */
-function sourceOf(address: string): string {
+function attachmentSource(address: string): string {
   return createHash('sha256').update(address).digest('hex');
 }

@@ -26,11 +26,11 @@ class Import {
   readonly requested: string[] = [];
   private readonly sizes = new Map<string, number>();
   private readonly stage = new TextAttachments({
-    find: async (_project: number, addresses: readonly string[]) => ({
+    findUploads: async (_project: number, addresses: readonly string[]) => ({
       stored: new Map(addresses.filter((one) => this.sizes.has(one)).map((one) => [one, this.upload(one)])),
       total: { files: this.sizes.size, bytes: [...this.sizes.values()].reduce((sum, size) => sum + size, 0) },
     }),
-    store: async (_project: number, address: string, { content }: ArrivingAttachment) => {
+    storeUpload: async (_project: number, address: string, { content }: ArrivingAttachment) => {
       let size = 0;
       for await (const chunk of content) size += chunk.length;
       this.sizes.set(address, size);
@@ -57,7 +57,7 @@ class Import {
       budget: this.budget,
     };
     const running = { signal: new AbortController().signal, check: async () => undefined };
-    const { failed, fetched } = await this.stage.store(1, source, { name: '#1', text }, running);
+    const { failed, fetched } = await this.stage.storeAttachments(1, source, { name: '#1', text }, running);
     return { stored: fetched - failed.length, messages: failed.map(({ message }) => message) };
   }
 

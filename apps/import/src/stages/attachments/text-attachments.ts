@@ -11,7 +11,7 @@ import type { AttachmentBudget } from './attachment-budget';
 import { ProjectUploads } from './project-uploads';
 
 /**
- * Source of the attachments of one import. Shape: `unanswered` has the number of consecutive requests without an answer by
+ * Source of the attachments of one import. `unanswered` has the number of consecutive requests without an answer by
  * origin, in this try of the import. Links are left as they are for a host that is away in the last try only.
  */
 export interface AttachmentsSource {
@@ -52,7 +52,7 @@ export class TextAttachments {
    * Shape: `name` names the object of the text in failures; `check` runs after each requested file. Errors: StageFailed for a
    * host that is away; StageWaits; those of `check` and of package; the reason of the signal.
    */
-  async store(
+  async storeAttachments(
     projectId: number,
     source: AttachmentsSource,
     { name, text }: { readonly name: string; readonly text: string },
@@ -60,24 +60,24 @@ export class TextAttachments {
   ): Promise<StoredText> {
     const { budget, upstream } = source;
     const { links } = upstream;
-    const addresses = links.findIn(text);
+    const addresses = links.findLinks(text);
     if (addresses.length === 0) return { text, fetched: 0, failed: [] };
-    const { stored, total } = await this.uploads.find(projectId, addresses);
+    const { stored, total } = await this.uploads.findUploads(projectId, addresses);
     budget.setStoredTotal(total);
     const failed: FailedObject[] = [];
     for (const address of addresses) {
       if (stored.has(address)) continue;
       if (budget.isSpent) {
-        failed.push(failureOf(name, address, budget.message));
+        failed.push(createFailure(name, address, budget.message));
         continue;
       }
       const result = await this.storeOne(projectId, source, address, signal);
-      if (typeof result === 'string') failed.push(failureOf(name, address, result));
+      if (typeof result === 'string') failed.push(createFailure(name, address, result));
       else stored.set(address, result);
       await check();
     }
-    const rewritten = links.replaceIn(text, stored);
-    if (rewritten === null) failed.push(...[...stored.keys()].map((address) => failureOf(name, address, TOO_LONG)));
+    const rewritten = links.replaceLinks(text, stored);
+    if (rewritten === null) failed.push(...[...stored.keys()].map((address) => createFailure(name, address, TOO_LONG)));
     return { text: rewritten ?? text, fetched: addresses.length, failed };
   }
 
@@ -93,7 +93,7 @@ export class TextAttachments {
     if ((unanswered.get(origin) ?? 0) >= MAX_UNANSWERED) return AWAY;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const stored = await budget.timed(() => this.fetchOne(projectId, source, address, signal));
+        const stored = await budget.timeRequest(() => this.fetchOne(projectId, source, address, signal));
         unanswered.delete(origin);
         return stored;
       } catch (error) {
@@ -121,8 +121,8 @@ export class TextAttachments {
   ): Promise<ImportedAttachment> {
     const arriving = await upstream.open(address, signal);
     try {
-      const file = { filename: arriving.filename, content: budget.counted(arriving.content) };
-      return await this.uploads.store(projectId, address, file, signal);
+      const file = { filename: arriving.filename, content: budget.countBytes(arriving.content) };
+      return await this.uploads.storeUpload(projectId, address, file, signal);
     } finally {
       await arriving.close();
     }
@@ -139,7 +139,7 @@ function isTransient({ status, cause }: SourceError): boolean {
 }
 
 /** Queries of addresses may hold tokens, so failures do not show them. */
-function failureOf(name: string, address: string, message: string): FailedObject {
+function createFailure(name: string, address: string, message: string): FailedObject {
   const { origin, pathname } = new URL(address);
   return { relation: 'attachment', name: `${name}: ${origin}${pathname}`, message };
 }

@@ -1,7 +1,7 @@
 import type { ImportedKind, ImportedObject, UpstreamPerson } from '@rookery/contracts';
 import type { OwnerOf } from '../../people/people';
 
-/** How a stage writes objects of a kind. Shape: `T` is one object, as the source reads it. */
+/** How a stage writes objects of a kind. `T` is one object, as the source reads it. */
 export interface ObjectForm<K extends ImportedKind = ImportedKind, T = unknown> {
   readonly kind: K;
   /** Whether objects have a text `body`, whose attachments are imported if the user wants them. */

@@ -23,12 +23,12 @@ export interface ObjectsSource {
 }
 
 /** Objects that the host has sent. */
-interface FoundObjects {
+interface ParsedObjects {
   readonly objects: readonly unknown[];
   readonly failed: readonly FailedObject[];
 }
 
-/** Files that texts link to. Shape: `failed` are those that were not stored. */
+/** Files that texts link to. `failed` are those that were not stored. */
 interface StoredFiles {
   readonly fetched: number;
   readonly failed: readonly FailedObject[];
@@ -78,11 +78,11 @@ export class ObjectsStage {
       if (pages >= MAX_PAGES) throw new StageFailed('The host sends too many pages.', true);
       signal.throwIfAborted();
       const address = nextPage ?? source.repository.firstPage(list.path, source.pageSize);
-      const page = await this.read(source, address, signal);
+      const page = await this.readPage(source, address, signal);
       const counts = { fetched: 0, imported: 0 };
       const attachments = { fetched: 0, imported: 0 };
       const failed: FailedObject[] = [];
-      for await (const read of this.objectsOf(list, source, page, signal)) {
+      for await (const read of this.listObjects(list, source, page, signal)) {
         const { files, ...found } = await this.withStoredFiles(list, source, read, journal, signal);
         const written = await this.importObjects(list, source, found);
         counts.fetched += written.fetched;
@@ -98,48 +98,48 @@ export class ObjectsStage {
   }
 
   /** Yields the objects of a page. Lists of its items are read one by one, and no more than a page is in memory. */
-  private async *objectsOf(
+  private async *listObjects(
     list: ObjectList,
     source: ObjectsSource,
     page: UpstreamPage,
     signal: AbortSignal,
-  ): AsyncGenerator<FoundObjects> {
+  ): AsyncGenerator<ParsedObjects> {
     if (!list.membersOf) {
       const size = list.detailsOf ? COMPLETED_AT_ONCE : page.items.length;
       for (let at = 0; at < page.items.length; at += size)
-        yield await this.completed(list, source, page.items.slice(at, at + size), signal);
+        yield await this.completeItems(list, source, page.items.slice(at, at + size), signal);
       return;
     }
-    yield* joined(this.allMembersOf(list, source, page, signal));
+    yield* joinPages(this.listAllMembers(list, source, page, signal));
   }
 
   /** Yields the objects in the lists of all items of a page. */
-  private async *allMembersOf(
+  private async *listAllMembers(
     list: ObjectList,
     source: ObjectsSource,
     page: UpstreamPage,
     signal: AbortSignal,
-  ): AsyncGenerator<FoundObjects> {
+  ): AsyncGenerator<ParsedObjects> {
     const count = { pages: 0 };
     for (const item of page.items) {
       const path = list.membersOf!(item);
       if (path === null) continue;
-      const members = this.membersOf(list, source, { item, path, count }, signal);
+      const members = this.listMembers(list, source, { item, path, count }, signal);
       yield* list.areMembersNewestFirst ? oldestFirst(members) : members;
     }
   }
 
   /** Yields the objects in the list of an item, page by page. */
-  private async *membersOf(
+  private async *listMembers(
     list: ObjectList,
     source: ObjectsSource,
     { item, path, count }: { readonly item: unknown; readonly path: string; readonly count: { pages: number } },
     signal: AbortSignal,
-  ): AsyncGenerator<FoundObjects> {
+  ): AsyncGenerator<ParsedObjects> {
     for (let next: string | null = source.repository.firstPage(path, source.pageSize); next !== null; count.pages++) {
       if (count.pages >= MAX_MEMBER_PAGES) throw new StageFailed('The host sends too many pages.', true);
-      const page: UpstreamPage = await this.read(source, next, signal);
-      yield objectsIn(
+      const page: UpstreamPage = await this.readPage(source, next, signal);
+      yield parseObjects(
         list,
         page.items.flatMap((member) => partsOfMember(list, member, item)),
       );
@@ -151,10 +151,10 @@ export class ObjectsStage {
   private async withStoredFiles(
     list: ObjectList,
     source: ObjectsSource,
-    found: FoundObjects,
+    found: ParsedObjects,
     journal: StageJournal,
     signal: AbortSignal,
-  ): Promise<FoundObjects & { readonly files: StoredFiles }> {
+  ): Promise<ParsedObjects & { readonly files: StoredFiles }> {
     const { attachments, projectId } = source;
     const files = { fetched: 0, failed: [] as FailedObject[] };
     if (!list.hasBody || attachments === null) return { ...found, files };
@@ -163,7 +163,7 @@ export class ObjectsStage {
       const { body } = object as { readonly body: string | null };
       const given = { name: list.nameOf(object), text: body ?? '' };
       const running = { signal, check: () => journal.checkStillRunning() };
-      const { text, fetched, failed } = await this.attachments.store(projectId, attachments, given, running);
+      const { text, fetched, failed } = await this.attachments.storeAttachments(projectId, attachments, given, running);
       objects.push(text === given.text ? object : { ...(object as object), body: text });
       files.fetched += fetched;
       files.failed.push(...failed);
@@ -171,14 +171,14 @@ export class ObjectsStage {
     return { ...found, objects, files };
   }
 
-  private async importObjects(list: ObjectList, source: ObjectsSource, { objects, failed }: FoundObjects) {
-    const problems = await this.write(list, source, objects);
-    const unimported = problems.map(({ index, message }) => failureOf(list, list.nameOf(objects[index]), message));
+  private async importObjects(list: ObjectList, source: ObjectsSource, { objects, failed }: ParsedObjects) {
+    const problems = await this.writeObjects(list, source, objects);
+    const unimported = problems.map(({ index, message }) => createFailure(list, list.nameOf(objects[index]), message));
     const [fetched, imported] = [objects.length + failed.length, objects.length - problems.length];
     return { fetched, imported, failed: [...failed, ...unimported] };
   }
 
-  private async read({ repository }: ObjectsSource, address: string, signal: AbortSignal): Promise<UpstreamPage> {
+  private async readPage({ repository }: ObjectsSource, address: string, signal: AbortSignal): Promise<UpstreamPage> {
     return withStageErrors(signal, async () => {
       const page = await repository.page(address, signal);
       if (page.next === address) throw new SourceError('address', 'Invalid pagination URL.');
@@ -187,25 +187,25 @@ export class ObjectsStage {
   }
 
   /** Completes items that lack fields. No more than one answer with such fields is in memory. */
-  private async completed(
+  private async completeItems(
     list: ObjectList,
     source: ObjectsSource,
     items: readonly unknown[],
     signal: AbortSignal,
-  ): Promise<FoundObjects> {
+  ): Promise<ParsedObjects> {
     const { detailsOf } = list;
-    if (!detailsOf) return objectsIn(list, items);
-    const found: FoundObjects[] = [];
+    if (!detailsOf) return parseObjects(list, items);
+    const found: ParsedObjects[] = [];
     for (const item of items) {
       const path = detailsOf(item);
       const read = () => source.repository.object(path!, signal);
       const details = path === null ? null : await withStageErrors(signal, read);
-      found.push(objectsIn(list, [details === null ? item : { ...(item as object), ...details }]));
+      found.push(parseObjects(list, [details === null ? item : { ...(item as object), ...details }]));
     }
     return { objects: found.flatMap(({ objects }) => objects), failed: found.flatMap(({ failed }) => failed) };
   }
 
-  private async write(
+  private async writeObjects(
     list: ObjectList,
     source: ObjectsSource,
     items: readonly unknown[],
@@ -215,7 +215,7 @@ export class ObjectsStage {
     const { importKey, importType: import_type, projectId: project_id, repository } = source;
     const ownerOf = await this.people.findOwners(importKey, repository.host, people);
     const objects = items.map((item) => list.convert(item, ownerOf));
-    return this.objects.write({ project_id, import_type, kind: list.kind, objects });
+    return this.objects.writeObjects({ project_id, import_type, kind: list.kind, objects });
   }
 }
 
@@ -225,7 +225,7 @@ async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): P
     return await ask();
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof SourceError ? stageErrorOf(error) : error;
+    throw error instanceof SourceError ? toStageError(error) : error;
   }
 }
 
@@ -235,16 +235,16 @@ function partsOfMember(list: ObjectList, member: unknown, item: unknown): readon
   return list.areMembersNewestFirst ? parts.toReversed() : parts;
 }
 
-function objectsIn(list: ObjectList, items: readonly unknown[]): FoundObjects {
+function parseObjects(list: ObjectList, items: readonly unknown[]): ParsedObjects {
   const found = items.filter((item) => list.includes?.(item) ?? true).map((item) => list.read(item));
   const objects = found.filter((object) => object !== null);
-  const failed = found.filter((one) => one === null).map(() => failureOf(list, MALFORMED.name, MALFORMED.message));
+  const failed = found.filter((one) => one === null).map(() => createFailure(list, MALFORMED.name, MALFORMED.message));
   return { objects, failed };
 }
 
 /** Joins short pages into longer ones, because each request costs more than the objects in it. */
-async function* joined(pages: AsyncIterable<FoundObjects>): AsyncGenerator<FoundObjects> {
-  let kept: FoundObjects = { objects: [], failed: [] };
+async function* joinPages(pages: AsyncIterable<ParsedObjects>): AsyncGenerator<ParsedObjects> {
+  let kept: ParsedObjects = { objects: [], failed: [] };
   let since = Date.now();
   for await (const { objects, failed } of pages) {
     kept = { objects: [...kept.objects, ...objects], failed: [...kept.failed, ...failed] };
@@ -258,8 +258,8 @@ async function* joined(pages: AsyncIterable<FoundObjects>): AsyncGenerator<Found
 }
 
 /** Puts older objects first, in runs of about REORDERED_AT_ONCE. The runs keep the order of the list: newest first. */
-async function* oldestFirst(pages: AsyncIterable<FoundObjects>): AsyncGenerator<FoundObjects> {
-  let kept: FoundObjects = { objects: [], failed: [] };
+async function* oldestFirst(pages: AsyncIterable<ParsedObjects>): AsyncGenerator<ParsedObjects> {
+  let kept: ParsedObjects = { objects: [], failed: [] };
   for await (const { objects, failed } of pages) {
     kept = { objects: [...kept.objects, ...objects], failed: [...kept.failed, ...failed] };
     if (kept.objects.length + kept.failed.length < REORDERED_AT_ONCE) continue;
@@ -269,11 +269,11 @@ async function* oldestFirst(pages: AsyncIterable<FoundObjects>): AsyncGenerator<
   yield { ...kept, objects: kept.objects.toReversed() };
 }
 
-function failureOf({ kind }: ObjectList, name: string, message: string): FailedObject {
+function createFailure({ kind }: ObjectList, name: string, message: string): FailedObject {
   return { relation: kind, name, message };
 }
 
-function stageErrorOf(error: SourceError): StageFailed | StageWaits {
+function toStageError(error: SourceError): StageFailed | StageWaits {
   const { reason, message, status, retryAt, cause } = error;
   if (reason === 'limit' && retryAt) return new StageWaits(retryAt, { cause });
   // Only errors of the server and of the network can pass.

@@ -16,11 +16,11 @@ export class ProjectObjects {
 
   constructor(routes: InternalRoutes) {
     const limits = { connections: 2, maxWaitMs: MAX_WAIT_MS };
-    this.route = routes.to('collaboration', INTERNAL_PATHS.importObjects, limits);
+    this.route = routes.createClient('collaboration', INTERNAL_PATHS.importObjects, limits);
   }
 
   /** Writes objects in their order, in batches. Returns those that were not written. Errors: a plain Error. */
-  async write(request: ImportObjectsRequest): Promise<readonly UnimportedObject[]> {
+  async writeObjects(request: ImportObjectsRequest): Promise<readonly UnimportedObject[]> {
     const sizes = request.objects.map((object) => Buffer.byteLength(JSON.stringify(object)));
     const failed: UnimportedObject[] = [];
     const most = maxObjectsPerRequest(request.kind);
@@ -32,17 +32,20 @@ export class ProjectObjects {
         continue;
       }
       if (bytes + size > MAX_BYTES || batch.length === most) {
-        failed.push(...(await this.send(request, batch)));
+        failed.push(...(await this.sendObjects(request, batch)));
         [batch, bytes] = [[], 0];
       }
       batch.push(index);
       bytes += size;
     }
-    if (batch.length > 0) failed.push(...(await this.send(request, batch)));
+    if (batch.length > 0) failed.push(...(await this.sendObjects(request, batch)));
     return failed;
   }
 
-  private async send(request: ImportObjectsRequest, indexes: readonly number[]): Promise<readonly UnimportedObject[]> {
+  private async sendObjects(
+    request: ImportObjectsRequest,
+    indexes: readonly number[],
+  ): Promise<readonly UnimportedObject[]> {
     const { failed } = await this.route.ask({ ...request, objects: indexes.map((index) => request.objects[index]!) });
     return failed.map(({ index, message }) => ({ index: indexes[index]!, message }));
   }

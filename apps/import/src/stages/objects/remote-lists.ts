@@ -1,20 +1,25 @@
-import { eventIn, timelineEntriesOf, timelinePathOf } from '../../sources/remote/remote-events';
+import { parseEvent, timelineEntriesOf, timelinePathOf } from '../../sources/remote/remote-events';
 import {
-  commentIn,
+  parseComment,
   commentsPathOf,
   isPullRequest,
   issueIn,
-  labelIn,
+  parseLabel,
   mergedPathOf,
-  milestoneIn,
-  pullRequestIn,
+  parseMilestone,
+  parsePullRequest,
 } from '../../sources/remote/remote-objects';
-import { isPublished, protectedBranchIn, protectionPathOf, releaseIn } from '../../sources/remote/remote-releases';
+import {
+  isPublished,
+  parseProtectedBranch,
+  protectionPathOf,
+  parseRelease,
+} from '../../sources/remote/remote-releases';
 import {
   hasContent,
-  reviewCommentIn,
+  parseReviewComment,
   reviewCommentsPathOf,
-  reviewIn,
+  parseReview,
   reviewsPathOf,
 } from '../../sources/remote/remote-reviews';
 import type { ListChoice } from './import-lists';
@@ -36,20 +41,20 @@ import type { ObjectList } from './object-list';
 const labels = objectList({
   ...labelForm,
   path: '/labels',
-  read: labelIn,
+  read: parseLabel,
 });
 
 const milestones = objectList({
   ...milestoneForm,
   path: '/milestones?state=all',
-  read: milestoneIn,
+  read: parseMilestone,
 });
 
 const releases = objectList({
   ...releaseForm,
   path: '/releases',
   includes: isPublished,
-  read: releaseIn,
+  read: parseRelease,
 });
 
 const issues = objectList({
@@ -63,7 +68,7 @@ const pullRequests = objectList({
   ...pullRequestForm,
   path: '/pulls?state=all&sort=created&direction=asc',
   detailsOf: mergedPathOf,
-  read: pullRequestIn,
+  read: parsePullRequest,
 });
 
 const reviews = objectList({
@@ -71,14 +76,14 @@ const reviews = objectList({
   path: '/pulls?state=all&sort=created&direction=asc',
   membersOf: reviewsPathOf,
   includes: hasContent,
-  read: reviewIn,
+  read: parseReview,
 });
 
 const protectedBranches = objectList({
   ...protectedBranchForm,
   path: '/branches?protected=true',
   detailsOf: protectionPathOf,
-  read: protectedBranchIn,
+  read: parseProtectedBranch,
 });
 
 /** The list of issues has pull requests, too. */
@@ -87,13 +92,13 @@ const events = objectList({
   path: '/issues?state=all&sort=created&direction=asc',
   membersOf: timelinePathOf,
   partsOf: timelineEntriesOf,
-  read: eventIn,
+  read: parseEvent,
 });
 
 /** Comments in one list of each kind. */
 const COMMENT_LISTS = [
-  objectList({ ...reviewCommentForm, path: '/pulls/comments?sort=created&direction=asc', read: reviewCommentIn }),
-  objectList({ ...commentForm, path: '/issues/comments?sort=created&direction=asc', read: commentIn }),
+  objectList({ ...reviewCommentForm, path: '/pulls/comments?sort=created&direction=asc', read: parseReviewComment }),
+  objectList({ ...commentForm, path: '/issues/comments?sort=created&direction=asc', read: parseComment }),
 ] as const;
 /** Comments in a list of each pull request and issue. The list of issues has pull requests, too. */
 const COMMENT_LISTS_OF_EACH = [
@@ -101,13 +106,13 @@ const COMMENT_LISTS_OF_EACH = [
     ...reviewCommentForm,
     path: '/pulls?state=all&sort=created&direction=asc',
     membersOf: reviewCommentsPathOf,
-    read: reviewCommentIn,
+    read: parseReviewComment,
   }),
   objectList({
     ...commentForm,
     path: '/issues?state=all&sort=created&direction=asc',
     membersOf: commentsPathOf,
-    read: commentIn,
+    read: parseComment,
   }),
 ] as const;
 

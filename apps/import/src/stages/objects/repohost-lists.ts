@@ -1,15 +1,15 @@
 import { issueCommentIn, issueCommentsIn, issueCommentsPathOf, issueIn } from '../../sources/repohost/repohost-issues';
 import {
   activityPathOf,
-  generalCommentIn,
-  generalCommentsIn,
-  lineCommentIn,
-  lineCommentsIn,
+  parseGeneralComment,
+  listGeneralComments,
+  parseLineComment,
+  listLineComments,
   pullRequestCommentsPathOf,
-  pullRequestIn,
+  parsePullRequest,
   pullRequestPathOf,
-  reviewIn,
-  reviewsIn,
+  parseReview,
+  listReviews,
 } from '../../sources/repohost/repohost-pulls';
 import { commentForm, issueForm, pullRequestForm, reviewCommentForm, reviewForm } from './object-forms';
 import { objectList } from './object-list';
@@ -24,12 +24,12 @@ const activity = { path: PULL_REQUESTS, membersOf: activityPathOf, areMembersNew
 /** Lists of the repository service, in the order of the stages. Source: reference identity-and-import 6.11. */
 export const repohostLists: readonly ObjectList[] = [
   objectList({ ...issueForm, path: ISSUES, read: issueIn }),
-  objectList({ ...pullRequestForm, path: PULL_REQUESTS, detailsOf: pullRequestPathOf, read: pullRequestIn }),
-  objectList({ ...reviewForm, ...activity, partsOf: reviewsIn, read: reviewIn }),
-  objectList({ ...reviewCommentForm, ...comments, partsOf: lineCommentsIn, read: lineCommentIn }),
+  objectList({ ...pullRequestForm, path: PULL_REQUESTS, detailsOf: pullRequestPathOf, read: parsePullRequest }),
+  objectList({ ...reviewForm, ...activity, partsOf: listReviews, read: parseReview }),
+  objectList({ ...reviewCommentForm, ...comments, partsOf: listLineComments, read: parseLineComment }),
   objectList({
     ...{ ...commentForm, stage: 'issue_note', path: ISSUES, membersOf: issueCommentsPathOf },
     ...{ partsOf: issueCommentsIn, read: issueCommentIn },
   }),
-  objectList({ ...commentForm, ...comments, partsOf: generalCommentsIn, read: generalCommentIn }),
+  objectList({ ...commentForm, ...comments, partsOf: listGeneralComments, read: parseGeneralComment }),
 ];

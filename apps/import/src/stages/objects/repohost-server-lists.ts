@@ -1,13 +1,13 @@
 import {
   activitiesPathOf,
-  commentIn,
-  generalCommentsIn,
-  lineCommentIn,
-  lineCommentsIn,
+  parseComment,
+  listGeneralComments,
+  parseLineComment,
+  listLineComments,
   mergedPathOf,
-  pullRequestIn,
-  reviewIn,
-  reviewsIn,
+  parsePullRequest,
+  parseReview,
+  listReviews,
 } from '../../sources/repohost-server/repohost-server-pulls';
 import { commentForm, pullRequestForm, reviewCommentForm, reviewForm } from './object-forms';
 import { objectList } from './object-list';
@@ -20,8 +20,8 @@ const activities = { path: PULL_REQUESTS, membersOf: activitiesPathOf, areMember
 
 /** Lists of a repository server, in the order of the stages. Source: reference identity-and-import 6.10. */
 export const repohostServerLists: readonly ObjectList[] = [
-  objectList({ ...pullRequestForm, path: PULL_REQUESTS, detailsOf: mergedPathOf, read: pullRequestIn }),
-  objectList({ ...reviewForm, ...activities, partsOf: reviewsIn, read: reviewIn }),
-  objectList({ ...reviewCommentForm, ...activities, partsOf: lineCommentsIn, read: lineCommentIn }),
-  objectList({ ...commentForm, ...activities, partsOf: generalCommentsIn, read: commentIn }),
+  objectList({ ...pullRequestForm, path: PULL_REQUESTS, detailsOf: mergedPathOf, read: parsePullRequest }),
+  objectList({ ...reviewForm, ...activities, partsOf: listReviews, read: parseReview }),
+  objectList({ ...reviewCommentForm, ...activities, partsOf: listLineComments, read: parseLineComment }),
+  objectList({ ...commentForm, ...activities, partsOf: listGeneralComments, read: parseComment }),
 ];

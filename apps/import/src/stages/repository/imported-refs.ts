@@ -16,7 +16,7 @@ export function splitRefs(
   const first = `${BRANCHES}${defaultBranch ?? ''}`;
   const failed: FailedObject[] = [];
   const refs = names.filter((name) => {
-    const problem = problemOf(name, defaultBranch);
+    const problem = findProblem(name, defaultBranch);
     if (problem !== null) failed.push(problem);
     return problem === null;
   });
@@ -31,12 +31,12 @@ export function isHead(name: RefName): boolean {
 }
 
 /** Returns the heads of merge requests, the newest last. Those without a usable number are left out. */
-export function headsIn(names: readonly RefName[]): readonly RefName[] {
+export function listHeads(names: readonly RefName[]): readonly RefName[] {
   const numberOf = (name: RefName): number => Number(name.slice(name.lastIndexOf('/') + 1));
   return names.filter(isHead).toSorted((a, b) => numberOf(a) - numberOf(b));
 }
 
-function problemOf(name: RefName, defaultBranch: string | null): FailedObject | null {
+function findProblem(name: RefName, defaultBranch: string | null): FailedObject | null {
   const isBranch = name.startsWith(BRANCHES);
   const short = name.slice((isBranch ? BRANCHES : TAGS).length);
   const relation = isBranch ? 'branch' : 'tag';

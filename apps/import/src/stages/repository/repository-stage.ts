@@ -9,7 +9,7 @@ import { importSettings } from '../../import.config';
 import { webOriginOf } from '../../sources/upstream-hosts';
 import { StageFailed } from '../stage-failure';
 import type { FailedObject } from '../stage-failure';
-import { headsIn, isHead, splitRefs } from './imported-refs';
+import { listHeads, isHead, splitRefs } from './imported-refs';
 
 /** Repository to import. */
 export interface RepositorySource {
@@ -48,40 +48,49 @@ export class RepositoryStage {
   /** Returns the refs that could not be imported. Errors: StageFailed; the reason of the signal. */
   async run(source: RepositorySource, checkpoint: Checkpoint, signal: AbortSignal): Promise<readonly FailedObject[]> {
     try {
-      return await this.repositories.scratch(async (scratch) => {
-        await this.fetch(scratch, source, signal);
+      return await this.repositories.useScratch(async (scratch) => {
+        await this.fetchUpstream(scratch, source, signal);
         await checkpoint();
-        return await this.push(scratch, source, signal);
+        return await this.pushToProject(scratch, source, signal);
       });
     } catch (error) {
       signal.throwIfAborted();
-      throw failureOf(error);
+      throw toStageError(error);
     }
   }
 
-  private async fetch(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
+  private async fetchUpstream(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
     const { cloneUrl: url } = source;
     const { addresses, isListed } = await this.egress.checkedAddresses(url);
     const { repositoryBytes: maxBytes, repositoryMs: maxMs } = this.settings;
-    const given = isNamedHost(source) ? credentialsIn(source) : null;
+    const given = isNamedHost(source) ? parseCredentials(source) : null;
     const credentials = given === null ? {} : { credentials: given };
     const heads = source.heads ?? undefined;
-    await fetchRemote(scratch, { url, addresses, allowHttp: isListed, maxBytes, maxMs, signal, heads, ...credentials });
+    await fetchRemote(scratch, {
+      url,
+      addresses,
+      mayUseHttp: isListed,
+      maxBytes,
+      maxMs,
+      signal,
+      heads,
+      ...credentials,
+    });
   }
 
-  private async push(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
+  private async pushToProject(scratch: Repository, source: RepositorySource, signal: AbortSignal) {
     const [branches, tags, imports] = await Promise.all(
       ['refs/heads', 'refs/tags', 'refs/imports'].map((under) => listRefNames(scratch, { under, order: 'name' })),
     );
     const names = [...branches!, ...tags!].map(({ name }) => name);
     if (names.length > MAX_REFS) throw new StageFailed('The repository has too many branches and tags.', true);
     // Merge requests whose head is left out are imported without a version. The newest ones are the last.
-    const heads = headsIn(imports!.map(({ name }) => name)).slice(-Math.max(1, MAX_REFS - names.length));
+    const heads = listHeads(imports!.map(({ name }) => name)).slice(-Math.max(1, MAX_REFS - names.length));
     const { refs, failed } = splitRefs(names, source.defaultBranch);
     const path = INTERNAL_PATHS.importRefs.replace(':project_id', String(source.projectId));
     await pushInside(scratch, {
       url: this.platform.collaborationUrl.replace(/\/+$/, '') + path.slice(0, -REFS_SUFFIX.length),
-      authorization: this.keys.authorization('import', 'collaboration'),
+      authorization: this.keys.signAuthorization('import', 'collaboration'),
       refs: [...refs, ...heads],
       // A pull request may have been rebased since an interrupted try.
       replaced: isHead,
@@ -92,7 +101,9 @@ export class RepositoryStage {
   }
 }
 
-function credentialsIn({ credentials }: RepositorySource): { readonly user: string; readonly password: string } | null {
+function parseCredentials({
+  credentials,
+}: RepositorySource): { readonly user: string; readonly password: string } | null {
   if (credentials === null) return null;
   const [user] = credentials.split(':', 1);
   return { user: user!, password: credentials.slice(user!.length + 1) };
@@ -109,7 +120,7 @@ const FINAL: ReadonlySet<string> = new Set(['too large', 'corrupt', 'invalid', '
 /** More refs would make storing them take longer than an import may. */
 const MAX_REFS = 20_000;
 
-function failureOf(error: unknown): unknown {
+function toStageError(error: unknown): unknown {
   if (error instanceof EgressError) {
     return new StageFailed(error.message, error.reason === 'address refused', { cause: error });
   }

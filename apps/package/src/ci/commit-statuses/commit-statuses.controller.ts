@@ -30,7 +30,7 @@ export class CommitStatusesController {
     fails: [404],
   })
   async list({ within, params, page }: Call<ListCommitStatuses, ProjectScope>): Promise<Page<CommitStatusRow>> {
-    const sha = await this.commits.idOf(within.id, params.sha);
+    const sha = await this.commits.findCommitId(within.id, params.sha);
     return this.queries.list(within.id, sha, params, page);
   }
 
@@ -44,6 +44,6 @@ export class CommitStatusesController {
     fails: [404],
   })
   create({ within, viewer, params }: Call<CreateCommitStatus, ProjectScope, SignedInViewer>): Promise<CommitStatusRow> {
-    return this.statuses.report(within, viewer, params);
+    return this.statuses.reportStatus(within, viewer, params);
   }
 }

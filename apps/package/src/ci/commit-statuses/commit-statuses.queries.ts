@@ -58,7 +58,7 @@ const IS_KNOWN = statement<{ project: number; sha: string }, { id: number }>(
 export class CommitStatusesQueries {
   constructor(private readonly database: Database) {}
 
-  /** Lists the statuses of a commit. Shape: `sha` is a full id. */
+  /** Lists the statuses of a commit. `sha` is a full id. */
   list(project: number, sha: string, asked: StatusListing, page: PageRequest): Promise<Page<CommitStatusRow>> {
     return new ListQuery<CommitStatusRow>({
       name: 'commit_statuses',
@@ -72,7 +72,7 @@ export class CommitStatusesQueries {
       )
       .narrow(FILTERS, asked)
       .orderBy([[`j.${asked.order_by}`, asked.sort]])
-      .page(this.database, page);
+      .readPage(this.database, page);
   }
 
   /** Returns the newest pipeline that a status may join; null for none. */

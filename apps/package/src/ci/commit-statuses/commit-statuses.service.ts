@@ -12,7 +12,7 @@ import type { StoredPipeline } from '../pipelines/pipelines.queries';
 import { CommitStatusesQueries } from './commit-statuses.queries';
 import type { CommitStatusRow } from './commit-statuses.queries';
 import { StatusCommits } from './status-commits';
-import type { FoundCommit } from './status-commits';
+import type { StatusCommit } from './status-commits';
 
 export const REPORTED_STATUSES = [
   'pending',
@@ -24,7 +24,7 @@ export const REPORTED_STATUSES = [
 ] as const satisfies readonly JobTarget[];
 export type ReportedStatus = (typeof REPORTED_STATUSES)[number];
 
-/** A status that an outside CI reports. Shape: omitted fields keep their values. */
+/** A status that an outside CI reports. Omitted fields keep their values. */
 export interface StatusReport {
   readonly sha: string;
   readonly state: ReportedStatus;
@@ -38,7 +38,7 @@ export interface StatusReport {
 }
 
 /** Author and place of a report. */
-interface Reporting {
+interface ReportContext {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;
   readonly name: string;
@@ -82,7 +82,7 @@ export class CommitStatusesService {
    * Reports a status. It joins the newest pipeline that fits, or creates one. Errors: Invalid for a field; NotFound for
    * the commit, its refs or the pipeline; Refused for a forbidden transition; Unavailable.
    */
-  async report(project: ProjectScope, viewer: SignedInViewer, report: StatusReport): Promise<CommitStatusRow> {
+  async reportStatus(project: ProjectScope, viewer: SignedInViewer, report: StatusReport): Promise<CommitStatusRow> {
     const reporting = {
       project,
       viewer,
@@ -93,15 +93,15 @@ export class CommitStatusesService {
     checkFields(reporting);
     const place = { project: project.id, sha: report.sha, ref: reporting.ref, pipeline: report.pipeline_id ?? null };
     if (await this.queries.findPipeline(place)) {
-      const joined = await this.reportOn(reporting, null);
+      const joined = await this.reportInTransaction(reporting, null);
       if (joined !== null) return joined;
     }
-    const commit = await this.commits.find(project.id, report.sha, reporting.ref);
-    return (await this.reportOn(reporting, commit))!;
+    const commit = await this.commits.findCommit(project.id, report.sha, reporting.ref);
+    return (await this.reportInTransaction(reporting, commit))!;
   }
 
-  /** Shape: null if there is no pipeline to join, and `commit` is missing to create one. */
-  private reportOn(reporting: Reporting, commit: FoundCommit | null): Promise<CommitStatusRow | null> {
+  /** Returns null if there is no pipeline to join, and `commit` is missing to create one. */
+  private reportInTransaction(reporting: ReportContext, commit: StatusCommit | null): Promise<CommitStatusRow | null> {
     const { project, report } = reporting;
     const sha = commit?.sha ?? report.sha;
     return this.work.run(async (tx) => {
@@ -110,34 +110,34 @@ export class CommitStatusesService {
       const known = await this.queries.findPipeline(place, tx);
       if (!known && commit === null) return null;
       const { id } = known ?? (await this.create(tx, reporting, commit!));
-      const pipeline = await this.pipelines.lock(tx, id, project.id);
-      const job = await this.write(tx, reporting, pipeline);
-      await this.pipelines.refresh(tx, pipeline);
+      const pipeline = await this.pipelines.lockPipeline(tx, id, project.id);
+      const job = await this.writeStatus(tx, reporting, pipeline);
+      await this.pipelines.refreshStatus(tx, pipeline);
       return { ...job, sha };
     });
   }
 
-  private create(tx: Tx, { project, viewer, report }: Reporting, commit: FoundCommit): Promise<StoredPipeline> {
+  private create(tx: Tx, { project, viewer, report }: ReportContext, commit: StatusCommit): Promise<StoredPipeline> {
     const { sha, ref, isTag, committedAt } = commit;
     if (ref === null) throw new NotFound('References for commit');
     if (report.pipeline_id !== undefined) throw new NotFound('Pipeline for pipeline_id, sha and ref');
     const place = { projectId: project.id, sha, ref, isTag, committedAt };
-    return this.pipelines.create(tx, { ...place, source: 'external', userId: viewer.userId });
+    return this.pipelines.createPipeline(tx, { ...place, source: 'external', userId: viewer.userId });
   }
 
   /** Changes the caller's open status of this name, or adds one. */
-  private async write(tx: Tx, reporting: Reporting, pipeline: StoredPipeline): Promise<StoredJob> {
+  private async writeStatus(tx: Tx, reporting: ReportContext, pipeline: StoredPipeline): Promise<StoredJob> {
     const { name, viewer } = reporting;
     const ref = reporting.ref ?? pipeline.ref;
-    const change = changeOf(reporting.report);
+    const change = toJobChange(reporting.report);
     const [open] = await tx.run(OPEN, { pipeline: pipeline.id, name, ref, user: viewer.userId });
-    if (open) return this.jobs.move(tx, open, change);
+    if (open) return this.jobs.changeJob(tx, open, change);
     const place = { projectId: pipeline.project_id, pipelineId: pipeline.id, ref } as const;
-    return this.jobs.add(tx, { ...place, kind: 'status', name, stage: STAGE, userId: viewer.userId }, change);
+    return this.jobs.addJob(tx, { ...place, kind: 'status', name, stage: STAGE, userId: viewer.userId }, change);
   }
 }
 
-function changeOf({ state, description, target_url: targetUrl, coverage }: StatusReport): JobChange {
+function toJobChange({ state, description, target_url: targetUrl, coverage }: StatusReport): JobChange {
   return {
     status: state,
     ...(description === undefined ? {} : { description }),
@@ -148,7 +148,7 @@ function changeOf({ state, description, target_url: targetUrl, coverage }: Statu
 }
 
 /** Errors: Invalid. Units: 255 characters each. */
-function checkFields({ name, ref, report }: Reporting): void {
+function checkFields({ name, ref, report }: ReportContext): void {
   const { description, target_url: url } = report;
   const problems = problemsByField({
     ref: lengthProblems(ref ?? '', 255),

@@ -4,7 +4,7 @@ import { CollaborationClient } from '../pipelines/collaboration-client';
 import { CommitStatusesQueries } from './commit-statuses.queries';
 
 /** A commit that collaboration has found, with the ref of a pipeline that has to be created. */
-export interface FoundCommit {
+export interface StatusCommit {
   readonly sha: string;
   readonly committedAt: string;
   /** Null: no ref was named, and no branch contains the commit. */
@@ -23,9 +23,9 @@ export class StatusCommits {
   ) {}
 
   /** Returns the full id of a commit. Errors: NotFound for the commit; Unavailable. */
-  async idOf(project: number, sha: string): Promise<string> {
+  async findCommitId(project: number, sha: string): Promise<string> {
     if (FULL_ID.test(sha) && (await this.queries.isKnown(project, sha))) return sha;
-    const commit = await this.collaboration.resolve({ project_id: project, name: sha });
+    const commit = await this.collaboration.resolveRef({ project_id: project, name: sha });
     if (!commit) throw new NotFound('Commit');
     return commit.sha;
   }
@@ -34,10 +34,14 @@ export class StatusCommits {
    * Finds a commit with the ref for a new pipeline: the named ref, or else the first branch with the commit.
    * Errors: NotFound for the commit; Unavailable.
    */
-  async find(project: number, sha: string, ref: string | null): Promise<FoundCommit> {
+  async findCommit(project: number, sha: string, ref: string | null): Promise<StatusCommit> {
     const [commit, named] = await Promise.all([
-      this.collaboration.resolve({ project_id: project, name: sha, ...(ref === null ? { finds_branch: true } : {}) }),
-      ref === null ? null : this.collaboration.resolve({ project_id: project, name: ref }),
+      this.collaboration.resolveRef({
+        project_id: project,
+        name: sha,
+        ...(ref === null ? { finds_branch: true } : {}),
+      }),
+      ref === null ? null : this.collaboration.resolveRef({ project_id: project, name: ref }),
     ]);
     if (!commit) throw new NotFound('Commit');
     return {

@@ -26,10 +26,10 @@ export class JobOfTokenController {
     fails: [401],
   })
   async show({ viewer }: Call<NoParams, undefined, SignedInViewer>): Promise<JobRow> {
-    await this.directory.fresh(viewer);
-    const job = viewer.job && (await this.tokens.runningBy({ id: viewer.job.id }));
-    const project = job && (await this.directory.projects([job.project_id])).get(job.project_id);
+    await this.directory.requireFresh(viewer);
+    const job = viewer.job && (await this.tokens.findRunningJob({ id: viewer.job.id }));
+    const project = job && (await this.directory.findProjects([job.project_id])).get(job.project_id);
     if (!project) throw new Unauthorized();
-    return this.jobs.one(project, job.id);
+    return this.jobs.findJob(project, job.id);
   }
 }

@@ -30,7 +30,7 @@ export type StoredJob = RowOf<
   | 'createdAt'
 >;
 
-/** Columns of a `StoredJob`. Shape: the alias is `j`. */
+/** Columns of a `StoredJob`. The alias is `j`. */
 export const JOB_COLUMNS = `j.id, j.project_id, j.pipeline_id, j.kind, j.name, j.stage, j.ref, j.status, j.user_id,
   j.description, j.target_url, j.coverage, j.failure_reason, j.queued_at, j.started_at, j.finished_at, j.created_at`;
 
@@ -45,7 +45,7 @@ export interface NewJob {
   readonly userId: number | null;
 }
 
-/** A change of a job. Shape: omitted fields keep their values. */
+/** A change of a job. Omitted fields keep their values. */
 export interface JobChange {
   readonly status: JobTarget;
   readonly description?: string | null;
@@ -133,16 +133,16 @@ export class JobRows {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
 
   /** Adds a job with its first status. Jobs of the same name in the pipeline count as retried from now on. */
-  async add(tx: Tx, made: NewJob, change: JobChange): Promise<StoredJob> {
+  async addJob(tx: Tx, made: NewJob, change: JobChange): Promise<StoredJob> {
     const { projectId: project, pipelineId: pipeline, userId: user, kind, name, stage, ref } = made;
     const now = this.clock.now();
     const [row] = await tx.run(ADD, { project, pipeline, kind, name, stage, ref, user, now });
     await tx.run(SUPERSEDE, { pipeline, name, id: row!.id, now });
-    return this.move(tx, row!, change);
+    return this.changeJob(tx, row!, change);
   }
 
   /** Moves a job to another status. Errors: Refused for a move that the state machine forbids. */
-  async move(tx: Tx, job: StoredJob, change: JobChange): Promise<StoredJob> {
+  async changeJob(tx: Tx, job: StoredJob, change: JobChange): Promise<StoredJob> {
     const now = this.clock.now();
     const { queuedAt, startedAt, finishedAt } = timesOfMove(job.status, change.status, now);
     const { description, targetUrl, coverage, failureReason, userId, token } = change;

@@ -42,7 +42,7 @@ export class JobTokens {
   ) {}
 
   /** Generates a token. Shape: `glcbt-` and 27 URL-safe characters. */
-  create(): { readonly token: string; readonly digest: Buffer; readonly until: Date } {
+  createToken(): { readonly token: string; readonly digest: Buffer; readonly until: Date } {
     const token = PREFIX + randomBytes(20).toString('base64url');
     return { token, digest: digestToken(token), until: new Date(this.clock.now().getTime() + LONGEST_RUN_MS) };
   }
@@ -59,7 +59,7 @@ export class JobTokens {
   }
 
   /** Returns a job that runs now, by the digest of its token or by its id; null for any other. */
-  async runningBy(
+  async findRunningJob(
     by: { readonly digest: Buffer } | { readonly id: number },
     reads: SqlReader = this.database,
   ): Promise<TokenJob | null> {

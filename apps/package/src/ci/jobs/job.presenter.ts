@@ -38,10 +38,14 @@ export const jobPresenter = presenter<JobRow>('Job')
     started_at: [nullable(instant), (job) => job.started_at, { about: 'When it started.' }],
     finished_at: [nullable(instant), (job) => job.finished_at, { about: 'When it ended.' }],
     erased_at: [alwaysNull, () => null, { about: 'Always null: jobs have no logs.' }],
-    duration: [nullable(number), (job) => seconds(job.started_at, job.finished_at), { about: 'Seconds that it ran.' }],
+    duration: [
+      nullable(number),
+      (job) => secondsBetween(job.started_at, job.finished_at),
+      { about: 'Seconds that it ran.' },
+    ],
     queued_duration: [
       nullable(number),
-      (job) => seconds(job.queued_at, job.started_at),
+      (job) => secondsBetween(job.queued_at, job.started_at),
       { about: 'Seconds that it waited for a runner.' },
     ],
     user: [
@@ -50,9 +54,9 @@ export const jobPresenter = presenter<JobRow>('Job')
       { about: 'The user as whom the job runs; null for a deleted user.' },
     ],
     commit: [alwaysNull, () => null, { about: 'Always null; `pipeline` has the id of the commit.' }],
-    pipeline: [nested(pipelinePresenter), pipelineOf],
+    pipeline: [nested(pipelinePresenter), toPipelineRow],
     failure_reason: [nullable(text), (job) => job.failure_reason, { about: 'Reason of a failed job.' }],
-    web_url: [text, (job, _, { links }) => links.web(`${job.project_path}/-/jobs/${job.id}`)],
+    web_url: [text, (job, _, { links }) => links.webUrl(`${job.project_path}/-/jobs/${job.id}`)],
     project: [
       object({ ci_job_token_scope_enabled: bool }),
       () => ({ ci_job_token_scope_enabled: true }),
@@ -84,7 +88,7 @@ export const openedJobPresenter = jobPresenter.extend<OpenedJob>('OpenedJob').fi
   ],
 });
 
-function pipelineOf(job: JobRow): PipelineRow {
+function toPipelineRow(job: JobRow): PipelineRow {
   return {
     ...{ id: job.pipeline_id, project_id: job.project_id, project_path: job.project_path, user_id: null },
     ...{ iid: job.pipeline_iid, sha: job.pipeline_sha, ref: job.pipeline_ref, is_tag: job.pipeline_is_tag },
@@ -95,6 +99,6 @@ function pipelineOf(job: JobRow): PipelineRow {
 }
 
 /** Seconds between two times; null while one is missing. */
-function seconds(from: Date | null, to: Date | null): number | null {
+function secondsBetween(from: Date | null, to: Date | null): number | null {
   return from && to && (to.getTime() - from.getTime()) / 1000;
 }

@@ -4,13 +4,13 @@ import { anyone, created, Endpoint, keysetPage, one, page, project } from '@rook
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { readsPipelines, runsPipelines } from '../pipelines/pipelines.permission';
 import { detailedPipelinePresenter } from '../pipelines/pipeline.presenter';
-import { OnePipeline } from '../pipelines/pipelines.dto';
+import { IdentifyPipeline } from '../pipelines/pipelines.dto';
 import { PipelinesQueries } from '../pipelines/pipelines.queries';
 import type { PipelineRow } from '../pipelines/pipelines.queries';
 import { Directory } from '@rookery/directory';
 import { jobPresenter, openedJobPresenter } from './job.presenter';
 import type { OpenedJob } from './job.presenter';
-import { ListJobs, ListPipelineJobs, OneJob, CreateJob, UpdateJob } from './jobs.dto';
+import { ListJobs, ListPipelineJobs, IdentifyJob, CreateJob, UpdateJob } from './jobs.dto';
 import { JobsQueries } from './jobs.queries';
 import type { JobRow } from './jobs.queries';
 import { JobsService } from './jobs.service';
@@ -47,12 +47,12 @@ export class JobsController {
   @Endpoint('GET', '/projects/:id/jobs/:job_id', {
     ...reads,
     about: 'Returns a job.',
-    params: OneJob,
+    params: IdentifyJob,
     answers: one(jobPresenter),
     fails: [404],
   })
-  show({ within, params }: Call<OneJob, ProjectScope>): Promise<JobRow> {
-    return this.queries.one(within, params.job_id);
+  show({ within, params }: Call<IdentifyJob, ProjectScope>): Promise<JobRow> {
+    return this.queries.findJob(within, params.job_id);
   }
 
   @Endpoint('GET', `${PIPELINE}/jobs`, {
@@ -63,7 +63,7 @@ export class JobsController {
     fails: [404],
   })
   async listOfPipeline({ within, params, page }: Call<ListPipelineJobs, ProjectScope>): Promise<Page<JobRow>> {
-    const { id } = await this.pipelines.one(within, params.pipeline_id);
+    const { id } = await this.pipelines.findPipeline(within, params.pipeline_id);
     return this.queries.ofPipeline(within, id, params, page);
   }
 
@@ -75,7 +75,7 @@ export class JobsController {
     fails: [404],
   })
   open({ within, viewer, params }: Call<CreateJob, ProjectScope, SignedInViewer>): Promise<OpenedJob> {
-    return this.jobs.open(within, viewer, params);
+    return this.jobs.openJob(within, viewer, params);
   }
 
   @Endpoint('PUT', '/jobs/:id', {
@@ -88,19 +88,19 @@ export class JobsController {
     fails: [401, 403, 404],
   })
   async update({ params, viewer }: Call<UpdateJob>): Promise<JobRow> {
-    await this.directory.fresh(viewer);
-    return this.jobs.report(params);
+    await this.directory.requireFresh(viewer);
+    return this.jobs.reportState(params);
   }
 
   @Endpoint('POST', `${PIPELINE}/cancel`, {
     ...changes,
     source: OF_PIPELINE,
     about: 'Cancels the jobs of a pipeline that have not ended.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: one(detailedPipelinePresenter),
     fails: [404],
   })
-  cancel({ within, params }: Call<OnePipeline, ProjectScope>): Promise<PipelineRow> {
+  cancel({ within, params }: Call<IdentifyPipeline, ProjectScope>): Promise<PipelineRow> {
     return this.jobs.cancel(within, params.pipeline_id);
   }
 
@@ -108,11 +108,11 @@ export class JobsController {
     ...changes,
     source: OF_PIPELINE,
     about: 'Repeats the failed and canceled jobs of a pipeline: each waits for a runner again.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: created(detailedPipelinePresenter),
     fails: [404],
   })
-  retry({ within, params }: Call<OnePipeline, ProjectScope>): Promise<PipelineRow> {
+  retry({ within, params }: Call<IdentifyPipeline, ProjectScope>): Promise<PipelineRow> {
     return this.jobs.retry(within, params.pipeline_id);
   }
 }

@@ -1,6 +1,6 @@
 import { Flag, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
 import { PIPELINE_STATUSES } from '../pipelines/pipeline-statuses';
-import { OnePipeline } from '../pipelines/pipelines.dto';
+import { IdentifyPipeline } from '../pipelines/pipelines.dto';
 import type { JobListing } from './jobs.queries';
 
 type JobStatus = (typeof PIPELINE_STATUSES)[number];
@@ -11,18 +11,18 @@ export class ListJobs implements JobListing {
   scope?: JobStatus[];
 }
 
-export class ListPipelineJobs extends OnePipeline implements JobListing {
+export class ListPipelineJobs extends IdentifyPipeline implements JobListing {
   @ListOf({ oneOf: PIPELINE_STATUSES }, { optional: true, about: 'Only jobs with one of these statuses.' })
   scope?: JobStatus[];
   @Flag({ default: false, about: 'Also lists jobs that a later job of the same name replaced.' })
   include_retried: boolean;
 }
 
-export class OneJob {
+export class IdentifyJob {
   @Int({ in: 'path', about: 'Id of the job.' }) job_id: number;
 }
 
-export class CreateJob extends OnePipeline {
+export class CreateJob extends IdentifyPipeline {
   @Text({ blank: 'refused' }) name: string;
   @Text({ default: 'test', about: 'Stage of the job.' }) stage: string;
 }

@@ -50,7 +50,7 @@ export class JobsQueries {
   constructor(private readonly database: Database) {}
 
   async ofProject(project: ProjectScope, asked: JobListing, page: PageRequest): Promise<Page<JobRow>> {
-    return inProject(await jobsOf(project, asked).page(this.database, page), project);
+    return inProject(await jobsQuery(project, asked).readPage(this.database, page), project);
   }
 
   /** Returns `perPage + 1` jobs before the job `last`. */
@@ -59,9 +59,9 @@ export class JobsQueries {
     asked: JobListing,
     at: { readonly last: number | null; readonly perPage: number },
   ): Promise<readonly JobRow[]> {
-    const query = jobsOf(project, asked);
+    const query = jobsQuery(project, asked);
     if (at.last !== null) query.filter((bind) => `j.id < ${bind(at.last, 'last')}`);
-    return inProject({ rows: await query.rows(this.database, at.perPage) }, project).rows;
+    return inProject({ rows: await query.readRows(this.database, at.perPage) }, project).rows;
   }
 
   async ofPipeline(
@@ -71,18 +71,18 @@ export class JobsQueries {
     page: PageRequest,
   ): Promise<Page<JobRow>> {
     const query = newestFirst((bind) => `j.pipeline_id = ${bind(pipelineId, 'pipeline')}`, asked);
-    return inProject(await query.page(this.database, page), project);
+    return inProject(await query.readPage(this.database, page), project);
   }
 
   /** Errors: NotFound. */
-  async one(project: Pick<ProjectScope, 'id' | 'fullPath'>, id: number): Promise<JobRow> {
+  async findJob(project: Pick<ProjectScope, 'id' | 'fullPath'>, id: number): Promise<JobRow> {
     const [row] = await this.database.run(ONE, { id, project: project.id });
     if (!row) throw new NotFound();
     return { ...row, project_path: project.fullPath };
   }
 }
 
-function jobsOf({ id }: ProjectScope, asked: JobListing): ListQuery<JoinedJob> {
+function jobsQuery({ id }: ProjectScope, asked: JobListing): ListQuery<JoinedJob> {
   return newestFirst((bind) => `j.project_id = ${bind(id, 'project')}`, asked);
 }
 

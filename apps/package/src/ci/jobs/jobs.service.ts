@@ -54,25 +54,25 @@ export class JobsService {
    * Opens a job, which runs from now on as the caller. A pending job of the same name and stage starts; otherwise a job
    * is added. Errors: Invalid for a too long name or stage; NotFound; Refused in a canceled pipeline.
    */
-  async open(
+  async openJob(
     project: ProjectScope,
     viewer: SignedInViewer,
     { pipeline_id: pipelineId, name, stage }: JobOpening,
   ): Promise<JobRow & PipelineArguments & { readonly token: string }> {
     const problems = problemsByField({ name: lengthProblems(name, 255), stage: lengthProblems(stage, 255) });
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
-    const { token, digest, until } = this.tokens.create();
+    const { token, digest, until } = this.tokens.createToken();
     const change: JobChange = { status: 'running', userId: viewer.userId, token: { digest, until } };
     return this.work.run(async (tx) => {
-      const pipeline = await this.pipelines.lock(tx, pipelineId, project.id);
+      const pipeline = await this.pipelines.lockPipeline(tx, pipelineId, project.id);
       if (pipeline.status === 'canceled') throw new Refused('Pipeline is canceled');
       const [waiting] = await tx.run(WAITING, { pipeline: pipelineId, name, stage });
       const identity = { projectId: project.id, pipelineId, kind: 'job', name, stage, ref: pipeline.ref } as const;
       const job = waiting
-        ? await this.jobs.move(tx, waiting, change)
-        : await this.jobs.add(tx, { ...identity, userId: viewer.userId }, change);
-      const refreshed = await this.pipelines.refresh(tx, pipeline);
-      return { ...joined(job, inProject(refreshed, project)), ...(await readArguments(tx, pipelineId)), token };
+        ? await this.jobs.changeJob(tx, waiting, change)
+        : await this.jobs.addJob(tx, { ...identity, userId: viewer.userId }, change);
+      const refreshed = await this.pipelines.refreshStatus(tx, pipeline);
+      return { ...joinPipeline(job, inProject(refreshed, project)), ...(await readArguments(tx, pipelineId)), token };
     });
   }
 
@@ -80,26 +80,26 @@ export class JobsService {
    * Moves a running job for the holder of its token. Errors: Unauthorized for an unknown token, for that of another job
    * and after the job ended; Forbidden if its user may not run pipelines any more.
    */
-  async report({ id, token, state, failure_reason: reason }: JobReport): Promise<JobRow> {
+  async reportState({ id, token, state, failure_reason: reason }: JobReport): Promise<JobRow> {
     const { project_id: projectId, pipeline_id: pipelineId, user_id: userId } = await this.findRunningJob(id, token);
-    const project = await this.users.projectFor(projectId, userId);
+    const project = await this.users.findRunnableProject(projectId, userId);
     if (!project?.canRun) throw new Forbidden();
     return this.work.run(async (tx) => {
-      const pipeline = await this.pipelines.lock(tx, pipelineId, projectId);
+      const pipeline = await this.pipelines.lockPipeline(tx, pipelineId, projectId);
       const job = await this.findRunningJob(id, token, tx);
-      if (state === 'running') return joined(job, inProject(pipeline, project));
-      const moved = await this.jobs.move(tx, job, {
+      if (state === 'running') return joinPipeline(job, inProject(pipeline, project));
+      const moved = await this.jobs.changeJob(tx, job, {
         status: state,
         ...(state === 'failed' ? { failureReason: reason ?? 'unknown_failure' } : {}),
       });
-      return joined(moved, inProject(await this.pipelines.refresh(tx, pipeline), project));
+      return joinPipeline(moved, inProject(await this.pipelines.refreshStatus(tx, pipeline), project));
     });
   }
 
   /** Cancels the jobs of a pipeline that have not ended. Errors: NotFound. */
   cancel(project: ProjectScope, pipelineId: number): Promise<PipelineRow> {
     return this.changePipeline(project, pipelineId, async (tx, pipeline) => {
-      if (await this.jobs.cancelAll(tx, pipelineId)) return this.pipelines.refresh(tx, pipeline);
+      if (await this.jobs.cancelAll(tx, pipelineId)) return this.pipelines.refreshStatus(tx, pipeline);
       return isFinished(pipeline.status) ? pipeline : this.pipelines.setStatus(tx, pipeline, 'canceled');
     });
   }
@@ -107,7 +107,7 @@ export class JobsService {
   /** Repeats failed and canceled jobs of outside runners. Errors: NotFound. */
   retry(project: ProjectScope, pipelineId: number): Promise<PipelineRow> {
     return this.changePipeline(project, pipelineId, async (tx, pipeline) => {
-      if (await this.jobs.retryAll(tx, pipelineId)) return this.pipelines.refresh(tx, pipeline);
+      if (await this.jobs.retryAll(tx, pipelineId)) return this.pipelines.refreshStatus(tx, pipeline);
       const isUnused = pipeline.status === 'canceled' && !(await this.jobs.hasAny(tx, pipelineId));
       return isUnused ? this.pipelines.setStatus(tx, pipeline, 'created') : pipeline;
     });
@@ -120,7 +120,7 @@ export class JobsService {
     change: (tx: Tx, pipeline: StoredPipeline) => Promise<StoredPipeline>,
   ): Promise<PipelineRow> {
     return this.work.run(async (tx) => {
-      const pipeline = await this.pipelines.lock(tx, id, project.id);
+      const pipeline = await this.pipelines.lockPipeline(tx, id, project.id);
       return inProject(await change(tx, pipeline), project);
     });
   }
@@ -132,7 +132,7 @@ export class JobsService {
   }
 }
 
-function joined(job: StoredJob, pipeline: PipelineRow): JobRow {
+function joinPipeline(job: StoredJob, pipeline: PipelineRow): JobRow {
   return {
     ...job,
     ...{ pipeline_iid: pipeline.iid, pipeline_sha: pipeline.sha, pipeline_ref: pipeline.ref },

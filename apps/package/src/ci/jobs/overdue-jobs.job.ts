@@ -39,18 +39,18 @@ export class OverdueJobsJob {
       const found = await this.database.run(OVERDUE, { now: this.clock.now(), count: CHUNK });
       for (const { pipeline_id: pipelineId, project_id: projectId } of found) {
         signal.throwIfAborted();
-        await this.failIn(pipelineId, projectId);
+        await this.failOverdueJobs(pipelineId, projectId);
       }
       if (found.length === 0) return;
     }
   }
 
-  private failIn(pipeline: number, projectId: number): Promise<void> {
+  private failOverdueJobs(pipeline: number, projectId: number): Promise<void> {
     return this.work.run(async (tx) => {
-      const locked = await this.pipelines.lock(tx, pipeline, projectId);
+      const locked = await this.pipelines.lockPipeline(tx, pipeline, projectId);
       for (const job of await tx.run(OVERDUE_IN, { pipeline, now: this.clock.now() }))
-        await this.jobs.move(tx, job, { status: 'failed', failureReason: 'job_execution_timeout' });
-      await this.pipelines.refresh(tx, locked);
+        await this.jobs.changeJob(tx, job, { status: 'failed', failureReason: 'job_execution_timeout' });
+      await this.pipelines.refreshStatus(tx, locked);
     });
   }
 }

@@ -14,9 +14,9 @@ export class RunningJobsController {
   async show({ body: { digest, id } }: InternalRequest): Promise<RunningJobAnswer> {
     const isDigest = typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest);
     const job = isDigest
-      ? await this.tokens.runningBy({ digest: Buffer.from(digest, 'hex') })
+      ? await this.tokens.findRunningJob({ digest: Buffer.from(digest, 'hex') })
       : Number.isSafeInteger(id)
-        ? await this.tokens.runningBy({ id: id as number })
+        ? await this.tokens.findRunningJob({ id: id as number })
         : null;
     if (!job || job.user_id === null) return { job: null };
     return { job: { id: job.id, project_id: job.project_id, user_id: job.user_id } };

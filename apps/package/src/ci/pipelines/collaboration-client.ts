@@ -38,17 +38,17 @@ export class CollaborationClient {
       share: (leftMs: number): number => leftMs - KEPT_MS,
     };
     const forEvents = { connections: 1, maxWaitMs: MAX_WAIT_MS };
-    this.refs = routes.to('collaboration', INTERNAL_PATHS.resolveRef, forRequests);
-    this.mergeRequests = routes.to('collaboration', INTERNAL_PATHS.mergeRequestHead, forRequests);
-    this.stored = routes.to('collaboration', INTERNAL_PATHS.pushVariablesStored, forEvents);
-    this.pushes = routes.to('collaboration', INTERNAL_PATHS.pushedPipelines, forEvents);
+    this.refs = routes.createClient('collaboration', INTERNAL_PATHS.resolveRef, forRequests);
+    this.mergeRequests = routes.createClient('collaboration', INTERNAL_PATHS.mergeRequestHead, forRequests);
+    this.stored = routes.createClient('collaboration', INTERNAL_PATHS.pushVariablesStored, forEvents);
+    this.pushes = routes.createClient('collaboration', INTERNAL_PATHS.pushedPipelines, forEvents);
   }
 
   /**
-   * Finds a commit by a branch, tag, full ref name or id. Shape: a null name is the default branch; null = no such
-   * commit. Errors: Unavailable.
+   * Finds a commit by a branch, tag, full ref name or id. A null name is the default branch; null = no such commit.
+   * Errors: Unavailable.
    */
-  async resolve(request: ResolveRefRequest): Promise<ResolvedRef | null> {
+  async resolveRef(request: ResolveRefRequest): Promise<ResolvedRef | null> {
     try {
       return (await this.refs.ask(request)).commit;
     } catch (error) {
@@ -58,7 +58,7 @@ export class CollaborationClient {
   }
 
   /** Finds the head of a merge request. Errors: Unavailable. */
-  async headOf(request: MergeRequestHeadRequest): Promise<MergeRequestHeadAnswer> {
+  async findHead(request: MergeRequestHeadRequest): Promise<MergeRequestHeadAnswer> {
     try {
       return await this.mergeRequests.ask(request);
     } catch (error) {

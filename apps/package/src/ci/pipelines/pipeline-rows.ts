@@ -124,7 +124,7 @@ const REMOVE = statement<{ id: number }, never>('pipelines_remove', 'delete from
 export class PipelineRows {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
 
-  async create(tx: Tx, made: NewPipeline): Promise<StoredPipeline> {
+  async createPipeline(tx: Tx, made: NewPipeline): Promise<StoredPipeline> {
     const { variables, inputs } = made.arguments ?? { variables: [], inputs: {} };
     const [row] = await tx.run(ADD, {
       project: made.projectId,
@@ -137,20 +137,20 @@ export class PipelineRows {
       committedAt: made.committedAt,
       now: this.clock.now(),
     });
-    if (variables.length > 0) await tx.run(ADD_VARIABLES, { pipeline: row!.id, ...columnsOf(variables) });
+    if (variables.length > 0) await tx.run(ADD_VARIABLES, { pipeline: row!.id, ...variableParams(variables) });
     emitChanged(tx, row!);
     return row!;
   }
 
   /** Locks a pipeline for a change of its jobs. Errors: NotFound. */
-  async lock(tx: Tx, id: number, projectId: number): Promise<StoredPipeline> {
+  async lockPipeline(tx: Tx, id: number, projectId: number): Promise<StoredPipeline> {
     const [row] = await tx.run(LOCK, { id });
     if (row?.project_id !== projectId) throw new NotFound();
     return row;
   }
 
   /** Derives the state of a locked pipeline from its jobs. Emits an event if the pipeline has finished by it. */
-  async refresh(tx: Tx, locked: StoredPipeline): Promise<StoredPipeline> {
+  async refreshStatus(tx: Tx, locked: StoredPipeline): Promise<StoredPipeline> {
     const [facts] = await tx.run(JOB_FACTS, { pipeline: locked.id });
     const { coverage, duration, started_at: startedAt, finished_at: finishedAt, statuses } = facts!;
     const times = { startedAt, finishedAt, duration };
@@ -163,7 +163,7 @@ export class PipelineRows {
   }
 
   /** Removes a locked pipeline with its jobs and variables. */
-  async remove(tx: Tx, { id, project_id }: Pick<StoredPipeline, 'id' | 'project_id'>): Promise<void> {
+  async removePipeline(tx: Tx, { id, project_id }: Pick<StoredPipeline, 'id' | 'project_id'>): Promise<void> {
     await tx.run(REMOVE, { id });
     tx.emit(pipelineDeleted.of({ aggregateId: id, actorId: null, data: { pipeline_id: id, project_id } }));
   }
@@ -228,7 +228,7 @@ function emitChanged(tx: Tx, row: StoredPipeline): void {
   );
 }
 
-function columnsOf(variables: readonly VariableRow[]): Omit<VariableParams, 'pipeline'> {
+function variableParams(variables: readonly VariableRow[]): Omit<VariableParams, 'pipeline'> {
   return {
     keys: variables.map(({ key }) => key),
     values: variables.map(({ value }) => value),

@@ -33,15 +33,15 @@ export class PipelineStarts {
   ) {}
 
   /** Errors: Invalid under `base` for a ref that does not exist, and for invalid variables and inputs; Unavailable. */
-  async start(project: Pick<ProjectScope, 'id' | 'fullPath'>, start: PipelineStart): Promise<PipelineRow> {
+  async startPipeline(project: Pick<ProjectScope, 'id' | 'fullPath'>, start: PipelineStart): Promise<PipelineRow> {
     checkArguments(start);
-    const commit = await this.collaboration.resolve({ project_id: project.id, name: start.ref });
+    const commit = await this.collaboration.resolveRef({ project_id: project.id, name: start.ref });
     if (!commit || commit.ref === null) throw new Invalid({ base: ['Reference not found'] });
     const { sha, ref, is_tag: isTag, committed_at: committedAt } = commit;
     const { source, userId, upstreamJobId, variables, inputs } = start;
     await start.recheck?.();
     const row = await this.work.run(async (tx) => {
-      const made = await this.rows.create(tx, {
+      const made = await this.rows.createPipeline(tx, {
         ...{ projectId: project.id, sha, ref, isTag, committedAt, source, userId },
         ...(upstreamJobId === undefined ? {} : { upstreamJobId }),
         arguments: { variables, inputs },
@@ -61,7 +61,7 @@ export class PipelineStarts {
     iid: number,
     userId: number,
   ): Promise<PipelineRow> {
-    const { is_found: isFound, head } = await this.collaboration.headOf({ project_id: project.id, iid });
+    const { is_found: isFound, head } = await this.collaboration.findHead({ project_id: project.id, iid });
     if (!isFound) throw new NotFound();
     if (!head) throw new MethodNotAllowed();
     const commit = {
@@ -71,7 +71,7 @@ export class PipelineStarts {
       isTag: false,
     };
     const row = await this.work.run((tx) =>
-      this.rows.create(tx, { projectId: project.id, userId, ...commit, source: 'merge_request_event' }),
+      this.rows.createPipeline(tx, { projectId: project.id, userId, ...commit, source: 'merge_request_event' }),
     );
     return inProject(row, project);
   }

@@ -20,35 +20,35 @@ export class PipelineUsers {
    * Returns a project, and whether the user may run its pipelines now. Blocked and deleted users may not. Shape: null
    * for a deleted project.
    */
-  async projectFor(projectId: number, userId: number | null): Promise<RunnableProject | null> {
-    const project = (await this.directory.projects([projectId])).get(projectId);
+  async findRunnableProject(projectId: number, userId: number | null): Promise<RunnableProject | null> {
+    const project = (await this.directory.findProjects([projectId])).get(projectId);
     if (!project) return null;
     return { id: project.id, fullPath: project.fullPath, canRun: await this.canRun(project, userId) };
   }
 
   /**
-   * Returns the project that a request names, for a user who acts by the token of a job of another project, and whether the
-   * user may run its pipelines now. Shape: null if the user may not see it, or it does not admit that job. Source: reference
-   * identity-and-import 4.10.
+   * Returns the project that a request names, for a user who acts by the token of a job of another project, and whether
+   * the user may run its pipelines now. Returns null if the user may not see it, or it does not admit that job. Source:
+   * reference identity-and-import 4.10.
    */
   async projectForJob(
     named: number | string,
     { project_id: originId, user_id: userId }: { readonly project_id: number; readonly user_id: number },
     request: Viewer,
   ): Promise<RunnableProject | null> {
-    const user = (await this.directory.users([userId])).get(userId);
+    const user = (await this.directory.findUsers([userId])).get(userId);
     if (!user) return null;
     const asUser = { userId, username: user.username, isAdmin: user.admin, isExternal: user.external };
     const viewer = { ...request, ...asUser };
     const [project, origin] = await Promise.all([
-      this.directory.project(named, viewer, 'copy'),
-      this.directory.project(originId, viewer, 'copy'),
+      this.directory.findProject(named, viewer, 'copy'),
+      this.directory.findProject(originId, viewer, 'copy'),
     ]);
-    return project && origin && admitsJobsOf(project, origin) ? this.projectFor(project.id, userId) : null;
+    return project && origin && admitsJobsOf(project, origin) ? this.findRunnableProject(project.id, userId) : null;
   }
 
   private async canRun(project: ProjectFacts, userId: number | null): Promise<boolean> {
-    const user = userId === null ? undefined : (await this.directory.users([userId])).get(userId);
+    const user = userId === null ? undefined : (await this.directory.findUsers([userId])).get(userId);
     if (user?.state !== 'active') return false;
     const levels = await this.directory.levelsInProject(project.id, [user.id]);
     return canRunPipelines({ isAdmin: user.admin }, { ...project, level: levels.get(user.id) ?? 0 });

@@ -35,11 +35,11 @@ export const pipelinePresenter = presenter<PipelineRow>('Pipeline').fields({
   source: [choice<string>(...PIPELINE_SOURCES), (pipeline) => pipeline.source, { about: 'Cause of the pipeline.' }],
   created_at: [instant, (pipeline) => pipeline.created_at],
   updated_at: [instant, (pipeline) => pipeline.updated_at],
-  web_url: [text, (pipeline, _, { links }) => links.web(pathOf(pipeline))],
+  web_url: [text, (pipeline, _, { links }) => links.webUrl(pipelinePath(pipeline))],
   name: [alwaysNull, () => null, { about: 'Always null: a pipeline of an outside CI has no name.' }],
 });
 
-function pathOf({ project_path: path, id }: Pick<PipelineRow, 'project_path' | 'id'>): string {
+function pipelinePath({ project_path: path, id }: Pick<PipelineRow, 'project_path' | 'id'>): string {
   return `${path}/-/pipelines/${id}`;
 }
 
@@ -61,7 +61,11 @@ export const detailedPipelinePresenter = pipelinePresenter
     committed_at: [nullable(instant), (pipeline) => pipeline.committed_at, { about: 'Time of the commit.' }],
     duration: [nullable(int), (pipeline) => pipeline.duration, { about: 'Seconds in which jobs ran.' }],
     queued_duration: [nullable(int), queuedSeconds, { about: 'Seconds between creation and the first job.' }],
-    coverage: [nullable(text), (pipeline) => percent(pipeline.coverage), { about: 'Mean test coverage, in percent.' }],
+    coverage: [
+      nullable(text),
+      (pipeline) => percentText(pipeline.coverage),
+      { about: 'Mean test coverage, in percent.' },
+    ],
     detailed_status: [
       object({
         icon: text,
@@ -84,7 +88,7 @@ function queuedSeconds({ started_at: started, created_at: created }: PipelineRow
 }
 
 /** Shape: at least one decimal, at most two. */
-function percent(coverage: number | null): string | null {
+function percentText(coverage: number | null): string | null {
   return coverage === null ? null : coverage.toFixed(2).replace(/0$/, '');
 }
 
@@ -98,7 +102,7 @@ function detailedStatus(pipeline: PipelineRow) {
     group: status,
     tooltip: label,
     has_details: true,
-    details_path: `/${pathOf(pipeline)}`,
+    details_path: `/${pipelinePath(pipeline)}`,
     illustration: null,
     favicon: null,
   };

@@ -16,7 +16,7 @@ import {
 import { PipelineRows } from './pipeline-rows';
 import { PipelineStarts } from './pipeline-starts';
 import type { VariableRow } from './pipeline-variables';
-import { CreatePipeline, ShowLatestPipeline, ListPipelines, OnePipeline } from './pipelines.dto';
+import { CreatePipeline, ShowLatestPipeline, ListPipelines, IdentifyPipeline } from './pipelines.dto';
 import { deletesPipelines, readsPipelines, readsVariables, runsPipelines } from './pipelines.permission';
 import { PipelinesQueries } from './pipelines.queries';
 import type { PipelineRow } from './pipelines.queries';
@@ -57,7 +57,7 @@ export class PipelinesController {
   })
   async latest({ within, params }: PipelineCall<ShowLatestPipeline>): Promise<PipelineRow> {
     const name = params.ref || within.defaultBranch;
-    const commit = await this.collaboration.resolve({ project_id: within.id, name });
+    const commit = await this.collaboration.resolveRef({ project_id: within.id, name });
     if (!commit || commit.ref === null) throw new NotFound('Pipeline');
     return this.queries.findLatest(within, commit.ref, commit.sha);
   }
@@ -65,59 +65,59 @@ export class PipelinesController {
   @Endpoint('GET', PIPELINE, {
     ...reads,
     about: 'Returns a pipeline.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: one(detailedPipelinePresenter),
     fails: [404],
   })
-  show({ within, params }: PipelineCall<OnePipeline>): Promise<PipelineRow> {
-    return this.queries.one(within, params.pipeline_id);
+  show({ within, params }: PipelineCall<IdentifyPipeline>): Promise<PipelineRow> {
+    return this.queries.findPipeline(within, params.pipeline_id);
   }
 
   @Endpoint('GET', `${PIPELINE}/variables`, {
     ...reads,
     may: readsVariables,
     about: 'Lists the variables that a pipeline was started with.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: all(pipelineVariablePresenter),
     fails: [404],
   })
-  async variables({ within, params }: PipelineCall<OnePipeline>): Promise<readonly VariableRow[]> {
-    const { id } = await this.queries.one(within, params.pipeline_id);
-    return this.queries.variables(id);
+  async variables({ within, params }: PipelineCall<IdentifyPipeline>): Promise<readonly VariableRow[]> {
+    const { id } = await this.queries.findPipeline(within, params.pipeline_id);
+    return this.queries.listVariables(id);
   }
 
   @Endpoint('GET', `${PIPELINE}/bridges`, {
     ...reads,
     about: 'Lists jobs that start other pipelines by configuration. There are none.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: all(bridgePresenter),
     fails: [404],
   })
-  async bridges({ within, params }: PipelineCall<OnePipeline>): Promise<readonly never[]> {
-    await this.queries.one(within, params.pipeline_id);
+  async bridges({ within, params }: PipelineCall<IdentifyPipeline>): Promise<readonly never[]> {
+    await this.queries.findPipeline(within, params.pipeline_id);
     return [];
   }
 
   @Endpoint('GET', `${PIPELINE}/test_report`, {
     ...reads,
     about: 'Returns the test report of a pipeline, which is empty.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: one(testReportPresenter),
     fails: [404],
   })
-  testReport({ within, params }: PipelineCall<OnePipeline>): Promise<object> {
-    return this.queries.one(within, params.pipeline_id);
+  testReport({ within, params }: PipelineCall<IdentifyPipeline>): Promise<object> {
+    return this.queries.findPipeline(within, params.pipeline_id);
   }
 
   @Endpoint('GET', `${PIPELINE}/test_report_summary`, {
     ...reads,
     about: 'Returns the summary of the test report of a pipeline, which is empty.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: one(testReportSummaryPresenter),
     fails: [404],
   })
-  testReportSummary({ within, params }: PipelineCall<OnePipeline>): Promise<object> {
-    return this.queries.one(within, params.pipeline_id);
+  testReportSummary({ within, params }: PipelineCall<IdentifyPipeline>): Promise<object> {
+    return this.queries.findPipeline(within, params.pipeline_id);
   }
 
   @Endpoint('POST', '/projects/:id/pipeline', {
@@ -129,22 +129,22 @@ export class PipelinesController {
   })
   create({ within, viewer, params }: Call<CreatePipeline, ProjectScope, SignedInViewer>): Promise<PipelineRow> {
     const { ref, variables = [], inputs = {} } = params;
-    return this.starts.start(within, { ref, source: 'api', userId: viewer.userId, variables, inputs });
+    return this.starts.startPipeline(within, { ref, source: 'api', userId: viewer.userId, variables, inputs });
   }
 
   @Endpoint('DELETE', PIPELINE, {
     ...reads,
     may: deletesPipelines,
     about: 'Deletes a pipeline with its jobs and variables.',
-    params: OnePipeline,
+    params: IdentifyPipeline,
     answers: none(),
     fails: [404, 412],
   })
-  remove(call: PipelineCall<OnePipeline>): Promise<void> {
+  remove(call: PipelineCall<IdentifyPipeline>): Promise<void> {
     return this.work.run(async (tx) => {
-      const found = await this.rows.lock(tx, call.params.pipeline_id, call.within.id);
+      const found = await this.rows.lockPipeline(tx, call.params.pipeline_id, call.within.id);
       checkUnmodifiedSince(call, found.updated_at);
-      await this.rows.remove(tx, found);
+      await this.rows.removePipeline(tx, found);
     });
   }
 }

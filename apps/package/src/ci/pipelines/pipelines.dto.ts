@@ -28,7 +28,7 @@ export class ListPipelines implements PipelineListing {
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
 }
 
-export class OnePipeline {
+export class IdentifyPipeline {
   @Int({ in: 'path', about: 'Id of the pipeline.' }) pipeline_id: number;
 }
 

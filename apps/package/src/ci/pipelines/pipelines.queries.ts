@@ -34,7 +34,7 @@ export type StoredPipeline = RowOf<
   | 'updatedAt'
 >;
 
-/** Columns of a `StoredPipeline`. Shape: the alias is `p`. */
+/** Columns of a `StoredPipeline`. The alias is `p`. */
 export const PIPELINE_COLUMNS = `p.id, p.iid, p.project_id, p.sha, p.ref, p.is_tag, p.status, p.source, p.user_id, p.coverage,
   p.duration, p.committed_at, p.started_at, p.finished_at, p.created_at, p.updated_at`;
 
@@ -117,12 +117,12 @@ export class PipelinesQueries {
       .where((bind) => `p.project_id = ${bind(project.id, 'project')}`)
       .narrow(FILTERS, asked)
       .orderBy([[`p.${asked.order_by}`, asked.sort]])
-      .page(this.database, page);
+      .readPage(this.database, page);
     return { ...found, rows: found.rows.map((row) => inProject(row, project)) };
   }
 
   /** Errors: NotFound. */
-  async one(project: ProjectScope, id: number): Promise<PipelineRow> {
+  async findPipeline(project: ProjectScope, id: number): Promise<PipelineRow> {
     const [row] = await this.database.run(ONE, { id, project: project.id });
     if (!row) throw new NotFound();
     return inProject(row, project);
@@ -136,7 +136,7 @@ export class PipelinesQueries {
   }
 
   /** Returns the variables of a pipeline in their order. */
-  variables(pipeline: number): Promise<readonly VariableRow[]> {
+  listVariables(pipeline: number): Promise<readonly VariableRow[]> {
     return this.database.run(VARIABLES, { pipeline });
   }
 }

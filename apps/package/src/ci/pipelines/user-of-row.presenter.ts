@@ -9,7 +9,7 @@ type Users = ReadonlyMap<number, DirectoryUserRow>;
 
 /** Loads the users of rows, for `findUserOfRow`. */
 export function loadUsers(rows: readonly RowOfUser[], ctx: PresentContext): Promise<Users> {
-  return ctx.get(Directory).users(rows.flatMap(({ user_id: user }) => (user === null ? [] : [user])));
+  return ctx.get(Directory).findUsers(rows.flatMap(({ user_id: user }) => (user === null ? [] : [user])));
 }
 
 /** Returns the user of a row; null for a deleted user. */

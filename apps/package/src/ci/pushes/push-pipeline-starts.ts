@@ -31,7 +31,7 @@ export class PushPipelineStarts {
    * Starts the pipelines of a push that do not exist yet. Returns their number. Errors: Unavailable if collaboration
    * does not answer, or if this service does not know the project yet.
    */
-  async start(pushId: number): Promise<number> {
+  async startPipelines(pushId: number): Promise<number> {
     const pushed = await this.collaboration.pipelinesOfPush(pushId);
     const { project_id: projectId, user_id: userId } = pushed;
     if (projectId === null || userId === null || pushed.refs.length === 0) return 0;
@@ -47,15 +47,15 @@ export class PushPipelineStarts {
     { projectId, userId }: { readonly projectId: number; readonly userId: number },
   ): Promise<number> {
     // Collaboration has the project still, so a copy of the directory without it is behind. The job tries again.
-    if (!(await this.directory.projects([projectId])).has(projectId)) throw new Unavailable('directory behind');
+    if (!(await this.directory.findProjects([projectId])).has(projectId)) throw new Unavailable('directory behind');
     return this.work.run(async (tx) => {
       await tx.run(LOCK_PUSH, { push: String(pushId) });
-      const started = new Set((await tx.run(STARTED, { push: pushId })).map(keyOf));
-      const missing = pushed.refs.filter((ref) => !started.has(keyOf(ref)));
+      const started = new Set((await tx.run(STARTED, { push: pushId })).map(refKey));
+      const missing = pushed.refs.filter((ref) => !started.has(refKey(ref)));
       for (const { sha, ref, is_tag: isTag, committed_at: committedAt } of missing) {
         const commit = { sha, ref, isTag, committedAt };
-        await this.rows.create(tx, {
-          ...{ projectId, userId, ...commit, source: 'push', pushId, arguments: argumentsOf(pushed) },
+        await this.rows.createPipeline(tx, {
+          ...{ projectId, userId, ...commit, source: 'push', pushId, arguments: pipelineArguments(pushed) },
         });
       }
       return missing.length;
@@ -63,10 +63,10 @@ export class PushPipelineStarts {
   }
 }
 
-function keyOf({ ref, is_tag: isTag }: { readonly ref: string; readonly is_tag: boolean }): string {
+function refKey({ ref, is_tag: isTag }: { readonly ref: string; readonly is_tag: boolean }): string {
   return `${isTag ? 'tag' : 'branch'} ${ref}`;
 }
 
-function argumentsOf({ variables, inputs }: PushedPipelines): PipelineArguments {
+function pipelineArguments({ variables, inputs }: PushedPipelines): PipelineArguments {
   return { variables: variables.map((variable) => ({ ...variable, variable_type: 'env_var' })), inputs };
 }

@@ -10,6 +10,6 @@ export class StartPushPipelinesJob {
 
   @Job(startPushPipelines)
   async start({ params }: Pick<JobRun<typeof startPushPipelines>, 'params'>): Promise<void> {
-    await this.starts.start(params.push_id);
+    await this.starts.startPipelines(params.push_id);
   }
 }

@@ -22,7 +22,7 @@ export interface TriggeredStart {
 }
 
 /** The holder of a token: the user as whom the pipeline runs, and the project, or null if the token does not open it. */
-interface Holder extends Pick<PipelineStart, 'source' | 'userId' | 'upstreamJobId' | 'also'> {
+interface TriggerHolder extends Pick<PipelineStart, 'source' | 'userId' | 'upstreamJobId' | 'also'> {
   readonly project: RunnableProject | null;
 }
 
@@ -52,20 +52,26 @@ export class PipelineTriggerStarts {
    * Errors: Refused for variables that are no texts; NotFound for an unknown token, for a trigger token of another project
    * and for the token of a job that the project does not admit; Unauthorized for a job that does not run; Invalid under `base`.
    */
-  async start(start: TriggeredStart, caller: Viewer): Promise<PipelineRow> {
-    const variables = variablesOf(start);
-    const holder = await this.holderOf(start, caller);
+  async startPipeline(start: TriggeredStart, caller: Viewer): Promise<PipelineRow> {
+    const variables = triggerVariables(start);
+    const holder = await this.findHolder(start, caller);
     if (!holder?.project) throw new NotFound('');
     const { project, ...rest } = holder;
     if (!project.canRun) throw new Invalid({ base: ['Insufficient permissions to create a new pipeline'] });
     // The caller has no rights of their own that would be checked again.
     const recheck = async (): Promise<void> => {
-      if (!(await this.holderOf(start, caller))?.project?.canRun) throw new NotFound('');
+      if (!(await this.findHolder(start, caller))?.project?.canRun) throw new NotFound('');
     };
-    return this.starts.start(project, { ...rest, ref: start.ref, variables, inputs: start.inputs ?? {}, recheck });
+    return this.starts.startPipeline(project, {
+      ...rest,
+      ref: start.ref,
+      variables,
+      inputs: start.inputs ?? {},
+      recheck,
+    });
   }
 
-  private async holderOf({ token, id: named }: TriggeredStart, caller: Viewer): Promise<Holder | null> {
+  private async findHolder({ token, id: named }: TriggeredStart, caller: Viewer): Promise<TriggerHolder | null> {
     if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token, named, caller);
     const [trigger] = await this.database.run(BY_DIGEST, { digest: digestToken(token), now: this.clock.now() });
     if (!trigger) return null;
@@ -73,11 +79,11 @@ export class PipelineTriggerStarts {
     const also = async (tx: Tx): Promise<void> => {
       await tx.run(MARK_USED, { id, now: this.clock.now() });
     };
-    const project = await this.users.projectFor(projectId, userId);
+    const project = await this.users.findRunnableProject(projectId, userId);
     return { project: project && isNamed(project, named) ? project : null, userId, source: 'trigger', also };
   }
 
-  private async holderOfJob(token: string, named: number | string, caller: Viewer): Promise<Holder | null> {
+  private async holderOfJob(token: string, named: number | string, caller: Viewer): Promise<TriggerHolder | null> {
     const job = await this.jobTokens.findJobInAnyState(token);
     if (!job) return null;
     const { user_id: userId, project_id } = job;
@@ -94,7 +100,7 @@ function isNamed({ id, fullPath }: RunnableProject, ref: number | string): boole
 }
 
 /** Returns the variables of a request, with the request itself as `TRIGGER_PAYLOAD`. Errors: Refused. */
-function variablesOf({ id, ref, variables = {}, inputs }: TriggeredStart): readonly VariableRow[] {
+function triggerVariables({ id, ref, variables = {}, inputs }: TriggeredStart): readonly VariableRow[] {
   const own = Object.entries(variables).map(([key, value]): VariableRow => {
     if (typeof value !== 'string')
       throw new Refused('variables needs to be a map of key-valued strings', { verbatim: true });

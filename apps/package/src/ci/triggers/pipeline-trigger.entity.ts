@@ -2,7 +2,7 @@ import { assertAllUsed, lengthProblems, problemsByField, Refused } from '@rooker
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import type { NewSecret } from './trigger-secrets';
 
-/** Fields of a trigger token. Shape: an omitted field keeps its value. */
+/** Fields of a trigger token. An omitted field keeps its value. */
 export interface PipelineTriggerInput {
   readonly description?: string;
   readonly expires_at?: Date | null;
@@ -48,13 +48,13 @@ export class PipelineTrigger {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Errors: Refused with the problems as JSON. */
-  static write(input: PipelineTriggerInput & { readonly description: string }, made: NewTrigger): PipelineTrigger {
+  static create(input: PipelineTriggerInput & { readonly description: string }, made: NewTrigger): PipelineTrigger {
     const { description, expires_at: expiresAt = null, ...rest } = input;
     assertAllUsed(rest);
     const { projectId, ownerId, secret, now } = made;
     const last = new Date(now.getTime() + made.maxDays * DAY_MS);
     const isTooLate = expiresAt !== null && expiresAt > last;
-    refuse({
+    throwInvalid({
       description: lengthProblems(description, 255),
       expires_at: isTooLate ? [`must be before ${last.toISOString().slice(0, 10)}`] : [],
     });
@@ -65,14 +65,14 @@ export class PipelineTrigger {
   /** Changes the description. Errors: Refused with the problems as JSON. */
   change({ description }: Pick<PipelineTriggerInput, 'description'>, now: Date): void {
     if (description === undefined) return;
-    refuse({ description: lengthProblems(description, 255) });
+    throwInvalid({ description: lengthProblems(description, 255) });
     this.description = description;
     this.updatedAt = now;
   }
 }
 
 /** Source: reference identity-and-import 7.1. */
-function refuse(fields: Readonly<Record<string, readonly string[]>>): void {
+function throwInvalid(fields: Readonly<Record<string, readonly string[]>>): void {
   const problems = problemsByField(fields);
   if (Object.keys(problems).length > 0) throw new Refused(JSON.stringify(problems));
 }

@@ -6,7 +6,7 @@ import { TriggerSecrets } from './trigger-secrets';
 /** Source: requirements 2 §2 Trigger token; reference identity-and-import 7.1. */
 export const pipelineTriggerPresenter = presenter<PipelineTrigger>('PipelineTrigger')
   .load(async (triggers, ctx) => ({
-    owners: await ctx.get(Directory).users(triggers.map(({ ownerId }) => ownerId)),
+    owners: await ctx.get(Directory).findUsers(triggers.map(({ ownerId }) => ownerId)),
     secrets: ctx.get(TriggerSecrets),
   }))
   .fields({
@@ -14,7 +14,7 @@ export const pipelineTriggerPresenter = presenter<PipelineTrigger>('PipelineTrig
     token: [
       text,
       (trigger, { secrets }, { viewer }) =>
-        (trigger.ownerId === viewer.userId ? secrets.open(trigger) : null) ?? trigger.tokenStart,
+        (trigger.ownerId === viewer.userId ? secrets.openToken(trigger) : null) ?? trigger.tokenStart,
       { about: 'The whole token for its owner; its first four characters after the prefix for others.' },
     ],
     description: [text, (trigger) => trigger.description],

@@ -32,7 +32,7 @@ export class TriggerPipelineController {
   async start({ params, viewer }: Call<CreatePipelineByToken>): Promise<PipelineRow> {
     const { event, ...start } = params;
     if (event === LOOPING_EVENT) throw new Forbidden();
-    await this.directory.fresh(viewer);
-    return this.starts.start(start, viewer);
+    await this.directory.requireFresh(viewer);
+    return this.starts.startPipeline(start, viewer);
   }
 }

@@ -31,17 +31,17 @@ export class TriggerSecrets {
   constructor(private readonly context: ContextSigningKeys) {}
 
   /** Generates a token. Shape: `glptt-` and 40 hexadecimal digits. */
-  create(): NewSecret {
+  createSecret(): NewSecret {
     const token = PREFIX + randomBytes(20).toString('hex');
     return {
       digest: digestToken(token),
-      sealedToken: this.seal(token),
+      sealedToken: this.sealToken(token),
       tokenStart: token.slice(PREFIX.length, PREFIX.length + SHOWN_LENGTH),
     };
   }
 
   /** Decrypts a token; null if its key was removed. */
-  open({ digest, sealedToken: sealed }: Pick<NewSecret, 'digest' | 'sealedToken'>): string | null {
+  openToken({ digest, sealedToken: sealed }: Pick<NewSecret, 'digest' | 'sealedToken'>): string | null {
     for (const key of this.sealingKeys) {
       try {
         const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_LENGTH)).setAAD(digest);
@@ -56,7 +56,7 @@ export class TriggerSecrets {
   }
 
   /** Shape: nonce, tag and ciphertext. */
-  private seal(token: string): Buffer {
+  private sealToken(token: string): Buffer {
     const nonce = randomBytes(NONCE_LENGTH);
     const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(digestToken(token));
     const text = Buffer.concat([cipher.update(token), cipher.final()]);

@@ -4,7 +4,7 @@ import { atLeast, checkUnmodifiedSince, created, Endpoint, none, one, page, proj
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import type { PipelineTrigger } from './pipeline-trigger.entity';
 import { pipelineTriggerPresenter } from './pipeline-trigger.presenter';
-import { CreateTrigger, OneTrigger, UpdateTrigger } from './triggers.dto';
+import { CreateTrigger, IdentifyTrigger, UpdateTrigger } from './triggers.dto';
 import { TriggersService } from './triggers.service';
 
 const TRIGGERS = '/projects/:id/triggers';
@@ -33,12 +33,12 @@ export class TriggersController {
   @Endpoint('GET', TRIGGER, {
     ...manages,
     about: 'Returns a trigger token.',
-    params: OneTrigger,
+    params: IdentifyTrigger,
     answers: one(pipelineTriggerPresenter),
     fails: [404],
   })
-  show({ within, params }: TriggerCall<OneTrigger>): Promise<PipelineTrigger> {
-    return this.triggers.find(params.trigger_id, within.id);
+  show({ within, params }: TriggerCall<IdentifyTrigger>): Promise<PipelineTrigger> {
+    return this.triggers.findTrigger(params.trigger_id, within.id);
   }
 
   @Endpoint('POST', TRIGGERS, {
@@ -66,11 +66,11 @@ export class TriggersController {
     ...manages,
     source: 'requirements 2 §4; reference identity-and-import 7.1',
     about: 'Deletes a trigger token.',
-    params: OneTrigger,
+    params: IdentifyTrigger,
     answers: none(),
     fails: [404, 412],
   })
-  remove(call: TriggerCall<OneTrigger>): Promise<void> {
+  remove(call: TriggerCall<IdentifyTrigger>): Promise<void> {
     const unchanged = (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt);
     return this.triggers.remove(call.params.trigger_id, {
       ...{ projectId: call.within.id, viewer: call.viewer },

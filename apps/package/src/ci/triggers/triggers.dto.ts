@@ -8,10 +8,10 @@ export class CreateTrigger implements ExactInput<PipelineTriggerInput, CreateTri
   @Instant({ optional: true, about: 'Time from which the token is unknown.' }) expires_at?: Date;
 }
 
-export class OneTrigger {
+export class IdentifyTrigger {
   @Int({ in: 'path', about: 'Id of the trigger token.' }) trigger_id: number;
 }
 
-export class UpdateTrigger extends OneTrigger {
+export class UpdateTrigger extends IdentifyTrigger {
   @Text({ optional: true }) description?: string;
 }

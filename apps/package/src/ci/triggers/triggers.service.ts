@@ -21,7 +21,7 @@ const COUNT = statement<{ project: number; max: number }, { is_full: boolean }>(
 const triggers = collection(PipelineTrigger, { within: 'projectId', order: { id: 'ASC' } });
 
 /** A change to the trigger tokens of a project. */
-interface Change {
+interface ChangeContext {
   readonly projectId: number;
   readonly viewer: SignedInViewer;
 }
@@ -45,18 +45,18 @@ export class TriggersService {
   }
 
   /** Errors: NotFound. */
-  find(id: number, projectId: number): Promise<PipelineTrigger> {
+  findTrigger(id: number, projectId: number): Promise<PipelineTrigger> {
     return this.rows.find(id, projectId);
   }
 
   /** Errors: Refused for an invalid field, and for too many tokens. */
   create(
     input: PipelineTriggerInput & { readonly description: string },
-    { projectId, viewer }: Change,
+    { projectId, viewer }: ChangeContext,
   ): Promise<PipelineTrigger> {
-    const trigger = PipelineTrigger.write(input, {
+    const trigger = PipelineTrigger.create(input, {
       ...{ projectId, ownerId: viewer.userId, now: this.clock.now() },
-      secret: this.secrets.create(),
+      secret: this.secrets.createSecret(),
       maxDays: this.instance.setting('max_personal_access_token_lifetime'),
     });
     const before = (tx: Tx): Promise<void> => refuseTooMany(tx, projectId);
@@ -67,7 +67,7 @@ export class TriggersService {
   update(
     id: number,
     input: Pick<PipelineTriggerInput, 'description'>,
-    { projectId, viewer }: Change,
+    { projectId, viewer }: ChangeContext,
   ): Promise<PipelineTrigger> {
     const change = (trigger: PipelineTrigger): void => {
       if (trigger.ownerId !== viewer.userId && !viewer.isAdmin)
@@ -80,7 +80,7 @@ export class TriggersService {
   /** Errors: NotFound; those of `unchanged`. */
   async remove(
     id: number,
-    { projectId, viewer, unchanged }: Change & { unchanged(updatedAt: Date): void },
+    { projectId, viewer, unchanged }: ChangeContext & { unchanged(updatedAt: Date): void },
   ): Promise<void> {
     await this.rows.remove(id, { actorId: viewer.userId, within: projectId, unchanged });
   }

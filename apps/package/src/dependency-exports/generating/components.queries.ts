@@ -48,7 +48,7 @@ export class ComponentsQueries {
   }
 
   /** Returns each component of several reports once, sorted by its reference. */
-  async *distinct(reports: readonly number[]): AsyncGenerator<DistinctComponent> {
+  async *listDistinct(reports: readonly number[]): AsyncGenerator<DistinctComponent> {
     for (let after = ''; ;) {
       const page = await this.database.run(DISTINCT, { reports, after, count: PAGE });
       yield* page;

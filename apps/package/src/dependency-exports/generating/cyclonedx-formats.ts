@@ -18,7 +18,7 @@ const TYPES_1_4 = new Set([
 ]);
 
 /** Writes the merged reports of a pipeline as CycloneDX 1.4. Source: reference packages-and-admin 6.3. */
-export function sbom(
+export function writeSbom(
   source: DependencySource,
   components: ComponentsQueries,
   maker: DocumentMaker,
@@ -27,9 +27,9 @@ export function sbom(
     ...{ bomFormat: 'CycloneDX', specVersion: '1.4', serialNumber: `urn:uuid:${randomUUID()}`, version: 1 },
     metadata: {
       timestamp: maker.now.toISOString(),
-      tools: toolsOf(source.reports, maker),
+      tools: listTools(source.reports, maker),
       authors: [{ name: NAME }],
-      properties: distinct(source.reports.flatMap(({ properties }) => properties)),
+      properties: distinctValues(source.reports.flatMap(({ properties }) => properties)),
     },
   };
   const write = ({ ref, name, version, component_type: type, purl, licenses }: DistinctComponent): object => ({
@@ -37,7 +37,7 @@ export function sbom(
     ...(purl === null ? {} : { purl }),
     ...{ type: TYPES_1_4.has(type) ? type : 'library', licenses: cycloneDxLicenses(licenses) },
   });
-  return documentOf(head, source, components, write);
+  return writeDocument(head, source, components, write);
 }
 
 /** Writes the dependencies of a project as CycloneDX 1.6. Source: reference packages-and-admin 6.3. */
@@ -51,7 +51,7 @@ export function cycloneDx16(
     ...{ bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: `urn:uuid:${randomUUID()}`, version: 1 },
     metadata: {
       timestamp: maker.now.toISOString(),
-      tools: toolsOf([], maker),
+      tools: listTools([], maker),
       manufacturer: { name: NAME, url: [maker.url], contact: [] },
       component: { type: 'application', name: source.name, externalReferences: [vcs] },
     },
@@ -61,10 +61,10 @@ export function cycloneDx16(
     ...(purl === null ? {} : { purl }),
     licenses: cycloneDxLicenses(licenses),
   });
-  return documentOf(head, source, components, write);
+  return writeDocument(head, source, components, write);
 }
 
-async function* documentOf(
+async function* writeDocument(
   head: object,
   { reports }: DependencySource,
   components: ComponentsQueries,
@@ -72,7 +72,7 @@ async function* documentOf(
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"components":[`;
   let separator = '';
-  for await (const component of components.distinct(reports.map(({ id }) => id))) {
+  for await (const component of components.listDistinct(reports.map(({ id }) => id))) {
     yield separator + JSON.stringify(write(component));
     separator = ',';
   }
@@ -80,15 +80,18 @@ async function* documentOf(
 }
 
 /** Returns Rookery and the tools that made the reports, in the form of CycloneDX 1.4. */
-function toolsOf(reports: readonly SourceReport[], { version }: DocumentMaker): readonly object[] {
+function listTools(reports: readonly SourceReport[], { version }: DocumentMaker): readonly object[] {
   const tools = reports
     .flatMap((report) => report.tools)
     .map((tool) => {
       return Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null));
     });
-  return distinct([{ vendor: NAME, name: NAME, version }, ...tools.filter((tool) => Object.keys(tool).length > 0)]);
+  return distinctValues([
+    { vendor: NAME, name: NAME, version },
+    ...tools.filter((tool) => Object.keys(tool).length > 0),
+  ]);
 }
 
-function distinct<T extends object>(values: readonly T[]): readonly T[] {
+function distinctValues<T extends object>(values: readonly T[]): readonly T[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }

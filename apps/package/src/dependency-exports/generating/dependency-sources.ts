@@ -72,7 +72,7 @@ export class DependencyReportSources {
 
   /** Errors: NotFound for a deleted project; Unavailable. */
   async ofProject(projectId: number, signal: AbortSignal): Promise<DependencySource | null> {
-    const ref = await this.defaultBranchOf(projectId);
+    const ref = await this.findDefaultBranch(projectId);
     if (ref === null) return null;
     for (;;) {
       const [pipeline] = await this.database.run(PIPELINES, { project: projectId, ref });
@@ -85,7 +85,7 @@ export class DependencyReportSources {
 
   /** Returns the sources of the projects of a group, archived ones excluded. Errors: as `ofProject`. */
   async *ofGroup(groupId: number, signal: AbortSignal): AsyncGenerator<DependencySource> {
-    const group = (await this.directory.namespaces([groupId])).get(groupId);
+    const group = (await this.directory.findNamespaces([groupId])).get(groupId);
     if (!group) throw new NotFound('Group');
     for (let after = 0; ;) {
       const page = await this.database.run(PROJECTS_OF_GROUP, { below: group.traversalIds, after, count: PAGE });
@@ -103,7 +103,7 @@ export class DependencyReportSources {
   async ofPipeline(id: number, signal: AbortSignal): Promise<DependencySource> {
     await this.reading.readAll([id], signal);
     const [pipeline] = await this.database.run(PIPELINE, { id });
-    const project = pipeline && (await this.directory.projects([pipeline.project_id])).get(pipeline.project_id);
+    const project = pipeline && (await this.directory.findProjects([pipeline.project_id])).get(pipeline.project_id);
     if (!project) throw new NotFound();
     const reports = await this.database.run(REPORTS, { pipeline: id });
     return { projectId: project.id, fullPath: project.fullPath, name: project.name, sha: pipeline.sha, reports };
@@ -116,14 +116,14 @@ export class DependencyReportSources {
   }
 
   /** Returns the default branch; null for an empty repository. */
-  private async defaultBranchOf(projectId: number): Promise<string | null> {
+  private async findDefaultBranch(projectId: number): Promise<string | null> {
     const project = await this.findProject(projectId);
     if (project.defaultBranch !== null) return project.defaultBranch;
-    return (await this.collaboration.resolve({ project_id: projectId, name: null }))?.ref ?? null;
+    return (await this.collaboration.resolveRef({ project_id: projectId, name: null }))?.ref ?? null;
   }
 
   private async findProject(id: number): Promise<ProjectFacts> {
-    const project = (await this.directory.projects([id])).get(id);
+    const project = (await this.directory.findProjects([id])).get(id);
     if (!project) throw new NotFound('Project');
     return project;
   }

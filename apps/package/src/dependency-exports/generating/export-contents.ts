@@ -7,11 +7,11 @@ import { API_VERSION, CLOCK } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import type { ExportRow } from '../dependency-exports.queries';
 import { ComponentsQueries } from './components.queries';
-import { cycloneDx16, sbom } from './cyclonedx-formats';
+import { cycloneDx16, writeSbom } from './cyclonedx-formats';
 import type { DocumentMaker } from './cyclonedx-formats';
 import { DependencyReportSources } from './dependency-sources';
 import type { DependencySource } from './dependency-sources';
-import { csv, dependencyList, jsonArray } from './list-formats';
+import { writeCsv, dependencyList, jsonArray } from './list-formats';
 
 /** Units: bytes. */
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
@@ -28,36 +28,43 @@ export class ExportContents {
   ) {}
 
   /** Errors: those of the sources and the store; the reason of the signal. */
-  async write(row: ExportRow, signal: AbortSignal): Promise<StoredBlob> {
+  async writeExport(row: ExportRow, signal: AbortSignal): Promise<StoredBlob> {
     try {
-      return await this.blobs.put(await this.open(row, signal), { maxBytes: MAX_FILE_BYTES, signal });
+      return await this.blobs.put(await this.openContent(row, signal), { maxBytes: MAX_FILE_BYTES, signal });
     } catch (error) {
       if (error instanceof BlobError && error.reason === 'source') throw error.cause ?? error;
       throw error;
     }
   }
 
-  private async open(row: ExportRow, signal: AbortSignal): Promise<Readable> {
+  private async openContent(row: ExportRow, signal: AbortSignal): Promise<Readable> {
     const { export_type: type } = row;
-    if (type === 'csv') return csv(this.sourcesOf(row, signal), this.components);
-    return textsAsBytes(await this.textsOf(row, signal));
+    if (type === 'csv') return writeCsv(this.listSources(row, signal), this.components);
+    return textsAsBytes(await this.writeTexts(row, signal));
   }
 
-  private async textsOf(row: ExportRow, signal: AbortSignal): Promise<AsyncGenerator<string>> {
+  private async writeTexts(row: ExportRow, signal: AbortSignal): Promise<AsyncGenerator<string>> {
     switch (row.export_type) {
       case 'dependency_list':
-        return dependencyList(this.sourcesOf(row, signal), this.components);
+        return dependencyList(this.listSources(row, signal), this.components);
       case 'sbom':
-        return sbom(await this.sources.ofPipeline(row.pipeline_id!, signal), this.components, this.maker());
+        return writeSbom(
+          await this.sources.ofPipeline(row.pipeline_id!, signal),
+          this.components,
+          this.documentMaker(),
+        );
       case 'cyclonedx_1_6_json':
-        return cycloneDx16(await this.describedProject(row, signal), this.components, this.maker());
+        return cycloneDx16(await this.describedProject(row, signal), this.components, this.documentMaker());
       default:
-        return jsonArray(this.sourcesOf(row, signal), this.components);
+        return jsonArray(this.listSources(row, signal), this.components);
     }
   }
 
   /** Returns the sources of an export of lists: of one project, or of all projects of a group. */
-  private async *sourcesOf({ project_id, group_id }: ExportRow, signal: AbortSignal): AsyncGenerator<DependencySource> {
+  private async *listSources(
+    { project_id, group_id }: ExportRow,
+    signal: AbortSignal,
+  ): AsyncGenerator<DependencySource> {
     if (project_id === null) return yield* this.sources.ofGroup(group_id!, signal);
     const source = await this.sources.ofProject(project_id, signal);
     if (source) yield source;
@@ -68,8 +75,8 @@ export class ExportContents {
     return (await this.sources.ofProject(project_id!, signal)) ?? (await this.sources.withoutReports(project_id!));
   }
 
-  private maker(): DocumentMaker {
-    return { version: API_VERSION, url: this.links.web('').replace(/\/$/, ''), now: this.clock.now() };
+  private documentMaker(): DocumentMaker {
+    return { version: API_VERSION, url: this.links.webUrl('').replace(/\/$/, ''), now: this.clock.now() };
   }
 }
 
@@ -77,10 +84,10 @@ const MIN_CHUNK = 32 * 1024;
 
 /** Joins short texts, so that the store gets few large chunks. */
 function textsAsBytes(texts: AsyncGenerator<string>): Readable {
-  return Readable.from(joined(texts), { objectMode: false });
+  return Readable.from(joinTexts(texts), { objectMode: false });
 }
 
-async function* joined(texts: AsyncGenerator<string>): AsyncGenerator<Buffer> {
+async function* joinTexts(texts: AsyncGenerator<string>): AsyncGenerator<Buffer> {
   let waiting = '';
   for await (const text of texts) {
     waiting += text;

@@ -23,12 +23,12 @@ export class GenerationJob {
 
   @Job(generateDependencyExport)
   async generate({ params, attempt, signal }: JobRun<typeof generateDependencyExport>): Promise<void> {
-    const row = await this.work.run((tx) => this.exports.begin(tx, params.export_id));
+    const row = await this.work.run((tx) => this.exports.beginExport(tx, params.export_id));
     if (!row) return;
     try {
-      const file = await this.contents.write(row, signal);
+      const file = await this.contents.writeExport(row, signal);
       await this.work.run(async (tx) => {
-        const finished = await this.exports.finish(tx, row.id, file);
+        const finished = await this.exports.finishExport(tx, row.id, file);
         if (finished) tx.emit(finishedEvent(finished));
       });
     } catch (error) {

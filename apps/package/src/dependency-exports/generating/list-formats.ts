@@ -5,7 +5,7 @@ import type { DependencySource, SourceReport } from './dependency-sources';
 import { shownLicense } from './spdx-licenses';
 
 /** A component with the place where it was found. */
-interface Found {
+interface ReportedOccurrence {
   readonly source: DependencySource;
   readonly report: SourceReport;
   readonly occurrence: Occurrence;
@@ -21,16 +21,16 @@ const CSV_COLUMNS = [
 /** Writes the list of a project as one JSON object. */
 export async function* dependencyList(sources: Sources, components: ComponentsQueries): AsyncGenerator<string> {
   let count = 0;
-  for await (const found of occurrencesIn(sources, components))
-    yield (count++ === 0 ? '{"dependencies":[' : ',') + JSON.stringify(dependencyOf(found));
+  for await (const found of listOccurrences(sources, components))
+    yield (count++ === 0 ? '{"dependencies":[' : ',') + JSON.stringify(toDependency(found));
   yield `${count === 0 ? '{"dependencies":[' : ''}],"report":{"status":"${count === 0 ? 'no_dependencies' : 'ok'}"}}`;
 }
 
 /** Writes a flat list, one object a line. */
 export async function* jsonArray(sources: Sources, components: ComponentsQueries): AsyncGenerator<string> {
   let isEmpty = true;
-  for await (const found of occurrencesIn(sources, components)) {
-    const { name, packager, version, licenses, location } = dependencyOf(found);
+  for await (const found of listOccurrences(sources, components)) {
+    const { name, packager, version, licenses, location } = toDependency(found);
     yield `${isEmpty ? '[' : ',\n'}${JSON.stringify({ name, packager, version, licenses, location })}`;
     isEmpty = false;
   }
@@ -38,23 +38,23 @@ export async function* jsonArray(sources: Sources, components: ComponentsQueries
 }
 
 /** Writes comma-separated values. Cells that a spreadsheet would calculate get an apostrophe in front. */
-export function csv(sources: Sources, components: ComponentsQueries): Readable {
+export function writeCsv(sources: Sources, components: ComponentsQueries): Readable {
   const writer = stringify({ header: true, columns: CSV_COLUMNS, escape_formulas: true });
   // Errors reach the reader of the last stream.
-  return pipeline(Readable.from(rowsOf(sources, components)), writer, () => undefined);
+  return pipeline(Readable.from(listRows(sources, components)), writer, () => undefined);
 }
 
-async function* rowsOf(sources: Sources, components: ComponentsQueries): AsyncGenerator<string[]> {
-  for await (const found of occurrencesIn(sources, components)) yield cellsOf(found);
+async function* listRows(sources: Sources, components: ComponentsQueries): AsyncGenerator<string[]> {
+  for await (const found of listOccurrences(sources, components)) yield toCells(found);
 }
 
-async function* occurrencesIn(sources: Sources, components: ComponentsQueries): AsyncGenerator<Found> {
+async function* listOccurrences(sources: Sources, components: ComponentsQueries): AsyncGenerator<ReportedOccurrence> {
   for await (const source of sources)
     for (const report of source.reports)
       for await (const occurrence of components.ofReport(report.id)) yield { source, report, occurrence };
 }
 
-function dependencyOf({ source, report, occurrence }: Found) {
+function toDependency({ source, report, occurrence }: ReportedOccurrence) {
   const { id, name, version, ancestors } = occurrence;
   return {
     ...{ name, packager: report.packager ?? occurrence.packager, version, occurrence_id: id },
@@ -70,7 +70,7 @@ function dependencyOf({ source, report, occurrence }: Found) {
   };
 }
 
-function cellsOf({ source, report, occurrence }: Found): string[] {
+function toCells({ source, report, occurrence }: ReportedOccurrence): string[] {
   const { name, version, packager, licenses } = occurrence;
   const identifiers = licenses.flatMap(({ spdx }) => spdx ?? []).join('; ');
   const location = blobPath(source, report) ?? '';

@@ -27,7 +27,7 @@ export class ArtifactsController {
     fails: [400, 401, 403, 404],
   })
   async create({ params, viewer, body }: StreamedCall<CreateArtifact>): Promise<void> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { id: jobId, ...query } = params;
     await this.intake.storeReport({ jobId, body, query, job: viewer.job });
   }

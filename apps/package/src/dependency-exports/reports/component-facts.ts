@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { PackageURL } from 'packageurl-js';
 import spdxLicenses from 'spdx-license-list';
 import type { ComponentLicense } from './dependency-component.entity';
-import { fieldIn, listIn, textIn } from './cyclonedx-shape';
+import { readField, readList, readText } from './cyclonedx-shape';
 import { InvalidDocument } from './json-picker';
-import type { Kept } from './json-picker';
+import type { PickedValue } from './json-picker';
 
 /** A component as it is stored. */
 export interface ComponentFacts {
@@ -32,22 +32,22 @@ const MAX_LICENSE = 255;
 const MAX_NAME = 255;
 
 /** Returns the facts about a component of a document. Errors: InvalidDocument without a name, and for a long one. */
-export function componentFacts(component: Kept): ComponentFacts {
-  const written = textIn(component, 'name');
+export function componentFacts(component: PickedValue): ComponentFacts {
+  const written = readText(component, 'name');
   if (written === null) throw new InvalidDocument('a component has no name');
-  const url = purlIn(component);
-  const group = textIn(component, 'group') ?? url?.namespace ?? null;
+  const url = parsePurl(component);
+  const group = readText(component, 'group') ?? url?.namespace ?? null;
   const name = group === null || written.startsWith(`${group}/`) ? written : `${group}/${written}`;
-  const version = textIn(component, 'version') ?? url?.version ?? null;
+  const version = readText(component, 'version') ?? url?.version ?? null;
   if (name.length > MAX_NAME || (version ?? '').length > MAX_NAME)
     throw new InvalidDocument(`a name or version of a component is longer than ${MAX_NAME} characters`);
-  const purl = url && textIn(component, 'purl');
-  const type = textIn(component, 'type');
+  const purl = url && readText(component, 'purl');
+  const type = readText(component, 'type');
   return {
-    ...{ ref: purl ?? uuidOf(name, version), name, version, purl },
+    ...{ ref: purl ?? nameUuid(name, version), name, version, purl },
     component_type: type !== null && TYPES.has(type) ? type : 'library',
     packager: url ? (PACKAGERS[url.type] ?? url.type) : null,
-    licenses: licensesIn(component),
+    licenses: parseLicenses(component),
   };
 }
 
@@ -58,8 +58,8 @@ interface PackageUrlFacts {
 }
 
 /** Returns the package URL of a component; null without a valid one. */
-function purlIn(component: Kept): PackageUrlFacts | null {
-  const purl = textIn(component, 'purl');
+function parsePurl(component: PickedValue): PackageUrlFacts | null {
+  const purl = readText(component, 'purl');
   if (purl === null || Buffer.byteLength(purl) > MAX_REF_BYTES) return null;
   try {
     const { type, namespace, version } = PackageURL.fromString(purl) as unknown as Record<string, string | undefined>;
@@ -70,17 +70,17 @@ function purlIn(component: Kept): PackageUrlFacts | null {
 }
 
 /** Returns the licenses of a component. Values that name none are left out. */
-function licensesIn(component: Kept): readonly ComponentLicense[] {
-  return listIn(component, 'licenses').flatMap((choice): ComponentLicense[] => {
-    const license = fieldIn(choice, 'license');
-    const named = textIn(license, 'id') ?? textIn(choice, 'expression') ?? textIn(license, 'name');
+function parseLicenses(component: PickedValue): readonly ComponentLicense[] {
+  return readList(component, 'licenses').flatMap((choice): ComponentLicense[] => {
+    const license = readField(choice, 'license');
+    const named = readText(license, 'id') ?? readText(choice, 'expression') ?? readText(license, 'name');
     if (named === null || named.length > MAX_LICENSE) return [];
     return [Object.hasOwn(spdxLicenses, named) ? { spdx: named, name: null } : { spdx: null, name: named }];
   });
 }
 
 /** Returns a UUID (version 8) that a name and version always give. Shape: `urn:uuid:` and lower-case digits. */
-function uuidOf(name: string, version: string | null): string {
+function nameUuid(name: string, version: string | null): string {
   const hex = createHash('sha256')
     .update(JSON.stringify([name, version]))
     .digest('hex');

@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Tokenizer } from '@streamparser/json';
 import type { ComponentFacts } from './component-facts';
 import { componentFacts } from './component-facts';
-import { cycloneDxShape, fieldIn, listIn, textIn } from './cyclonedx-shape';
+import { cycloneDxShape, readField, readList, readText } from './cyclonedx-shape';
 import { DependencyGraph } from './dependency-graph';
 import type { ReportProperty, ReportTool } from './dependency-report.entity';
 import { InvalidDocument, JsonPicker } from './json-picker';
-import type { Kept } from './json-picker';
+import type { PickedValue } from './json-picker';
 
 /** A component with its place in the document, from 0. */
-export interface PlacedComponent extends ComponentFacts {
+export interface NumberedComponent extends ComponentFacts {
   readonly position: number;
 }
 
@@ -39,31 +39,31 @@ const PROPERTY = {
  */
 export async function readCycloneDx(
   body: Readable,
-  take: (components: readonly PlacedComponent[]) => Promise<void>,
+  take: (components: readonly NumberedComponent[]) => Promise<void>,
 ): Promise<DocumentFacts> {
   const graph = new DependencyGraph();
-  let waiting: PlacedComponent[] = [];
+  let waiting: NumberedComponent[] = [];
   let count = 0;
   const picker = new JsonPicker(cycloneDxShape, (name, item) => {
     if (name === 'dependency') return addEdges(graph, item);
     if (count >= MAX_COMPONENTS) throw new InvalidDocument(`it has more than ${MAX_COMPONENTS} components`);
     const position = count++;
-    graph.place(textIn(item, 'bom-ref'), position);
+    graph.placeComponent(readText(item, 'bom-ref'), position);
     waiting.push({ ...componentFacts(item), position });
   });
-  for await (const _ of tokensOf(body, picker)) {
+  for await (const _ of feedTokens(body, picker)) {
     while (waiting.length >= BATCH) await take(waiting.splice(0, BATCH));
   }
   if (waiting.length > 0) await take(waiting);
   waiting = [];
-  return factsOf(picker.end(), graph);
+  return documentFacts(picker.finish(), graph);
 }
 
 /** Feeds the document to the picker, and yields after each chunk. Other work gets a turn in between. */
-async function* tokensOf(body: Readable, picker: JsonPicker): AsyncGenerator<void> {
+async function* feedTokens(body: Readable, picker: JsonPicker): AsyncGenerator<void> {
   const tokenizer = new Tokenizer();
   const failures: Error[] = [];
-  tokenizer.onToken = ({ token, value }): void => picker.read(token, value);
+  tokenizer.onToken = ({ token, value }): void => picker.readToken(token, value);
   tokenizer.onError = (error): void => void failures.push(error);
   const check = (): void => {
     const [failure] = failures;
@@ -79,39 +79,39 @@ async function* tokensOf(body: Readable, picker: JsonPicker): AsyncGenerator<voi
   check();
 }
 
-function addEdges(graph: DependencyGraph, dependency: Kept): void {
-  const ref = textIn(dependency, 'ref');
+function addEdges(graph: DependencyGraph, dependency: PickedValue): void {
+  const ref = readText(dependency, 'ref');
   if (ref === null) return;
-  for (const child of listIn(dependency, 'dependsOn')) if (typeof child === 'string') graph.connect(ref, child);
+  for (const child of readList(dependency, 'dependsOn')) if (typeof child === 'string') graph.addEdge(ref, child);
 }
 
-function factsOf(document: Kept, graph: DependencyGraph): DocumentFacts {
-  if (textIn(document, 'bomFormat') !== 'CycloneDX') throw new InvalidDocument('its bomFormat is not CycloneDX');
-  const version = textIn(document, 'specVersion');
+function documentFacts(document: PickedValue, graph: DependencyGraph): DocumentFacts {
+  if (readText(document, 'bomFormat') !== 'CycloneDX') throw new InvalidDocument('its bomFormat is not CycloneDX');
+  const version = readText(document, 'specVersion');
   if (version === null || !VERSIONS.includes(version))
     throw new InvalidDocument(`its specVersion ${version ?? ''} is not one of ${VERSIONS.join(', ')}`);
-  const metadata = fieldIn(document, 'metadata');
-  graph.setRoot(textIn(fieldIn(metadata, 'component'), 'bom-ref'));
-  const properties = listIn(metadata, 'properties').flatMap((property): ReportProperty[] => {
-    const name = textIn(property, 'name');
-    return name === null ? [] : [{ name, value: textIn(property, 'value') ?? '' }];
+  const metadata = readField(document, 'metadata');
+  graph.setRoot(readText(readField(metadata, 'component'), 'bom-ref'));
+  const properties = readList(metadata, 'properties').flatMap((property): ReportProperty[] => {
+    const name = readText(property, 'name');
+    return name === null ? [] : [{ name, value: readText(property, 'value') ?? '' }];
   });
   const propertyNamed = (name: RegExp): string | null => properties.find((one) => name.test(one.name))?.value || null;
   return {
     inputFile: propertyNamed(PROPERTY.inputFile),
     packager: propertyNamed(PROPERTY.packager),
-    tools: toolsIn(metadata),
+    tools: parseTools(metadata),
     ...{ properties, graph },
   };
 }
 
 /** Tools are an array up to 1.4, and an object of components and services from 1.5 on. */
-function toolsIn(metadata: Kept | undefined): readonly ReportTool[] {
-  const tools = fieldIn(metadata, 'tools');
-  const written = Array.isArray(tools) ? tools : [...listIn(tools, 'components'), ...listIn(tools, 'services')];
+function parseTools(metadata: PickedValue | undefined): readonly ReportTool[] {
+  const tools = readField(metadata, 'tools');
+  const written = Array.isArray(tools) ? tools : [...readList(tools, 'components'), ...readList(tools, 'services')];
   return written.map((tool) => ({
-    vendor: textIn(tool, 'vendor') ?? textIn(tool, 'publisher') ?? textIn(tool, 'group'),
-    name: textIn(tool, 'name'),
-    version: textIn(tool, 'version'),
+    vendor: readText(tool, 'vendor') ?? readText(tool, 'publisher') ?? readText(tool, 'group'),
+    name: readText(tool, 'name'),
+    version: readText(tool, 'version'),
   }));
 }

@@ -1,12 +1,12 @@
-import type { Kept, KeptObject, Shape } from './json-picker';
+import type { PickedValue, PickedObject, PickedShape } from './json-picker';
 
 /** The parts of a CycloneDX document that Rookery reads. Source: reference packages-and-admin 6.4. */
 
-const text: Shape = { scalar: 'strict' };
+const text: PickedShape = { scalar: 'strict' };
 /** Values of licenses come in any form, and complete license texts among them. */
-const licenseText: Shape = { scalar: 'lenient' };
-const object = (fields: Readonly<Record<string, Shape>>): Shape => ({ fields: () => fields });
-const list = (of: Shape, most: number): Shape => ({ items: { of, most } });
+const licenseText: PickedShape = { scalar: 'lenient' };
+const object = (fields: Readonly<Record<string, PickedShape>>): PickedShape => ({ fields: () => fields });
+const list = (of: PickedShape, most: number): PickedShape => ({ items: { of, most } });
 
 const MAX_TOOLS = 100;
 const MAX_PROPERTIES = 100;
@@ -16,14 +16,14 @@ const tool = object({ vendor: text, name: text, version: text, group: text, publ
 const tools = list(tool, MAX_TOOLS);
 const license = object({ license: object({ id: licenseText, name: licenseText }), expression: licenseText });
 
-const component: Shape = {
+const component: PickedShape = {
   fields: () => ({
     ...{ type: text, group: text, name: text, version: text, purl: text, 'bom-ref': text },
     licenses: list(license, MAX_LICENSES),
     components,
   }),
 };
-const components: Shape = { items: { of: component, emit: 'component' } };
+const components: PickedShape = { items: { of: component, emit: 'component' } };
 
 const metadata = object({
   // An array up to 1.4, an object from 1.5 on.
@@ -32,28 +32,28 @@ const metadata = object({
   properties: list(object({ name: text, value: licenseText }), MAX_PROPERTIES),
 });
 
-export const cycloneDxShape: Shape = object({
+export const cycloneDxShape: PickedShape = object({
   ...{ bomFormat: text, specVersion: text, metadata, components },
   dependencies: { items: { of: object({ ref: text, dependsOn: { items: { of: text } } }), emit: 'dependency' } },
 });
 
 /** Returns a field of a kept object. */
-export function fieldIn(value: Kept | undefined, name: string): Kept | undefined {
+export function readField(value: PickedValue | undefined, name: string): PickedValue | undefined {
   return isObject(value) ? value[name] : undefined;
 }
 
 /** Returns a text of a kept object; null for an empty one, and for any other value. */
-export function textIn(value: Kept | undefined, name: string): string | null {
-  const found = fieldIn(value, name);
+export function readText(value: PickedValue | undefined, name: string): string | null {
+  const found = readField(value, name);
   return typeof found === 'string' && found !== '' ? found : null;
 }
 
 /** Returns a list of a kept object; empty for any other value. */
-export function listIn(value: Kept | undefined, name: string): readonly Kept[] {
-  const found = fieldIn(value, name);
+export function readList(value: PickedValue | undefined, name: string): readonly PickedValue[] {
+  const found = readField(value, name);
   return Array.isArray(found) ? found : [];
 }
 
-function isObject(value: Kept | undefined): value is KeptObject {
+function isObject(value: PickedValue | undefined): value is PickedObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

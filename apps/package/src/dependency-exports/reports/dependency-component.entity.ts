@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { DependencyReport } from './dependency-report.entity';
 
-/** A license as a document declares it. Shape: one of the two is null. */
+/** A license as a document declares it. One of the two is null. */
 export interface ComponentLicense {
   readonly spdx: string | null;
   readonly name: string | null;

@@ -1,7 +1,7 @@
 import { InvalidDocument } from './json-picker';
 
 /** Dependents of a component. Shape: positions of components; `isTopLevel` if the described application is one. */
-export interface Dependents {
+export interface ComponentParents {
   readonly position: number;
   readonly is_top_level: boolean;
   readonly parents: readonly number[];
@@ -23,23 +23,23 @@ export class DependencyGraph {
   private root: number | null = null;
 
   /** Names the component at a position. Of two components with one name the first counts. */
-  place(ref: string | null, position: number): void {
+  placeComponent(ref: string | null, position: number): void {
     if (ref === null) return;
-    const number = this.numberOf(ref);
+    const number = this.vertexNumber(ref);
     if (!this.positions.has(number)) this.positions.set(number, position);
   }
 
   setRoot(ref: string | null): void {
-    this.root = ref === null ? null : this.numberOf(ref);
+    this.root = ref === null ? null : this.vertexNumber(ref);
   }
 
-  connect(from: string, to: string): void {
+  addEdge(from: string, to: string): void {
     if (this.edges.length >= 2 * MAX_EDGES) throw new InvalidDocument(`it has more than ${MAX_EDGES} dependencies`);
-    this.edges.push(this.numberOf(from), this.numberOf(to));
+    this.edges.push(this.vertexNumber(from), this.vertexNumber(to));
   }
 
   /** Returns the components that have dependents. */
-  listDependents(): readonly Dependents[] {
+  listDependents(): readonly ComponentParents[] {
     const found = new Map<number, { position: number; is_top_level: boolean; parents: number[] }>();
     for (let at = 0; at < this.edges.length; at += 2) {
       const [from, to] = [this.edges[at]!, this.edges[at + 1]!];
@@ -54,7 +54,7 @@ export class DependencyGraph {
     return [...found.values()];
   }
 
-  private numberOf(ref: string): number {
+  private vertexNumber(ref: string): number {
     const known = this.numbers.get(ref);
     if (known !== undefined) return known;
     const number = this.numbers.size;

@@ -1,15 +1,15 @@
 import { TokenType } from '@streamparser/json';
 
 /** The parts of a JSON document that are kept; all others are checked and skipped. */
-export interface Shape {
+export interface PickedShape {
   /** Keeps texts, numbers, booleans and null. `lenient` skips texts that are too long instead of refusing them. */
   readonly scalar?: 'strict' | 'lenient';
   /** Fields of an object that are kept. A function, so that shapes may contain themselves. */
-  readonly fields?: () => Readonly<Record<string, Shape>>;
+  readonly fields?: () => Readonly<Record<string, PickedShape>>;
   readonly items?: ItemsShape;
 }
 interface ItemsShape {
-  readonly of: Shape;
+  readonly of: PickedShape;
   /** Further items are skipped. */
   readonly most?: number;
   /** Hands each item over by this name instead of keeping it. */
@@ -17,9 +17,9 @@ interface ItemsShape {
 }
 
 /** Kept values: objects without a prototype, arrays and scalars. */
-export type Kept = string | number | boolean | null | Kept[] | KeptObject;
-export interface KeptObject {
-  readonly [name: string]: Kept | undefined;
+export type PickedValue = string | number | boolean | null | PickedValue[] | PickedObject;
+export interface PickedObject {
+  readonly [name: string]: PickedValue | undefined;
 }
 
 /** The document is no JSON, or beyond a bound. Shape: the message is a phrase without names of files. */
@@ -30,14 +30,14 @@ const MAX_DEPTH = 64;
 const MAX_TEXT = 8192;
 const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
-type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'comma' | 'end';
+type ExpectedToken = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'comma' | 'end';
 
-interface Frame {
-  readonly shape: Shape | null;
+interface OpenContainer {
+  readonly shape: PickedShape | null;
   /** Set for an array. */
-  readonly list: Kept[] | null;
+  readonly list: PickedValue[] | null;
   /** Set for an object. */
-  readonly object: Record<string, Kept> | null;
+  readonly object: Record<string, PickedValue> | null;
   /** Every key of an object so far. */
   readonly keys: Set<string>;
   key: string;
@@ -47,26 +47,26 @@ interface Frame {
 /**
  * Collects the kept parts of a JSON document from its tokens, and checks its grammar. Items that are handed over are not
  * held, so that memory depends on one item and not on the document.
- * Errors, of `read` and `end`: InvalidDocument. Source: reference packages-and-admin 6.4.
+ * Errors, of `readToken` and `finish`: InvalidDocument. Source: reference packages-and-admin 6.4.
  */
 export class JsonPicker {
-  private readonly frames: Frame[] = [];
-  private expected: Expected = 'value';
-  private result: Kept | undefined;
+  private readonly frames: OpenContainer[] = [];
+  private expected: ExpectedToken = 'value';
+  private result: PickedValue | undefined;
 
   constructor(
-    private readonly root: Shape,
-    private readonly emit: (name: string, item: Kept) => void,
+    private readonly root: PickedShape,
+    private readonly emit: (name: string, item: PickedValue) => void,
   ) {}
 
-  read(token: TokenType, value: unknown): void {
+  readToken(token: TokenType, value: unknown): void {
     switch (token) {
       case TokenType.LEFT_BRACE:
       case TokenType.LEFT_BRACKET:
-        return this.open(token === TokenType.LEFT_BRACKET);
+        return this.openFrame(token === TokenType.LEFT_BRACKET);
       case TokenType.RIGHT_BRACE:
       case TokenType.RIGHT_BRACKET:
-        return this.close(token === TokenType.RIGHT_BRACKET);
+        return this.closeFrame(token === TokenType.RIGHT_BRACKET);
       case TokenType.COLON:
         if (this.expected !== 'colon') throw notJson();
         this.expected = 'value';
@@ -76,38 +76,38 @@ export class JsonPicker {
         this.expected = this.frames.at(-1)!.list ? 'value' : 'key';
         return;
       default:
-        return this.expected === 'key' || this.expected === 'first key' ? this.name(value) : this.scalar(value);
+        return this.expected === 'key' || this.expected === 'first key' ? this.readName(value) : this.readScalar(value);
     }
   }
 
   /** Returns the kept parts of the document after its last token. */
-  end(): Kept {
+  finish(): PickedValue {
     if (this.expected !== 'end' || this.result === undefined) throw notJson();
     return this.result;
   }
 
-  private open(isArray: boolean): void {
+  private openFrame(isArray: boolean): void {
     const shape = this.shapeOfValue();
     if (this.frames.length >= MAX_DEPTH) throw new InvalidDocument(`it is nested deeper than ${MAX_DEPTH} levels`);
     const isKept = isArray ? shape?.items !== undefined : shape?.fields !== undefined;
     this.frames.push({
       shape: isKept ? shape : null,
       list: isArray ? [] : null,
-      object: isArray ? null : (Object.create(null) as Record<string, Kept>),
+      object: isArray ? null : (Object.create(null) as Record<string, PickedValue>),
       ...{ keys: new Set(), key: '', count: 0 },
     });
     this.expected = isArray ? 'first value' : 'first key';
   }
 
-  private close(isArray: boolean): void {
+  private closeFrame(isArray: boolean): void {
     const frame = this.frames.at(-1);
     const mayClose = this.expected === 'comma' || this.expected === (isArray ? 'first value' : 'first key');
     if (!frame || !mayClose || isArray !== (frame.list !== null)) throw notJson();
     this.frames.pop();
-    this.put(frame.shape ? (frame.list ?? frame.object!) : undefined);
+    this.putValue(frame.shape ? (frame.list ?? frame.object!) : undefined);
   }
 
-  private name(value: unknown): void {
+  private readName(value: unknown): void {
     const { keys } = this.frames.at(-1)!;
     if (typeof value !== 'string') throw notJson();
     if (value.length > MAX_TEXT) throw tooLong();
@@ -118,28 +118,28 @@ export class JsonPicker {
     this.expected = 'colon';
   }
 
-  private scalar(value: unknown): void {
+  private readScalar(value: unknown): void {
     const wanted = this.shapeOfValue()?.scalar;
-    if (wanted === undefined) return this.put(undefined);
-    if (typeof value !== 'string') return this.put(value as Kept);
-    if (value.length <= MAX_TEXT) return this.put(storable(value));
+    if (wanted === undefined) return this.putValue(undefined);
+    if (typeof value !== 'string') return this.putValue(value as PickedValue);
+    if (value.length <= MAX_TEXT) return this.putValue(storableText(value));
     if (wanted === 'strict') throw tooLong();
-    this.put(undefined);
+    this.putValue(undefined);
   }
 
   /** Returns the shape of the value that begins; null if it is skipped. */
-  private shapeOfValue(): Shape | null {
+  private shapeOfValue(): PickedShape | null {
     if (this.expected !== 'value' && this.expected !== 'first value') throw notJson();
     const frame = this.frames.at(-1);
     if (!frame) return this.root;
     const { shape, list, key, count } = frame;
-    if (!list) return fieldOf(shape, key);
+    if (!list) return fieldShape(shape, key);
     const items = shape?.items;
     return items && count < (items.most ?? Infinity) ? items.of : null;
   }
 
   /** Adds a completely read value to its parent. Shape: undefined for a skipped value, which is not added. */
-  private put(value: Kept | undefined): void {
+  private putValue(value: PickedValue | undefined): void {
     const frame = this.frames.at(-1);
     this.expected = frame ? 'comma' : 'end';
     if (!frame) {
@@ -155,13 +155,13 @@ export class JsonPicker {
   }
 }
 
-function fieldOf(shape: Shape | null, key: string): Shape | null {
+function fieldShape(shape: PickedShape | null, key: string): PickedShape | null {
   const fields = shape?.fields?.();
   return fields && Object.hasOwn(fields, key) ? fields[key]! : null;
 }
 
 /** PostgreSQL stores neither NUL nor halves of surrogate pairs. */
-function storable(text: string): string {
+function storableText(text: string): string {
   return Buffer.from(text.replaceAll('\0', '')).toString();
 }
 

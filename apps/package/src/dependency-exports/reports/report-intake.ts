@@ -36,8 +36,8 @@ export interface ReportUpload {
   readonly query: Readonly<Partial<Record<Field, string>>>;
 }
 /** A token as a parameter, or the job whose token was the credential of the request. */
-type Proof = string | { readonly id: number };
-type Content = { readonly fileName: string; readonly file: StoredFile };
+type JobProof = string | { readonly id: number };
+type ReportContent = { readonly fileName: string; readonly file: StoredFile };
 
 const OF_JOB = statement<{ job: number; name: string }, { sha256: string | null; count: number }>(
   'dependency_reports_of_job',
@@ -78,39 +78,39 @@ export class ReportIntake {
    */
   async storeReport({ jobId, body, query, job }: ReportUpload): Promise<void> {
     const textOf = (fields: ReadonlyMap<Field, string>, name: Field): string => query[name] ?? fields.get(name) ?? '';
-    const store = async ({ source, fileName, fields }: ContentPart<Field>): Promise<Content> => {
-      await this.authorize(jobId, job ?? textOf(fields, 'token'));
-      return { fileName, file: await this.store(source, textOf(fields, 'artifact_format')) };
+    const store = async ({ source, fileName, fields }: ContentPart<Field>): Promise<ReportContent> => {
+      await this.authorizeJob(jobId, job ?? textOf(fields, 'token'));
+      return { fileName, file: await this.storeInflated(source, textOf(fields, 'artifact_format')) };
     };
     const { fields, content } = await readUploadForm(body, { fields: FIELDS, file: 'file' }, store);
     const token = job ?? textOf(fields, 'token');
-    await this.authorize(jobId, token);
-    const problems = problemsOf(content, textOf(fields, 'artifact_type'), textOf(fields, 'artifact_format'));
+    await this.authorizeJob(jobId, token);
+    const problems = findProblems(content, textOf(fields, 'artifact_type'), textOf(fields, 'artifact_format'));
     if (problems.length > 0) throw new InvalidParameters(problems);
-    await this.work.run((tx) => this.add(tx, jobId, token, content!));
+    await this.work.run((tx) => this.addReport(tx, jobId, token, content!));
   }
 
   /** Returns the running job of a token. Errors: Unauthorized; Forbidden. */
-  private async authorize(jobId: number, token: Proof): Promise<void> {
+  private async authorizeJob(jobId: number, token: JobProof): Promise<void> {
     const { project_id: projectId, user_id: userId } = await this.findRunningJob(jobId, token);
-    if (!(await this.users.projectFor(projectId, userId))?.canRun) throw new Forbidden();
+    if (!(await this.users.findRunnableProject(projectId, userId))?.canRun) throw new Forbidden();
   }
 
-  private async findRunningJob(jobId: number, token: Proof, tx?: Tx): Promise<TokenJob> {
+  private async findRunningJob(jobId: number, token: JobProof, tx?: Tx): Promise<TokenJob> {
     const job =
       typeof token === 'string'
         ? await this.tokens.findJobInAnyState(token, tx)
-        : await this.tokens.runningBy(token, tx);
+        : await this.tokens.findRunningJob(token, tx);
     if (job?.id !== jobId || !job.is_running) throw new Unauthorized();
     return job;
   }
 
   /** Stores the document inflated, so that the limit of its size counts. */
-  private async store(source: Readable, format: string): Promise<StoredFile> {
+  private async storeInflated(source: Readable, format: string): Promise<StoredFile> {
     // Errors reach the reader of the last stream.
     const content = format === 'gzip' ? pipeline(source, createGunzip(), () => undefined) : source;
     try {
-      return await this.files.store(content, MAX_REPORT_BYTES);
+      return await this.files.storeFile(content, MAX_REPORT_BYTES);
     } catch (error) {
       if (error instanceof Refused) throw new TooLarge();
       if (isGzipError(error)) throw new InvalidParameters(['file is invalid']);
@@ -119,9 +119,9 @@ export class ReportIntake {
   }
 
   /** The lock of the pipeline orders this write and the end of the job. */
-  private async add(tx: Tx, jobId: number, token: Proof, { fileName, file }: Content): Promise<void> {
+  private async addReport(tx: Tx, jobId: number, token: JobProof, { fileName, file }: ReportContent): Promise<void> {
     const { project_id: project, pipeline_id: pipelineId } = await this.findRunningJob(jobId, token, tx);
-    await this.pipelines.lock(tx, pipelineId, project);
+    await this.pipelines.lockPipeline(tx, pipelineId, project);
     await this.findRunningJob(jobId, token, tx);
     const [present] = await tx.run(OF_JOB, { job: jobId, name: fileName });
     if (present!.sha256 === file.sha256) return;
@@ -134,7 +134,7 @@ export class ReportIntake {
   }
 }
 
-function problemsOf(content: Content | null, type: string, format: string): string[] {
+function findProblems(content: ReportContent | null, type: string, format: string): string[] {
   if (content === null) return ['file is missing'];
   return [
     ...(type === 'cyclonedx' ? [] : ['artifact_type does not have a valid value']),

@@ -67,7 +67,7 @@ export class ReportReading {
   /** Reads a pending report and stores its components. A second caller waits for the first. Errors: Unavailable. */
   async readReport(id: number, signal: AbortSignal): Promise<void> {
     try {
-      await this.work.run((tx) => this.readIn(tx, id, signal));
+      await this.work.run((tx) => this.readInTransaction(tx, id, signal));
     } catch (error) {
       if (!(error instanceof InvalidDocument)) throw error;
       await this.work.run((tx) => tx.run(SET_INVALID, { id, problem: error.message }));
@@ -79,7 +79,7 @@ export class ReportReading {
     for (const { id } of await this.database.run(PENDING, { pipelines })) await this.readReport(id, signal);
   }
 
-  private async readIn(tx: Tx, id: number, signal: AbortSignal): Promise<void> {
+  private async readInTransaction(tx: Tx, id: number, signal: AbortSignal): Promise<void> {
     // Another process may be reading the document, which takes longer than a statement usually may.
     await tx.allowLongStatements();
     const [report] = await tx.run(LOCK, { id });
@@ -92,14 +92,14 @@ export class ReportReading {
       const facts = await readCycloneDx(body, async (components) => {
         await tx.run(ADD_COMPONENTS, { report: id, rows: JSON.stringify(components) });
       });
-      await this.finish(tx, id, facts);
+      await this.finishReport(tx, id, facts);
     } finally {
       signal.removeEventListener('abort', abort);
       body.destroy();
     }
   }
 
-  private async finish(tx: Tx, id: number, facts: DocumentFacts): Promise<void> {
+  private async finishReport(tx: Tx, id: number, facts: DocumentFacts): Promise<void> {
     const dependents = facts.graph.listDependents();
     for (let at = 0; at < dependents.length; at += BATCH)
       await tx.run(SET_DEPENDENTS, { report: id, rows: JSON.stringify(dependents.slice(at, at + BATCH)) });

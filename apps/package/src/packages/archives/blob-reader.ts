@@ -18,7 +18,7 @@ export class BlobReader extends RandomAccessReader {
   }
 
   override read(buffer: Buffer, offset: number, length: number, position: number, done: (error: Error | null) => void) {
-    this.loaded(position, length).then(
+    this.loadRange(position, length).then(
       (bytes) => {
         bytes.copy(buffer, offset);
         done(bytes.length < length ? new Error('unexpected end of the archive') : null);
@@ -27,7 +27,7 @@ export class BlobReader extends RandomAccessReader {
     );
   }
 
-  /** Shape: `end` is exclusive. */
+  /** `end` is exclusive. */
   override _readStreamForRange(start: number, end: number): Readable {
     const stream = new PassThrough();
     this.blobs
@@ -37,7 +37,7 @@ export class BlobReader extends RandomAccessReader {
     return stream;
   }
 
-  private async loaded(position: number, length: number): Promise<Buffer> {
+  private async loadRange(position: number, length: number): Promise<Buffer> {
     const { start, bytes } = this.window;
     const isIn = position >= start && position + length <= start + bytes.length;
     if (!isIn) {

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 
 /** The entry that is wanted from a tarball, and the bounds of the search. Units: bytes. */
-export interface WantedTarEntry {
+export interface TarEntryQuery {
   /** Matches the whole name of the entry. */
   readonly name: RegExp;
   readonly maxEntryBytes: number;
@@ -20,28 +20,28 @@ export interface WantedTarEntry {
 
 const GZIP_MAGIC = 0x1f8b;
 
-/** An archive beyond its bounds. Shape: `cause` is the error of the caller. */
+/** An archive beyond its bounds. `cause` is the error of the caller. */
 class BeyondBounds extends Error {}
 
 /**
  * Reads the first plain file of a tarball whose name matches, and no further. Returns null if the bytes are not a tarball
  * or have no such file. Nothing is written to a disk. Errors: `wanted.refusal`.
  */
-export async function readTarEntry(bytes: Readable, wanted: WantedTarEntry): Promise<Buffer | null> {
+export async function readTarEntry(bytes: Readable, wanted: TarEntryQuery): Promise<Buffer | null> {
   const entries = extract();
-  const closed = pipeline(bytes, (source: AsyncIterable<Buffer>) => inflated(source, wanted), entries);
+  const closed = pipeline(bytes, (source: AsyncIterable<Buffer>) => inflate(source, wanted), entries);
   closed.catch(() => undefined);
   let count = 0;
   try {
     for await (const entry of entries) {
-      if (++count > wanted.maxEntries) throw beyond(wanted);
+      if (++count > wanted.maxEntries) throw beyondBounds(wanted);
       const { name, type, size } = entry.header;
       if (type !== 'file' || !wanted.name.test(name)) {
         entry.resume();
         continue;
       }
-      if ((size ?? Infinity) > wanted.maxEntryBytes) throw beyond(wanted);
-      return await contentOf(entry as unknown as Readable);
+      if ((size ?? Infinity) > wanted.maxEntryBytes) throw beyondBounds(wanted);
+      return await readContent(entry as unknown as Readable);
     }
     return null;
   } catch (error) {
@@ -54,17 +54,17 @@ export async function readTarEntry(bytes: Readable, wanted: WantedTarEntry): Pro
   }
 }
 
-function beyond({ refusal }: WantedTarEntry): BeyondBounds {
+function beyondBounds({ refusal }: TarEntryQuery): BeyondBounds {
   return new BeyondBounds('archive beyond its bounds', { cause: refusal() });
 }
 
 /** The bytes of the archive. Errors: BeyondBounds. */
-async function* inflated(source: AsyncIterable<Buffer>, wanted: WantedTarEntry): AsyncGenerator<Buffer> {
+async function* inflate(source: AsyncIterable<Buffer>, wanted: TarEntryQuery): AsyncGenerator<Buffer> {
   const facts = { read: 0 };
-  const chunks = counted(source, facts);
+  const chunks = countBytes(source, facts);
   const { value: first } = await chunks.next();
   if (!first) return;
-  const whole = joined(first, chunks);
+  const whole = joinChunks(first, chunks);
   const isGzip = first.length >= 2 && first.readUInt16BE(0) === GZIP_MAGIC;
   if (!isGzip && wanted.isAlwaysGzip) return;
   if (!isGzip) return yield* whole;
@@ -74,12 +74,12 @@ async function* inflated(source: AsyncIterable<Buffer>, wanted: WantedTarEntry):
   let size = 0;
   for await (const chunk of gunzip as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > Math.max(wanted.freeInflatedBytes, wanted.maxRatio * facts.read)) throw beyond(wanted);
+    if (size > Math.max(wanted.freeInflatedBytes, wanted.maxRatio * facts.read)) throw beyondBounds(wanted);
     yield chunk;
   }
 }
 
-async function* counted(source: AsyncIterable<Buffer>, facts: { read: number }): AsyncGenerator<Buffer, undefined> {
+async function* countBytes(source: AsyncIterable<Buffer>, facts: { read: number }): AsyncGenerator<Buffer, undefined> {
   for await (const chunk of source) {
     facts.read += chunk.length;
     yield chunk;
@@ -87,12 +87,12 @@ async function* counted(source: AsyncIterable<Buffer>, facts: { read: number }):
   return undefined;
 }
 
-async function* joined(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* joinChunks(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
 }
 
-async function contentOf(entry: Readable): Promise<Buffer> {
+async function readContent(entry: Readable): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of entry as AsyncIterable<Buffer>) parts.push(part);
   return Buffer.concat(parts);

@@ -12,7 +12,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
  * or as many signs `=`, of which each attribute has one.
  */
 export function decodeXml(bytes: Buffer, document: string): string {
-  const text = decoded(bytes, document);
+  const text = decodeBytes(bytes, document);
   // A declaration of a type or an entity begins with `<!` and a letter; comments and CDATA sections do not.
   if (/<!(?!--|\[CDATA\[)/.test(text)) throw new Refused(`${document} declares a document type`);
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text)) throw new Refused(`${document} has control characters`);
@@ -32,8 +32,8 @@ export function unescapeXml(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name]!);
 }
 
-function decoded(bytes: Buffer, document: string): string {
-  const encoding = encodingOf(bytes);
+function decodeBytes(bytes: Buffer, document: string): string {
+  const encoding = detectEncoding(bytes);
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
@@ -41,7 +41,7 @@ function decoded(bytes: Buffer, document: string): string {
   }
 }
 
-function encodingOf([first, second]: Buffer): string {
+function detectEncoding([first, second]: Buffer): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }

@@ -33,11 +33,11 @@ export class DownloadLog {
     @Inject(LOGGER) private readonly logger: Logger,
     shutdown: ShutdownOrder,
   ) {
-    shutdown.on('drain', 'downloads', () => this.flush());
+    shutdown.addStep('drain', 'downloads', () => this.flush());
   }
 
   /** Notes a download. Never fails. */
-  note(packageId: number): void {
+  noteDownload(packageId: number): void {
     this.noted.set(packageId, this.clock.now());
     const isFirst = !this.known.has(packageId);
     if (this.known.size > 100_000) this.known.clear();
@@ -50,10 +50,10 @@ export class DownloadLog {
   flush(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
-    return (this.writing = this.writing.then(() => runDetached(() => this.write())));
+    return (this.writing = this.writing.then(() => runDetached(() => this.writeTimes())));
   }
 
-  private async write(): Promise<void> {
+  private async writeTimes(): Promise<void> {
     const entries = [...this.noted].sort(([a], [b]) => a - b);
     this.noted.clear();
     try {

@@ -32,7 +32,7 @@ const IN_OTHER_PROJECT = statement<
 
 /** Lets publications of a name follow each other until the commit, so that two projects cannot both begin it. */
 export async function lockNameBelowRoot(tx: Tx, { project, type, name }: NameBelowRoot): Promise<void> {
-  await tx.run(LOCK, { key: `${type} ${rootOf(project)} ${nameKeyOf(type, name)}` });
+  await tx.run(LOCK, { key: `${type} ${rootNamespaceId(project)} ${nameKeyOf(type, name)}` });
 }
 
 /** Whether another project below the same top-level namespace has the name. */
@@ -40,10 +40,10 @@ export async function isInOtherProject(
   reads: SqlReader,
   { project, type, name, version }: NameBelowRoot,
 ): Promise<boolean> {
-  const asked = { project: project.id, root: rootOf(project), type, name: nameKeyOf(type, name) };
+  const asked = { project: project.id, root: rootNamespaceId(project), type, name: nameKeyOf(type, name) };
   return (await reads.run(IN_OTHER_PROJECT, { ...asked, version: version ?? null })).length > 0;
 }
 
-function rootOf({ namespace }: ProjectScope): number {
+function rootNamespaceId({ namespace }: ProjectScope): number {
   return namespace.traversalIds[0]!;
 }

@@ -4,16 +4,16 @@ import { nameKeyOf } from '../package-types';
 import type { PackageType } from '../package-types';
 
 /** A package name of a project, over all versions. */
-export interface NamedPackages {
+export interface PackageNameKey {
   readonly projectId: number;
   readonly type: PackageType;
   readonly name: string;
 }
 
-type Key = { readonly project: number; readonly type: string; readonly key: string; readonly now: Date };
+type IndexKeyParams = { readonly project: number; readonly type: string; readonly key: string; readonly now: Date };
 
 /** The row lock lasts until the commit, so changes of one name follow each other. */
-const RAISE = statement<Key, { generation: number }>(
+const RAISE = statement<IndexKeyParams, { generation: number }>(
   'package_indexes_raise',
   `insert into package_indexes (project_id, package_type, name_key, changed_at)
    values (:project::bigint, :type, :key, :now::timestamptz)
@@ -21,7 +21,7 @@ const RAISE = statement<Key, { generation: number }>(
      set generation = package_indexes.generation + 1, changed_at = :now::timestamptz
    returning generation`,
 );
-const RAISE_EXISTING = statement<Key, never>(
+const RAISE_EXISTING = statement<IndexKeyParams, never>(
   'package_indexes_raise_existing',
   `update package_indexes set generation = generation + 1, changed_at = :now::timestamptz
    where package_type = :type and name_key = :key and project_id = :project::bigint`,
@@ -31,16 +31,16 @@ const RAISE_EXISTING = statement<Key, never>(
  * Raises the generation of a name and locks it until the commit. Formats with documents call it first in every
  * transaction that changes what the documents show. Returns the new generation.
  */
-export async function raiseGeneration(tx: Tx, named: NamedPackages, now: Date): Promise<number> {
-  const [row] = await tx.run(RAISE, keyOf(named, now));
+export async function raiseGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<number> {
+  const [row] = await tx.run(RAISE, toKeyParams(named, now));
   return row!.generation;
 }
 
 /** Raises the generation of a name of any format. Has no effect for formats without documents. */
-export async function raiseExistingGeneration(tx: Tx, named: NamedPackages, now: Date): Promise<void> {
-  await tx.run(RAISE_EXISTING, keyOf(named, now));
+export async function raiseExistingGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<void> {
+  await tx.run(RAISE_EXISTING, toKeyParams(named, now));
 }
 
-function keyOf({ projectId: project, type, name }: NamedPackages, now: Date): Key {
+function toKeyParams({ projectId: project, type, name }: PackageNameKey, now: Date): IndexKeyParams {
   return { project, type, key: nameKeyOf(type, name), now };
 }

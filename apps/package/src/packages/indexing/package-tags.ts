@@ -1,7 +1,7 @@
 import { statement } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
 import { nameKeyOf } from '../package-types';
-import type { NamedPackages } from './package-index';
+import type { PackageNameKey } from './package-index';
 
 /** A tag as lists of packages show it. */
 export interface PackageTagRow {
@@ -31,13 +31,13 @@ const OF_PACKAGES = statement<{ packages: readonly number[] }, PackageTagRow>(
 );
 
 /** Lets a tag name a package. A tag of the same name moves. */
-export async function setTag(tx: Tx, named: NamedPackages, tag: string, packageId: number, now: Date): Promise<void> {
+export async function setTag(tx: Tx, named: PackageNameKey, tag: string, packageId: number, now: Date): Promise<void> {
   const { projectId: project, type, name } = named;
   await tx.run(SET, { package: packageId, project, type, key: nameKeyOf(type, name), name: tag, now });
 }
 
 /** Returns whether there was such a tag. */
-export async function removeTag(tx: Tx, { projectId, type, name }: NamedPackages, tag: string): Promise<boolean> {
+export async function removeTag(tx: Tx, { projectId, type, name }: PackageNameKey, tag: string): Promise<boolean> {
   const key = { project: projectId, type, key: nameKeyOf(type, name), name: tag };
   return (await tx.run(REMOVE, key)).length > 0;
 }

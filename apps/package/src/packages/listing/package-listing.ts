@@ -1,7 +1,7 @@
 import type { GroupPackageType, PackageStatus, PackageType } from '../package-types';
 
 /** Filters and order of a package list. Source: reference packages-and-admin 3.4. */
-interface Listing {
+interface PackageListing {
   readonly sort: 'asc' | 'desc';
   readonly package_name?: string;
   readonly package_version?: string;
@@ -9,12 +9,12 @@ interface Listing {
   readonly status?: PackageStatus;
 }
 
-export interface ProjectListing extends Listing {
+export interface ProjectListing extends PackageListing {
   readonly order_by: 'created_at' | 'name' | 'version' | 'type';
   readonly package_type?: PackageType;
 }
 
-export interface GroupListing extends Listing {
+export interface GroupListing extends PackageListing {
   readonly order_by: 'created_at' | 'name' | 'version' | 'type' | 'project_path';
   readonly package_type?: GroupPackageType;
   readonly exclude_subgroups: boolean;

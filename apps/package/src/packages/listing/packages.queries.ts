@@ -8,7 +8,7 @@ import type { Bind, Filters } from '@rookery/persistence';
 import { tagsOfPackages } from '../indexing/package-tags';
 import type { PackageTagRow } from '../indexing/package-tags';
 import { canDeletePackages } from '../packages.policy';
-import { LISTED_STATUSES, literals, PACKAGE_TYPES, SHOWN_STATUSES } from '../package-types';
+import { LISTED_STATUSES, toLiterals, PACKAGE_TYPES, SHOWN_STATUSES } from '../package-types';
 import type { PackageStatus, PackageType } from '../package-types';
 import type { FileListing, GroupListing, ProjectListing } from './package-listing';
 import { projectOfPackageLevelSql as levelSql, readablePackagesSql } from './readable-packages';
@@ -56,7 +56,7 @@ export interface PackageFileRow {
 type StoredRow = Omit<PackageRow, 'project_path' | 'can_delete' | 'tags'>;
 type GroupRow = Omit<PackageRow, 'tags'>;
 type PackageListing = ProjectListing | GroupListing;
-type AskedFilters = Pick<ProjectListing, 'package_type' | 'package_name' | 'package_version'>;
+type RequestedFilters = Pick<ProjectListing, 'package_type' | 'package_name' | 'package_version'>;
 
 const COLUMNS = `p.id, p.project_id, p.name, p.name_key, p.version, p.package_type, p.status, p.creator_id, p.created_at, p.updated_at,
   p.last_downloaded_at`;
@@ -65,17 +65,17 @@ const ORDER_BY = {
   created_at: 'p.created_at',
   name: 'p.name',
   version: 'p.version',
-  type: `array_position(array[${literals(PACKAGE_TYPES)}], p.package_type)`,
+  type: `array_position(array[${toLiterals(PACKAGE_TYPES)}], p.package_type)`,
   project_path: 'p.project_path',
 } as const;
 
 /** Packages of the project that a row of `scope` names. */
 const IN_SCOPE = '(select p.*, scope.path as project_path from packages p where p.project_id = scope.id) p';
 
-const FILTERS: Filters<AskedFilters> = {
+const FILTERS: Filters<RequestedFilters> = {
   package_type: (type, bind) => `p.package_type = ${bind(type)}`,
   package_name: (name, bind) =>
-    termsOf(name)
+    searchTerms(name)
       .map((term) => containsSql(['p.name'], bind(likePattern(term))))
       .join(' and ') || false,
   package_version: (version, bind) => `p.version = ${bind(version)}`,
@@ -91,7 +91,7 @@ const SIBLINGS = statement<{ id: number }, Omit<SiblingRow, 'tags'>>(
   'packages_siblings',
   `select p.id, p.version, p.created_at from packages own
    join packages p on p.project_id = own.project_id and p.package_type = own.package_type
-     and p.name_key = own.name_key and p.id <> own.id and p.status in (${literals(LISTED_STATUSES)})
+     and p.name_key = own.name_key and p.id <> own.id and p.status in (${toLiterals(LISTED_STATUSES)})
    where own.id = :id::bigint
    order by p.version, p.id limit 5000`,
 );
@@ -116,14 +116,14 @@ export class PackagesQueries {
       .where(versionCondition(asked))
       .narrow(FILTERS, asked)
       .orderBy([[ORDER_BY[asked.order_by], asked.sort]]);
-    const found = await query.page(this.database, page);
+    const found = await query.readPage(this.database, page);
     const rows = await this.withTags(found.rows);
     return { ...found, rows: rows.map((row) => inProject(row, project, viewer)) };
   }
 
   /** Packages of the projects in a group that the viewer may read packages of. */
   async ofGroup(group: GroupScope, viewer: Viewer, asked: GroupListing, page: PageRequest): Promise<Page<PackageRow>> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const query = new ListQuery<GroupRow>({
       name: 'group_packages',
       from: 'packages p',
@@ -145,7 +145,7 @@ export class PackagesQueries {
       .where(`p.package_type <> 'terraform_module'`)
       .narrow(FILTERS, asked)
       .orderBy([[ORDER_BY[asked.order_by], asked.sort]]);
-    const found = await query.fromEach([readableProjects(asked), IN_SCOPE]).page(this.database, page);
+    const found = await query.fromEach([readableProjects(asked), IN_SCOPE]).readPage(this.database, page);
     return { ...found, rows: await this.withTags(found.rows) };
   }
 
@@ -153,7 +153,7 @@ export class PackagesQueries {
    * One package with a status that the API shows. Errors: NotFound; for a package that failed, with the text
    * `Package not found` or that of `failedAs`.
    */
-  async one(
+  async findPackage(
     project: ProjectScope,
     viewer: Viewer,
     id: number,
@@ -166,16 +166,16 @@ export class PackagesQueries {
   }
 
   /** Other versions of a package, by version. */
-  async siblings(id: number): Promise<SiblingRow[]> {
+  async listSiblings(id: number): Promise<SiblingRow[]> {
     return this.withTags(await this.database.run(SIBLINGS, { id }));
   }
 
-  files(packageId: number, asked: FileListing, page: PageRequest): Promise<Page<PackageFileRow>> {
+  listFiles(packageId: number, asked: FileListing, page: PageRequest): Promise<Page<PackageFileRow>> {
     return new ListQuery<PackageFileRow>({ name: 'package_files', from: 'package_files f', columns: FILE_COLUMNS })
       .where((bind) => `f.package_id = ${bind(packageId, 'package')}`)
       .where('not f.is_pending_destruction')
       .orderBy([[`f.${asked.order_by}`, asked.sort]])
-      .page(this.database, page);
+      .readPage(this.database, page);
   }
 
   private async withTags<R extends { readonly id: number }>(
@@ -194,12 +194,12 @@ function inProject(row: StoredRow & Pick<PackageRow, 'tags'>, project: ProjectSc
 }
 
 /** Splits a search text at blanks and keeps phrases in double quotes together. */
-function termsOf(text: string): readonly string[] {
+function searchTerms(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, phrase, word]) => (phrase ?? word)!);
 }
 
 function statusCondition({ status }: PackageListing): string | ((bind: Bind) => string) {
-  if (status === undefined) return `p.status in (${literals(LISTED_STATUSES)})`;
+  if (status === undefined) return `p.status in (${toLiterals(LISTED_STATUSES)})`;
   return (bind) => `p.status = ${bind(status, 'status')}`;
 }
 
@@ -207,7 +207,7 @@ function versionCondition({ include_versionless: isComplete, package_version: ve
   return isComplete && version === undefined ? 'true' : 'p.version is not null';
 }
 
-/** Parameters of `readableProjects`. Shape: `below` are the traversal ids of the group. */
+/** Parameters of `readableProjects`. `below` are the traversal ids of the group. */
 export type ReadableProjectsParams = {
   readonly group: number;
   readonly below: readonly number[];

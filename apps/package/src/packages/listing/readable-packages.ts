@@ -2,9 +2,9 @@ import { projectLevelSql } from '@rookery/directory';
 import { ACCESS_LEVELS } from '@rookery/kernel';
 
 /**
- * Visibility of packages as SQL, for statements over several projects. Shape: `project` is the alias of the project and
- * `home` that of its namespace; the parameters are `:viewer`, `:isAdmin` and `:isExternal`.
- * Source: reference packages-and-admin 1.3, 3.4.
+ * Visibility of packages as SQL, for statements over several projects. `project` is the alias of the project and `home`
+ * that of its namespace; the parameters are `:viewer`, `:isAdmin` and `:isExternal`. Source: reference
+ * packages-and-admin 1.3, 3.4.
  */
 
 /** Level of the viewer in the project. */

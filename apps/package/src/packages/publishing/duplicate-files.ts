@@ -5,14 +5,14 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
 import { PackageSettingsService } from '../../package-settings/package-settings.service';
-import type { NamedPackage } from '../../package-settings/package-settings.service';
+import type { PackageName } from '../../package-settings/package-settings.service';
 import type { PackageFileRow } from '../listing/packages.queries';
 import type { StoredFile } from '../package-files';
 import { isRepetition, UploadReceipts } from './upload-receipts';
 import type { EarlierUpload } from './upload-receipts';
 
 /** A file of a package. Shape: `fileName` as it is stored. */
-export interface NamedFile extends NamedPackage {
+export interface NewPackageFile extends PackageName {
   readonly fileName: string;
 }
 
@@ -58,53 +58,53 @@ export class DuplicateFiles {
   ) {}
 
   /** Refuses an upload before its body is read, if no body could be accepted. Errors: Refused. */
-  async refuseEarly(project: ProjectScope, viewer: SignedInViewer, file: NamedFile): Promise<void> {
+  async refuseEarly(project: ProjectScope, viewer: SignedInViewer, file: NewPackageFile): Promise<void> {
     if (await this.areAllowed(project, file)) return;
-    const earlier = await this.find(this.database, project, file);
-    if (earlier && !isRepetition(earlier, earlier.sha256, viewer)) throw refusal();
+    const earlier = await this.findFile(this.database, project, file);
+    if (earlier && !isRepetition(earlier, earlier.sha256, viewer)) throw duplicateRefusal();
   }
 
   /** Adds a file in a transaction, or returns that of the upload which this one repeats. Errors: Refused. */
-  async publish(
+  async publishOnce(
     project: ProjectScope,
     viewer: SignedInViewer,
-    file: NamedFile,
+    file: NewPackageFile,
     { content, answered }: UploadedFile,
     add: AddFile,
   ): Promise<PackageFileRow> {
     if (await this.areAllowed(project, file)) return this.work.run((tx) => add(tx, null));
-    const key = keyOf(project, file);
-    const turn = await this.receipts.begin(key, answered);
+    const key = fileKey(project, file);
+    const turn = await this.receipts.beginTurn(key, answered);
     const row = await this.work.run(async (tx) => {
       await tx.run(LOCK, { key });
-      const earlier = await this.find(tx, project, file);
+      const earlier = await this.findFile(tx, project, file);
       if (!earlier) return add(tx, viewer.tokenId);
       if (isRepetition(earlier, content.sha256, viewer)) return earlier;
-      throw refusal();
+      throw duplicateRefusal();
     });
     turn.stored(row.id);
     return row;
   }
 
   /** The newest file of the name. */
-  async find(
+  async findFile(
     reads: SqlReader,
     { id: project }: Pick<ProjectScope, 'id'>,
-    { type, name, version, fileName: file }: NamedFile,
+    { type, name, version, fileName: file }: NewPackageFile,
   ): Promise<(PackageFileRow & EarlierUpload) | undefined> {
     return (await reads.run(FIND, { project, type, name, version, file }))[0];
   }
 
   /** Whether a package of the project may be uploaded again under the same name, or a module in another project. */
-  areAllowed({ namespace }: ProjectScope, file: NamedPackage, reads?: SqlReader): Promise<boolean> {
+  areAllowed({ namespace }: ProjectScope, file: PackageName, reads?: SqlReader): Promise<boolean> {
     return this.settings.areDuplicatesAllowed(namespace.traversalIds, file, reads);
   }
 }
 
-function keyOf({ id }: ProjectScope, { type, name, version, fileName }: NamedFile): string {
+function fileKey({ id }: ProjectScope, { type, name, version, fileName }: NewPackageFile): string {
   return JSON.stringify(['package file', id, type, name, version, fileName]);
 }
 
-function refusal(): Refused {
+function duplicateRefusal(): Refused {
   return new Refused('Duplicate package is not allowed');
 }

@@ -13,7 +13,7 @@ import { nameKeyOf } from '../package-types';
 import type { PackageStatus, PackageType } from '../package-types';
 import { StorageQuota } from './storage-quota';
 
-/** A package to publish. Shape: `version` is null for a package without versions. */
+/** A package to publish. `version` is null for a package without versions. */
 export interface PublishedPackage {
   readonly project: ProjectScope;
   readonly creatorId: number | null;
@@ -36,7 +36,7 @@ export interface PublishedFile extends PublishedPackage {
   readonly repeatableBy?: number | null;
 }
 
-interface FoundPackage {
+interface ExistingPackage {
   readonly id: number;
   readonly status: PackageStatus;
 }
@@ -55,7 +55,7 @@ const CREATE = statement<
     creator: number | null;
     now: Date;
   },
-  FoundPackage
+  ExistingPackage
 >(
   'packages_create',
   `insert into packages (project_id, package_type, name, name_key, version, status, creator_id, created_at, updated_at)
@@ -64,7 +64,7 @@ const CREATE = statement<
    do nothing returning id, status`,
 );
 /** The lock waits for a deletion that has begun; a deleted package is then not found. */
-const FIND = statement<{ project: number; type: string; key: string; version: string | null }, FoundPackage>(
+const FIND = statement<{ project: number; type: string; key: string; version: string | null }, ExistingPackage>(
   'packages_find',
   `select id, status from packages where ${KEY} for share`,
 );
@@ -119,8 +119,8 @@ export class PackagePublishing {
    * Adds a file to a package, which the first file creates. Errors: Forbidden beyond a limit of storage; Unavailable if the
    * package is deleted again and again at the same time.
    */
-  async publish(tx: Tx, file: PublishedFile): Promise<PackageFileRow> {
-    await this.quota.enforce(tx, file.project, file.content.size);
+  async publishFile(tx: Tx, file: PublishedFile): Promise<PackageFileRow> {
+    await this.quota.enforceQuota(tx, file.project, file.content.size);
     const found = await this.findOrCreate(tx, file);
     const now = this.clock.now();
     if (file.status !== undefined && file.status !== found.status && isToggled(found.status))
@@ -145,7 +145,7 @@ export class PackagePublishing {
     if (replaced.length > 0) await this.jobs.enqueue(tx, destroyPackages, {});
   }
 
-  private async findOrCreate(tx: Tx, file: PublishedPackage): Promise<FoundPackage> {
+  private async findOrCreate(tx: Tx, file: PublishedPackage): Promise<ExistingPackage> {
     const { type, name, version, creatorId: creator } = file;
     const project = file.project.id;
     const key = { project, type, key: file.nameKey ?? nameKeyOf(type, name), version };

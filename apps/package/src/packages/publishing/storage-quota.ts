@@ -48,23 +48,23 @@ export class StorageQuota {
   ) {}
 
   /** Refuses an upload before its body is read. Units: bytes. Errors: Forbidden beyond a limit. */
-  async admit(project: ProjectScope, size: number): Promise<void> {
-    for (const quota of this.quotasOf(project)) await refuseBeyond(this.database, quota, size);
+  async admitUpload(project: ProjectScope, size: number): Promise<void> {
+    for (const quota of this.listQuotas(project)) await refuseBeyond(this.database, quota, size);
   }
 
   /**
    * Refuses a file that is about to be added. Uploads under a limit are added one after the other, so that together they
    * do not exceed it. Units: bytes. Errors: Forbidden beyond a limit.
    */
-  async enforce(tx: Tx, project: ProjectScope, size: number): Promise<void> {
-    for (const quota of this.quotasOf(project)) {
+  async enforceQuota(tx: Tx, project: ProjectScope, size: number): Promise<void> {
+    for (const quota of this.listQuotas(project)) {
       await tx.run(LOCK, { kind: quota.kind, id: quota.id });
       await refuseBeyond(tx, quota, size);
     }
   }
 
   /** Always in the same order, so that uploads do not wait for each other in a circle. */
-  private quotasOf({ id, namespace }: ProjectScope): readonly Quota[] {
+  private listQuotas({ id, namespace }: ProjectScope): readonly Quota[] {
     const ids = { namespace: namespace.traversalIds[0]!, project: id };
     const all = (['namespace', 'project'] as const).map((kind) => ({
       ...{ kind, id: ids[kind], limit: this.instance.planLimit(LIMITS[kind], namespace.plan) },

@@ -39,7 +39,7 @@ export class UploadGate {
    * Returns the size limit of an upload whose body is the file. Shape: `declaredSize` is null if unknown. Units: bytes.
    * Errors: Forbidden for a protected name and beyond a limit of storage; Refused `File is too large`.
    */
-  async admit(
+  async admitUpload(
     project: ProjectScope,
     viewer: SignedInViewer,
     { type, name }: { readonly type: UploadType; readonly name: string },
@@ -54,6 +54,6 @@ export class UploadGate {
 
   /** Units: bytes that the upload adds at least. Errors: Forbidden beyond a limit of storage. */
   refuseBeyondStorage(project: ProjectScope, size: number): Promise<void> {
-    return this.quota.admit(project, size);
+    return this.quota.admitUpload(project, size);
   }
 }

@@ -40,12 +40,12 @@ export class UploadReceipts {
    * Waits for the turn of an upload. Uploads under one key that this process received follow each other, each until it is
    * answered and that is recorded, so that only a lost answer makes a repetition. Shape: `answered` as in a streamed call.
    */
-  async begin(key: string, answered: Promise<boolean>): Promise<UploadTurn> {
+  async beginTurn(key: string, answered: Promise<boolean>): Promise<UploadTurn> {
     const before = this.last.get(key);
     let file: number | null = null;
     const own = runDetached(async () => {
       await before;
-      if ((await answered) && file !== null) await this.record(file);
+      if ((await answered) && file !== null) await this.recordFile(file);
     }).finally(() => {
       if (this.last.get(key) === own) this.last.delete(key);
     });
@@ -54,7 +54,7 @@ export class UploadReceipts {
     return { stored: (fileId) => void (file = fileId) };
   }
 
-  private async record(file: number): Promise<void> {
+  private async recordFile(file: number): Promise<void> {
     try {
       await this.work.run((tx) => tx.run(ACKNOWLEDGE, { file }));
     } catch (error) {

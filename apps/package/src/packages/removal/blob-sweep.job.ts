@@ -26,10 +26,10 @@ export class BlobSweepJob {
 
   @Job('sweep-package-blobs', { cron: (read) => read(packageSettings).sweepCron })
   async sweep({ signal }: Interruptible): Promise<void> {
-    await this.blobs.sweep({ findReferenced: (keys) => this.referenced(keys), signal });
+    await this.blobs.sweep({ findReferenced: (keys) => this.findReferenced(keys), signal });
   }
 
-  private async referenced(keys: readonly string[]): Promise<readonly string[]> {
+  private async findReferenced(keys: readonly string[]): Promise<readonly string[]> {
     return (await this.database.run(REFERENCED, { keys })).map(({ sha256 }) => sha256);
   }
 }

@@ -5,10 +5,10 @@ import type { Clock } from '@rookery/kernel';
 import { CLOCK, NotFound } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { LISTED_STATUSES, literals } from '../package-types';
+import { LISTED_STATUSES, toLiterals } from '../package-types';
 import type { PackageType } from '../package-types';
 import { raiseExistingGeneration } from '../indexing/package-index';
-import type { NamedPackages } from '../indexing/package-index';
+import type { PackageNameKey } from '../indexing/package-index';
 import { destroyPackages, measureStorage } from '../package-jobs';
 
 /** A package that is about to be deleted, locked. */
@@ -30,7 +30,7 @@ export interface Deletion {
 const LOCK = statement<{ id: number; project: number }, LockedPackage>(
   'packages_lock',
   `select id, project_id, name, package_type, updated_at from packages
-   where id = :id::bigint and project_id = :project::bigint and status in (${literals([...LISTED_STATUSES, 'hidden'])})
+   where id = :id::bigint and project_id = :project::bigint and status in (${toLiterals([...LISTED_STATUSES, 'hidden'])})
    for update`,
 );
 const MARK_PACKAGE = statement<{ id: number; now: Date }, never>(
@@ -78,20 +78,20 @@ export class PackageRemoval {
   /** Errors: NotFound; those of `check`. */
   removePackage(id: number, deletion: Deletion): Promise<void> {
     return this.work.run(async (tx) => {
-      const found = await lock(tx, id, deletion);
-      await this.mark(tx, found, deletion);
+      const found = await lockPackage(tx, id, deletion);
+      await this.markPackage(tx, found, deletion);
     });
   }
 
   /** Deletes a file, and its package with the last file. Errors: NotFound; those of `check`. */
   removeFile(id: number, packageId: number, deletion: Deletion): Promise<void> {
     return this.work.run(async (tx) => {
-      const found = await lock(tx, packageId, deletion);
+      const found = await lockPackage(tx, packageId, deletion);
       const [marked] = await tx.run(MARK_FILE, { id, package: packageId, now: this.clock.now() });
       if (!marked) throw new NotFound();
       const [left] = await tx.run(HAS_FILES, { package: packageId });
-      if (!left!.has_files) return this.mark(tx, found, deletion);
-      await raiseExistingGeneration(tx, namedOf(found), this.clock.now());
+      if (!left!.has_files) return this.markPackage(tx, found, deletion);
+      await raiseExistingGeneration(tx, toPackageNameKey(found), this.clock.now());
       await this.requestJobs(tx, deletion.projectId);
     });
   }
@@ -104,7 +104,7 @@ export class PackageRemoval {
   }
 
   /** Deletes versions of one package, which the caller has locked by its generation. */
-  async removeVersions(tx: Tx, named: NamedPackages, ids: readonly number[], actorId: number | null): Promise<void> {
+  async removeVersions(tx: Tx, named: PackageNameKey, ids: readonly number[], actorId: number | null): Promise<void> {
     for (const { id } of await tx.run(MARK_ALL, { ids, now: this.clock.now() })) {
       const data = { package_id: id, project_id: named.projectId, package_type: named.type };
       tx.emit(packageDeleted.of({ aggregateId: id, actorId, data }));
@@ -112,8 +112,8 @@ export class PackageRemoval {
     await this.requestJobs(tx, named.projectId);
   }
 
-  private async mark(tx: Tx, found: LockedPackage, { actorId }: Deletion): Promise<void> {
-    await raiseExistingGeneration(tx, namedOf(found), this.clock.now());
+  private async markPackage(tx: Tx, found: LockedPackage, { actorId }: Deletion): Promise<void> {
+    await raiseExistingGeneration(tx, toPackageNameKey(found), this.clock.now());
     await tx.run(MARK_PACKAGE, { id: found.id, now: this.clock.now() });
     const data = { package_id: found.id, project_id: found.project_id, package_type: found.package_type };
     tx.emit(packageDeleted.of({ aggregateId: found.id, actorId, data }));
@@ -126,13 +126,13 @@ export class PackageRemoval {
   }
 }
 
-async function lock(tx: Tx, id: number, { projectId, check }: Deletion): Promise<LockedPackage> {
+async function lockPackage(tx: Tx, id: number, { projectId, check }: Deletion): Promise<LockedPackage> {
   const [found] = await tx.run(LOCK, { id, project: projectId });
   if (!found) throw new NotFound();
   await check(found, tx);
   return found;
 }
 
-function namedOf({ project_id: projectId, package_type: type, name }: LockedPackage): NamedPackages {
+function toPackageNameKey({ project_id: projectId, package_type: type, name }: LockedPackage): PackageNameKey {
   return { projectId, type, name };
 }

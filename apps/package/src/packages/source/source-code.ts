@@ -40,11 +40,11 @@ export class SourceCode {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const limits = { maxWaitMs: MAX_WAIT_MS, share: (leftMs: number): number => leftMs - KEPT_MS };
-    this.files = routes.to('collaboration', INTERNAL_PATHS.sourceFile, { ...limits, connections: 4 });
-    this.commits = routes.to('collaboration', INTERNAL_PATHS.sourceCommit, { ...limits, connections: 4 });
-    this.tags = routes.to('collaboration', INTERNAL_PATHS.sourceTags, { ...limits, connections: 4 });
-    this.archives = routes.to('collaboration', INTERNAL_PATHS.sourceArchive, { ...limits, connections: 16 });
-    this.modules = routes.to('collaboration', INTERNAL_PATHS.sourceModule, { ...limits, connections: 16 });
+    this.files = routes.createClient('collaboration', INTERNAL_PATHS.sourceFile, { ...limits, connections: 4 });
+    this.commits = routes.createClient('collaboration', INTERNAL_PATHS.sourceCommit, { ...limits, connections: 4 });
+    this.tags = routes.createClient('collaboration', INTERNAL_PATHS.sourceTags, { ...limits, connections: 4 });
+    this.archives = routes.createClient('collaboration', INTERNAL_PATHS.sourceArchive, { ...limits, connections: 16 });
+    this.modules = routes.createClient('collaboration', INTERNAL_PATHS.sourceModule, { ...limits, connections: 16 });
   }
 
   /** Reads a file at a ref, and keeps the commit for ever if the file exists. Errors: Unavailable. */

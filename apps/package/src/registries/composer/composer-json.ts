@@ -1,6 +1,6 @@
 import { Refused, Unprocessable } from '@rookery/kernel';
 
-/** A description in `composer.json`. Shape: `text` is the JSON of the whole file in one line. */
+/** A description in `composer.json`. `text` is the JSON of the whole file in one line. */
 export interface ComposerDescription {
   readonly name: string;
   readonly text: string;
@@ -23,7 +23,7 @@ const NUMBERED_BRANCH = /^v?(\d+(?:\.\d+){0,2})(?:\.x)?$/i;
  */
 export function parseComposerJson(content: Buffer | null): ComposerDescription {
   if (content === null) throw new Unprocessable('The file composer.json was not found.');
-  const parsed = objectIn(content);
+  const parsed = parseObject(content);
   const name = parsed['name'];
   if (typeof name !== 'string' || name === '') throw new Unprocessable('The file composer.json has no name.');
   if (name.length > MAX_NAME || !NAME.test(name)) throw new Unprocessable('The name in composer.json is invalid.');
@@ -55,7 +55,7 @@ export function isOfBranch(version: string): boolean {
   return version.startsWith('dev-') || version.endsWith('-dev');
 }
 
-function objectIn(content: Buffer): Readonly<Record<string, unknown>> {
+function parseObject(content: Buffer): Readonly<Record<string, unknown>> {
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content));

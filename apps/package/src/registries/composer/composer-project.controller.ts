@@ -3,7 +3,7 @@ import { createdMessage, Endpoint, streamed } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { basicRegistry, publishesCode, readsCodeOfPackages } from '../../packages/packages.permission';
-import { OneComposerArchive, PublishComposerVersion } from './composer.dto';
+import { IdentifyComposerArchive, PublishComposerVersion } from './composer.dto';
 import { ComposerService } from './composer.service';
 
 const COMPOSER = '/projects/:id/packages/composer';
@@ -24,20 +24,20 @@ export class ComposerProjectController {
     takesNoKey: true,
   })
   async publish({ within, viewer, params }: Call<PublishComposerVersion, ProjectScope, SignedInViewer>): Promise<void> {
-    await this.composer.publish(within, viewer, params);
+    await this.composer.publishVersion(within, viewer, params);
   }
 
   @Endpoint('GET', `${COMPOSER}/archives/*package_name.zip`, {
     ...registry,
     may: readsCodeOfPackages,
     about: 'Downloads the files of a version of a Composer package.',
-    params: OneComposerArchive,
+    params: IdentifyComposerArchive,
     answers: streamed('application/zip'),
     fails: [404, 429],
   })
-  async download({ within, viewer, params }: Call<OneComposerArchive, ProjectScope>): Promise<FileAnswer> {
+  async download({ within, viewer, params }: Call<IdentifyComposerArchive, ProjectScope>): Promise<FileAnswer> {
     const { package_name: name, sha } = params;
-    const open = await this.composer.archive(within, viewer, name, sha);
+    const open = await this.composer.findArchive(within, viewer, name, sha);
     const filename = `${name.replace('/', '-')}-${sha}.zip`;
     return { stream: open, mediaType: 'application/zip', filename, version: sha };
   }

@@ -8,7 +8,7 @@ import { raiseGeneration } from '../../packages/indexing/package-index';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import type { ComposerDescription } from './composer-json';
 
-/** A version to publish. Shape: `sha` is the full id of the commit. */
+/** A version to publish. `sha` is the full id of the commit. */
 export interface ComposerRelease {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;
@@ -34,7 +34,7 @@ export class ComposerReleases {
   ) {}
 
   /** Adds a version, or moves it to another commit. Errors: Refused for a name that another project has. */
-  async save({ project, viewer, version, sha, description }: ComposerRelease): Promise<void> {
+  async saveRelease({ project, viewer, version, sha, description }: ComposerRelease): Promise<void> {
     const { name, text } = description;
     const owned = { project, type: 'composer', name } as const;
     await this.work.run(async (tx) => {

@@ -65,8 +65,8 @@ export class ComposerRepositoryController {
     aliases: [`${COMPOSER}/packages`],
   })
   async showRepository({ within, viewer, params }: Call<ShowComposerRepository, GroupScope>): Promise<object> {
-    const { pathname } = new URL(this.links.api(`group/${encodeURIComponent(params.id)}/-/packages/composer`));
-    return repositoryDocument(pathname, await this.composer.names(within, viewer));
+    const { pathname } = new URL(this.links.apiUrl(`group/${encodeURIComponent(params.id)}/-/packages/composer`));
+    return repositoryDocument(pathname, await this.composer.listNames(within, viewer));
   }
 
   @Endpoint('GET', `${COMPOSER}/p2/*package_name`, {
@@ -78,7 +78,7 @@ export class ComposerRepositoryController {
   })
   async showPackage({ within, viewer, params }: Call<ShowComposerPackage, GroupScope>): Promise<FileAnswer> {
     const [, name = '', suffix] = /^(.+?)(~dev)?\.json$/.exec(params.package_name) ?? [];
-    const rows = await this.composer.versions(within, viewer, name);
+    const rows = await this.composer.listVersions(within, viewer, name);
     const text = packageDocument(this.links, name, rows, suffix === undefined ? 'tags' : 'branches');
     if (text === null) throw new NotFound('Package');
     const lastModified = new Date(Math.max(...rows.map((row) => row.changed_at.getTime())));

@@ -24,7 +24,7 @@ export class ShowComposerPackage {
   package_name: string;
 }
 
-export class OneComposerArchive {
+export class IdentifyComposerArchive {
   @Text({ in: 'path', max: 511, pattern: FILE, about: 'Name of the package.' }) package_name: string;
   @Text({ max: 64, pattern: /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, about: 'Full id of the commit of a version.' })
   sha: string;

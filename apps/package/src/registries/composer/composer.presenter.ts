@@ -20,19 +20,19 @@ export function packageDocument(
 ): string | null {
   const shown = rows.filter(({ version }) => isOfBranch(version) === (kind === 'branches'));
   if (shown.length === 0) return null;
-  const versions = Object.fromEntries(shown.map((row) => [row.version, versionOf(links, name, row)]));
+  const versions = Object.fromEntries(shown.map((row) => [row.version, versionDocument(links, name, row)]));
   return JSON.stringify({ packages: { [name]: versions } });
 }
 
-function versionOf(links: Links, name: string, row: ComposerVersionRow): object {
+function versionDocument(links: Links, name: string, row: ComposerVersionRow): object {
   const { id: uid, version, target_sha: reference } = row;
-  const archive = links.api(`projects/${row.project_id}/packages/composer/archives/${name}.zip?sha=${reference}`);
+  const archive = links.apiUrl(`projects/${row.project_id}/packages/composer/archives/${name}.zip?sha=${reference}`);
   return {
     ...(JSON.parse(row.description) as object),
     // Clients would trust the author's own value in the place of the version.
     ...{ name, version, version_normalized: undefined, uid },
     // Archives are made when they are fetched, and another release of git may write other bytes.
     dist: { type: 'zip', url: archive, reference, shasum: '' },
-    source: { type: 'git', url: `${links.web(row.project_path)}.git`, reference },
+    source: { type: 'git', url: `${links.webUrl(row.project_path)}.git`, reference },
   };
 }

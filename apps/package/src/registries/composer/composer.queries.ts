@@ -7,9 +7,9 @@ import { Database, statement } from '@rookery/persistence';
 import { readableProjects } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 import { readableCodeSql, readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
 
-/** A version of a package. Shape: `description` is JSON; `project_path` is the full path. */
+/** A version of a package. `description` is JSON; `project_path` is the full path. */
 export interface ComposerVersionRow {
   readonly id: number;
   readonly project_id: number;
@@ -26,7 +26,7 @@ const MAX_VERSIONS = 300;
 /** Names that a repository lists. Clients ask for each name where there are more. */
 export const MAX_NAMES = 5000;
 
-const STATUSES = literals(INSTALLABLE_STATUSES);
+const STATUSES = toLiterals(INSTALLABLE_STATUSES);
 const NAMES = statement<ReadableProjectsParams, { name: string }>(
   'composer_names_of_group',
   // Each project is read by the index, however many others have packages.
@@ -68,25 +68,33 @@ export class ComposerQueries {
   ) {}
 
   /** Names of the packages in a group that the viewer may read; one more than `MAX_NAMES` if there are more. */
-  async names({ id, traversalIds }: GroupScope, viewer: Viewer): Promise<readonly string[]> {
-    const rows = await this.database.run(NAMES, { ...(await this.asking(viewer)), group: id, below: traversalIds });
+  async listNames({ id, traversalIds }: GroupScope, viewer: Viewer): Promise<readonly string[]> {
+    const rows = await this.database.run(NAMES, {
+      ...(await this.viewerParams(viewer)),
+      group: id,
+      below: traversalIds,
+    });
     return rows.map(({ name }) => name);
   }
 
   /** The newest versions of a package in a group, the newest first. */
-  async versions({ traversalIds }: GroupScope, viewer: Viewer, name: string): Promise<readonly ComposerVersionRow[]> {
-    return this.database.run(VERSIONS, { ...(await this.asking(viewer)), below: traversalIds, name });
+  async listVersions(
+    { traversalIds }: GroupScope,
+    viewer: Viewer,
+    name: string,
+  ): Promise<readonly ComposerVersionRow[]> {
+    return this.database.run(VERSIONS, { ...(await this.viewerParams(viewer)), below: traversalIds, name });
   }
 
   /** Id of a package with a version at the commit. Errors: NotFound. */
-  async packageOf(project: number, name: string, sha: string): Promise<number> {
+  async findPackage(project: number, name: string, sha: string): Promise<number> {
     const [found] = await this.database.run(PACKAGE_OF, { project, name, sha });
     if (!found) throw new NotFound('Package');
     return found.id;
   }
 
-  private async asking(viewer: Viewer) {
-    await this.directory.fresh(viewer);
+  private async viewerParams(viewer: Viewer) {
+    await this.directory.requireFresh(viewer);
     return { viewer: viewer.userId, isAdmin: viewer.isAdmin, isExternal: viewer.isExternal };
   }
 }

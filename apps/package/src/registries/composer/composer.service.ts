@@ -33,7 +33,7 @@ export class ComposerService {
    * Unprocessable for an invalid `composer.json`; Refused for a tag that is no version, and for a name that another
    * project has; Unavailable.
    */
-  async publish(project: ProjectScope, viewer: SignedInViewer, { tag, branch }: ComposerRef): Promise<void> {
+  async publishVersion(project: ProjectScope, viewer: SignedInViewer, { tag, branch }: ComposerRef): Promise<void> {
     const version = tag === undefined ? versionOfBranch(branch!) : versionOfTag(tag);
     const found = await this.source.readFile({
       ...{ project_id: project.id, path: 'composer.json', max_bytes: MAX_BYTES },
@@ -42,12 +42,17 @@ export class ComposerService {
     if (found.commit === null) throw new NotFound(tag === undefined ? 'Branch' : 'Tag');
     if (found.is_too_large) throw tooLarge();
     const description = parseComposerJson(found.content === null ? null : Buffer.from(found.content, 'base64'));
-    await this.releases.save({ project, viewer, version, sha: found.commit, description });
+    await this.releases.saveRelease({ project, viewer, version, sha: found.commit, description });
   }
 
   /** Opens the archive of a version. Errors: NotFound unless the commit is that of a version; Unavailable. */
-  async archive(project: ProjectScope, viewer: Viewer, name: string, sha: string): Promise<() => Promise<Readable>> {
-    const packageId = await this.composer.packageOf(project.id, name, sha);
+  async findArchive(
+    project: ProjectScope,
+    viewer: Viewer,
+    name: string,
+    sha: string,
+  ): Promise<() => Promise<Readable>> {
+    const packageId = await this.composer.findPackage(project.id, name, sha);
     return async () => {
       const prefix = `${project.path}-${sha}`;
       const caller = archiveCallerOf(viewer);

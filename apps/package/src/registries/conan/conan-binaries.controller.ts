@@ -8,10 +8,10 @@ import { publishesPackages, readsPackages, removesPackages } from '../../package
 import {
   toBinaryName,
   toBinaryRevision,
-  OneConanBinary,
-  OneConanBinaryFile,
-  OneConanBinaryRevision,
-  OneConanRecipeRevision,
+  IdentifyConanBinary,
+  IdentifyConanBinaryFile,
+  IdentifyConanBinaryRevision,
+  IdentifyConanRecipeRevision,
   toConanReference,
   UploadConanBinaryFile,
 } from './conan.dto';
@@ -43,10 +43,10 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     @Endpoint('GET', `${binary}/latest`, {
       ...reads,
       about: `Returns the newest revision of a binary package of Conan (${kind}).`,
-      params: OneConanBinary,
+      params: IdentifyConanBinary,
       answers: json<object>(REVISION),
     })
-    async latest({ within, params }: Call<OneConanBinary, ProjectScope>): Promise<object> {
+    async latest({ within, params }: Call<IdentifyConanBinary, ProjectScope>): Promise<object> {
       const [newest] = await this.conan.binaryRevisions(within, toConanReference(params), toBinaryName(params), 1);
       return revisionDocument(newest!);
     }
@@ -54,10 +54,10 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     @Endpoint('GET', `${binary}/revisions`, {
       ...reads,
       about: `Lists the revisions of a binary package of Conan (${kind}).`,
-      params: OneConanBinary,
+      params: IdentifyConanBinary,
       answers: json<object>(REVISIONS),
     })
-    async revisions({ within, params }: Call<OneConanBinary, ProjectScope>): Promise<object> {
+    async revisions({ within, params }: Call<IdentifyConanBinary, ProjectScope>): Promise<object> {
       return revisionsDocument(
         await this.conan.binaryRevisions(within, toConanReference(params), toBinaryName(params)),
       );
@@ -66,22 +66,22 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     @Endpoint('GET', `${revision}/files`, {
       ...reads,
       about: `Lists the files of a revision of a binary package of Conan (${kind}).`,
-      params: OneConanBinaryRevision,
+      params: IdentifyConanBinaryRevision,
       answers: json<object>(FILES),
     })
-    async listFiles({ within, params }: Call<OneConanBinaryRevision, ProjectScope>): Promise<object> {
-      return filesDocument(await this.conan.files(within, toConanReference(params), toBinaryRevision(params)));
+    async listFiles({ within, params }: Call<IdentifyConanBinaryRevision, ProjectScope>): Promise<object> {
+      return filesDocument(await this.conan.listFiles(within, toConanReference(params), toBinaryRevision(params)));
     }
 
     @Endpoint('GET', `${revision}/files/*file_name`, {
       ...reads,
       about: `Downloads a file of a binary package of Conan (${kind}).`,
-      params: OneConanBinaryFile,
+      params: IdentifyConanBinaryFile,
       answers: streamed(),
     })
-    async download({ within, params }: Call<OneConanBinaryFile, ProjectScope>): Promise<FileAnswer> {
+    async download({ within, params }: Call<IdentifyConanBinaryFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
-      const row = await this.conan.file(within, toConanReference(params), toBinaryRevision(params), name);
+      const row = await this.conan.findFile(within, toConanReference(params), toBinaryRevision(params), name);
       return packageDownload(this.files, row, name);
     }
 
@@ -96,7 +96,7 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     })
     upload(call: StreamedCall<UploadConanBinaryFile, ProjectScope, SignedInViewer>): Promise<void> {
       const { within: project, viewer, params, body } = call;
-      return this.uploads.upload(
+      return this.uploads.uploadFile(
         {
           ...{ project, viewer, reference: toConanReference(params), revision: toBinaryRevision(params) },
           fileName: params.file_name,
@@ -108,35 +108,35 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
     @Endpoint('DELETE', binaries, {
       ...removes,
       about: `Deletes all binary packages of a revision of a Conan recipe (${kind}).`,
-      params: OneConanRecipeRevision,
+      params: IdentifyConanRecipeRevision,
     })
-    removeAll(call: Call<OneConanRecipeRevision, ProjectScope, SignedInViewer>): Promise<void> {
+    removeAll(call: Call<IdentifyConanRecipeRevision, ProjectScope, SignedInViewer>): Promise<void> {
       const { within, viewer, params } = call;
       const part = { recipeRevision: params.recipe_revision, isOfBinaries: true };
-      return this.removals.remove(within, viewer, toConanReference(params), part);
+      return this.removals.removePart(within, viewer, toConanReference(params), part);
     }
 
     @Endpoint('DELETE', binary, {
       ...removes,
       about: `Deletes a binary package of Conan with all its revisions (${kind}).`,
-      params: OneConanBinary,
+      params: IdentifyConanBinary,
     })
-    remove({ within, viewer, params }: Call<OneConanBinary, ProjectScope, SignedInViewer>): Promise<void> {
+    remove({ within, viewer, params }: Call<IdentifyConanBinary, ProjectScope, SignedInViewer>): Promise<void> {
       const { recipeRevision, binaryReference } = toBinaryName(params);
       const part = { recipeRevision, isOfBinaries: true, binaries: [binaryReference] };
-      return this.removals.remove(within, viewer, toConanReference(params), part);
+      return this.removals.removePart(within, viewer, toConanReference(params), part);
     }
 
     @Endpoint('DELETE', revision, {
       ...removes,
       about: `Deletes a revision of a binary package of Conan (${kind}).`,
-      params: OneConanBinaryRevision,
+      params: IdentifyConanBinaryRevision,
     })
-    removeRevision(call: Call<OneConanBinaryRevision, ProjectScope, SignedInViewer>): Promise<void> {
+    removeRevision(call: Call<IdentifyConanBinaryRevision, ProjectScope, SignedInViewer>): Promise<void> {
       const { within, viewer, params } = call;
       const { recipeRevision, binaryReference, binaryRevision } = toBinaryRevision(params);
       const part = { recipeRevision, isOfBinaries: true, binaries: [binaryReference], binaryRevision };
-      return this.removals.remove(within, viewer, toConanReference(params), part);
+      return this.removals.removePart(within, viewer, toConanReference(params), part);
     }
   }
   return ConanBinariesController;

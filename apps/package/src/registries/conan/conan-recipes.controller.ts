@@ -8,9 +8,9 @@ import { publishesPackages, readsPackages, removesPackages } from '../../package
 import {
   ListConanBinaries,
   ListConanBinariesOfRevision,
-  OneConanRecipe,
-  OneConanRecipeFile,
-  OneConanRecipeRevision,
+  IdentifyConanRecipe,
+  IdentifyConanRecipeFile,
+  IdentifyConanRecipeRevision,
   toRecipeRevision,
   toConanReference,
   UploadConanRecipeFile,
@@ -51,10 +51,10 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     @Endpoint('GET', `${recipe}/latest`, {
       ...reads,
       about: `Returns the newest revision of a Conan recipe (${kind}).`,
-      params: OneConanRecipe,
+      params: IdentifyConanRecipe,
       answers: json<object>(REVISION),
     })
-    async latest({ within, params }: Call<OneConanRecipe, ProjectScope>): Promise<object> {
+    async latest({ within, params }: Call<IdentifyConanRecipe, ProjectScope>): Promise<object> {
       const asked = { protocol: 'v2', count: 1 } as const;
       const [newest] = await this.conan.recipeRevisions(within, toConanReference(params), asked);
       return revisionDocument(newest!);
@@ -63,10 +63,10 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     @Endpoint('GET', `${recipe}/revisions`, {
       ...reads,
       about: `Lists the revisions of a Conan recipe (${kind}).`,
-      params: OneConanRecipe,
+      params: IdentifyConanRecipe,
       answers: json<object>(REVISIONS),
     })
-    async revisions({ within, params }: Call<OneConanRecipe, ProjectScope>): Promise<object> {
+    async revisions({ within, params }: Call<IdentifyConanRecipe, ProjectScope>): Promise<object> {
       return revisionsDocument(await this.conan.recipeRevisions(within, toConanReference(params), { protocol: 'v2' }));
     }
 
@@ -80,7 +80,10 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
       const reference = toConanReference(params);
       const [newest] = await this.conan.recipeRevisions(within, reference, { protocol: 'v2', count: 1 });
       const { list_only } = params;
-      return binariesDocument(await this.conan.binariesOf(within, reference, newest!.revision, list_only), list_only);
+      return binariesDocument(
+        await this.conan.listBinariesOfRecipe(within, reference, newest!.revision, list_only),
+        list_only,
+      );
     }
 
     @Endpoint('GET', `${revision}/search`, {
@@ -91,29 +94,29 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     })
     async search({ within, params }: Call<ListConanBinariesOfRevision, ProjectScope>): Promise<object> {
       const { recipe_revision, list_only } = params;
-      const rows = await this.conan.binaries(within, toConanReference(params), recipe_revision, list_only);
+      const rows = await this.conan.listBinaries(within, toConanReference(params), recipe_revision, list_only);
       return binariesDocument(rows, list_only);
     }
 
     @Endpoint('GET', `${revision}/files`, {
       ...reads,
       about: `Lists the files of a revision of a Conan recipe (${kind}).`,
-      params: OneConanRecipeRevision,
+      params: IdentifyConanRecipeRevision,
       answers: json<object>(FILES),
     })
-    async listFiles({ within, params }: Call<OneConanRecipeRevision, ProjectScope>): Promise<object> {
-      return filesDocument(await this.conan.files(within, toConanReference(params), toRecipeRevision(params)));
+    async listFiles({ within, params }: Call<IdentifyConanRecipeRevision, ProjectScope>): Promise<object> {
+      return filesDocument(await this.conan.listFiles(within, toConanReference(params), toRecipeRevision(params)));
     }
 
     @Endpoint('GET', `${revision}/files/*file_name`, {
       ...reads,
       about: `Downloads a file of a Conan recipe (${kind}).`,
-      params: OneConanRecipeFile,
+      params: IdentifyConanRecipeFile,
       answers: streamed(),
     })
-    async download({ within, params }: Call<OneConanRecipeFile, ProjectScope>): Promise<FileAnswer> {
+    async download({ within, params }: Call<IdentifyConanRecipeFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
-      const row = await this.conan.file(within, toConanReference(params), toRecipeRevision(params), name);
+      const row = await this.conan.findFile(within, toConanReference(params), toRecipeRevision(params), name);
       return packageDownload(this.files, row, name);
     }
 
@@ -128,7 +131,7 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     })
     upload(call: StreamedCall<UploadConanRecipeFile, ProjectScope, SignedInViewer>): Promise<void> {
       const { within: project, viewer, params, body } = call;
-      return this.uploads.upload(
+      return this.uploads.uploadFile(
         {
           ...{ project, viewer, reference: toConanReference(params), revision: toRecipeRevision(params) },
           fileName: params.file_name,
@@ -140,21 +143,21 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
     @Endpoint('DELETE', recipe, {
       ...removes,
       about: `Deletes a Conan recipe with all revisions and binary packages (${kind}).`,
-      params: OneConanRecipe,
+      params: IdentifyConanRecipe,
     })
-    remove({ within, viewer, params }: Call<OneConanRecipe, ProjectScope, SignedInViewer>): Promise<void> {
+    remove({ within, viewer, params }: Call<IdentifyConanRecipe, ProjectScope, SignedInViewer>): Promise<void> {
       return this.removals.removeRecipe(within, viewer, toConanReference(params));
     }
 
     @Endpoint('DELETE', revision, {
       ...removes,
       about: `Deletes a revision of a Conan recipe with its binary packages (${kind}).`,
-      params: OneConanRecipeRevision,
+      params: IdentifyConanRecipeRevision,
     })
-    removeRevision(call: Call<OneConanRecipeRevision, ProjectScope, SignedInViewer>): Promise<void> {
+    removeRevision(call: Call<IdentifyConanRecipeRevision, ProjectScope, SignedInViewer>): Promise<void> {
       const { within, viewer, params } = call;
       const part = { recipeRevision: params.recipe_revision, isOfBinaries: false };
-      return this.removals.remove(within, viewer, toConanReference(params), part);
+      return this.removals.removePart(within, viewer, toConanReference(params), part);
     }
   }
   return ConanRecipesController;

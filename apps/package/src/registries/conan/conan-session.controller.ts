@@ -64,7 +64,7 @@ function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
     async search({ within, viewer, params }: Call<ListConanRecipes, Within>): Promise<object> {
       const { q, ignorecase: ignoresCase } = params;
       return recipesDocument(
-        await this.conan.search(within ?? null, viewer, { pattern: q ?? null, ignoresCase, protocol }),
+        await this.conan.searchRecipes(within ?? null, viewer, { pattern: q ?? null, ignoresCase, protocol }),
       );
     }
   }

@@ -33,7 +33,7 @@ export const DEPLOY = {
 } as const;
 
 /** A recipe. Source: reference packages-and-admin 4.13. */
-export class OneConanRecipe {
+export class IdentifyConanRecipe {
   @Text({ in: 'path', max: 50, pattern: NAME, about: 'Name of the recipe.' }) package_name: string;
   @Text({ in: 'path', max: 50, pattern: NAME, about: 'Version of the recipe.' }) package_version: string;
   @Text({
@@ -62,59 +62,59 @@ export class ListConanRecipes {
   @Flag({ default: true, about: 'Whether upper and lower case are equal.' }) ignorecase: boolean;
 }
 
-export class ListConanBinaries extends OneConanRecipe {
+export class ListConanBinaries extends IdentifyConanRecipe {
   @Flag({ default: false, about: 'Leaves out the descriptions.' }) list_only: boolean;
 }
 
-export class OneConanRecipeRevision extends OneConanRecipe {
+export class IdentifyConanRecipeRevision extends IdentifyConanRecipe {
   @Text({ in: 'path', max: 40, pattern: REVISION, about: 'Revision of the recipe.' }) recipe_revision: string;
 }
 
-export class ListConanBinariesOfRevision extends OneConanRecipeRevision {
+export class ListConanBinariesOfRevision extends IdentifyConanRecipeRevision {
   @Flag({ default: false, about: 'Leaves out the descriptions.' }) list_only: boolean;
 }
 
-export class OneConanRecipeFile extends OneConanRecipeRevision {
+export class IdentifyConanRecipeFile extends IdentifyConanRecipeRevision {
   @Text(RECIPE_FILE) file_name: string;
 }
 
-export class OneConanBinary extends OneConanRecipeRevision {
+export class IdentifyConanBinary extends IdentifyConanRecipeRevision {
   @Text(BINARY_ID) conan_package_reference: string;
 }
 
-export class OneConanBinaryRevision extends OneConanBinary {
+export class IdentifyConanBinaryRevision extends IdentifyConanBinary {
   @Text({ in: 'path', max: 40, pattern: REVISION, about: 'Revision of the binary package.' }) package_revision: string;
 }
 
-export class OneConanBinaryFile extends OneConanBinaryRevision {
+export class IdentifyConanBinaryFile extends IdentifyConanBinaryRevision {
   @Text(BINARY_FILE) file_name: string;
 }
 
-export class UploadConanRecipeFile extends OneConanRecipeFile {
+export class UploadConanRecipeFile extends IdentifyConanRecipeFile {
   @Text(SHA1) x_checksum_sha1?: string;
   @Flag(DEPLOY) x_checksum_deploy?: boolean;
 }
 
-export class UploadConanBinaryFile extends OneConanBinaryFile {
+export class UploadConanBinaryFile extends IdentifyConanBinaryFile {
   @Text(SHA1) x_checksum_sha1?: string;
   @Flag(DEPLOY) x_checksum_deploy?: boolean;
 }
 
-export function toConanReference(params: OneConanRecipe): ConanReference {
+export function toConanReference(params: IdentifyConanRecipe): ConanReference {
   return {
     ...{ name: params.package_name, version: params.package_version },
     ...{ user: params.package_username, channel: params.package_channel },
   };
 }
 
-export function toRecipeRevision({ recipe_revision }: OneConanRecipeRevision): ConanRevisionName {
+export function toRecipeRevision({ recipe_revision }: IdentifyConanRecipeRevision): ConanRevisionName {
   return { recipeRevision: recipe_revision, binaryReference: '', binaryRevision: '' };
 }
 
-export function toBinaryName(params: OneConanBinary): Omit<ConanRevisionName, 'binaryRevision'> {
+export function toBinaryName(params: IdentifyConanBinary): Omit<ConanRevisionName, 'binaryRevision'> {
   return { recipeRevision: params.recipe_revision, binaryReference: params.conan_package_reference };
 }
 
-export function toBinaryRevision(params: OneConanBinaryRevision): ConanRevisionName {
+export function toBinaryRevision(params: IdentifyConanBinaryRevision): ConanRevisionName {
   return { ...toBinaryName(params), binaryRevision: params.package_revision };
 }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '@rookery/api-v4';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { parseConanInfo } from './conan-info';
 import { shownReference } from './conan-reference';
-import type { ConanBinaryRow, ConanRevisionRow, FoundConanRecipe } from './conan.queries';
+import type { ConanBinaryRow, ConanRevisionRow, ConanRecipeMatch } from './conan.queries';
 
 /** Documents of the protocol of Conan. Source: reference packages-and-admin 4.13. */
 
@@ -10,8 +10,8 @@ const record = (properties: JsonSchema, required = Object.keys(properties)): Jso
   ...{ type: 'object', properties, required, additionalProperties: false },
 });
 const text = (description: string): JsonSchema => ({ type: 'string', description });
-const listOf = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
-const mapOf = (additionalProperties: JsonSchema, description: string): JsonSchema => ({
+const listSchema = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
+const mapSchema = (additionalProperties: JsonSchema, description: string): JsonSchema => ({
   ...{ type: 'object', additionalProperties, description },
 });
 
@@ -19,18 +19,18 @@ export const REVISION = record({
   revision: text('The revision.'),
   time: text('Time of its manifest, such as `2026-01-02T03:04:05.678+0000`.'),
 });
-export const REVISIONS = record({ revisions: listOf(REVISION, 'Newest first.') });
-export const FILES = record({ files: mapOf(record({}), 'An empty object for each file, by name.') });
-export const RECIPES = record({ results: listOf({ type: 'string' }, 'References of recipes.') });
+export const REVISIONS = record({ revisions: listSchema(REVISION, 'Newest first.') });
+export const FILES = record({ files: mapSchema(record({}), 'An empty object for each file, by name.') });
+export const RECIPES = record({ results: listSchema({ type: 'string' }, 'References of recipes.') });
 const INFO = {
   content: text('The description as it was uploaded.'),
-  settings: mapOf({ type: 'string' }, 'Settings by name.'),
-  options: mapOf({ type: 'string' }, 'Options by name.'),
-  requires: listOf({ type: 'string' }, 'Requirements.'),
-  full_requires: listOf({ type: 'string' }, 'Requirements with the ids of their binary packages.'),
+  settings: mapSchema({ type: 'string' }, 'Settings by name.'),
+  options: mapSchema({ type: 'string' }, 'Options by name.'),
+  requires: listSchema({ type: 'string' }, 'Requirements.'),
+  full_requires: listSchema({ type: 'string' }, 'Requirements with the ids of their binary packages.'),
   recipe_hash: { type: ['string', 'null'], description: 'Digest of the recipe, from older clients.' },
 };
-export const BINARIES = mapOf(record(INFO, []), 'Descriptions of binary packages, by id.');
+export const BINARIES = mapSchema(record(INFO, []), 'Descriptions of binary packages, by id.');
 
 export function revisionDocument({ revision, time }: ConanRevisionRow): object {
   return { revision, time: time.toISOString().replace('Z', '+0000') };
@@ -44,7 +44,7 @@ export function filesDocument(files: readonly PackageFileRow[]): object {
   return { files: Object.fromEntries(files.map(({ file_name }) => [file_name, {}])) };
 }
 
-export function recipesDocument(found: readonly FoundConanRecipe[]): object {
+export function recipesDocument(found: readonly ConanRecipeMatch[]): object {
   return { results: found.map(({ name, version, key }) => shownReference(name, version, key)) };
 }
 

@@ -6,7 +6,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
 import { conanKeyOf, MANIFEST } from './conan-reference';
 import type { ConanReference, ConanRevisionName } from './conan-reference';
 
@@ -23,7 +23,7 @@ export interface ConanBinaryRow {
 }
 
 /** A recipe that a search found. Shape: `key` as `conanKeyOf` returns it. */
-export interface FoundConanRecipe {
+export interface ConanRecipeMatch {
   readonly name: string;
   readonly version: string;
   readonly key: string;
@@ -37,21 +37,21 @@ export interface ConanSearch {
 }
 
 export type ConanProtocol = 'v1' | 'v2';
-type InProject = { readonly project: number };
-type Recipe = InProject & { readonly key: string; readonly version: string };
-type Searching = {
+type ProjectParams = { readonly project: number };
+type RecipeParams = ProjectParams & { readonly key: string; readonly version: string };
+type SearchParams = {
   readonly pattern: string | null;
   readonly ignoresCase: boolean;
   readonly isFirst: boolean;
 };
-type Reading = { readonly viewer: number | null; readonly isAdmin: boolean; readonly isExternal: boolean };
+type ViewerParams = { readonly viewer: number | null; readonly isAdmin: boolean; readonly isExternal: boolean };
 
 /** Bounds of lists. */
 const MAX_ROWS = 1000;
 /** Bound of the descriptions that one search shows. Units: bytes. */
 const MAX_SHOWN_BYTES = 1024 ** 2;
 
-const STATUSES = literals(INSTALLABLE_STATUSES);
+const STATUSES = toLiterals(INSTALLABLE_STATUSES);
 const RECIPE = `p.project_id = :project::bigint and p.package_type = 'conan' and p.name_key = :key
      and coalesce(p.version, '') = :version and p.status in (${STATUSES})`;
 /** Joins the manifest of `r`, without which a revision is not complete. */
@@ -59,7 +59,7 @@ const COMPLETE = `join conan_files c on c.revision_id = r.id
    join package_files m on m.id = c.file_id and m.file_name = '${MANIFEST}' and not m.is_pending_destruction`;
 const FIRST = `(r.recipe_revision = '0') = :isFirst::boolean`;
 
-const RECIPE_REVISIONS = statement<Recipe & { count: number; isFirst: boolean }, ConanRevisionRow>(
+const RECIPE_REVISIONS = statement<RecipeParams & { count: number; isFirst: boolean }, ConanRevisionRow>(
   'conan_recipe_revisions',
   `select r.recipe_revision as revision, m.created_at as time
    from packages p
@@ -68,7 +68,7 @@ const RECIPE_REVISIONS = statement<Recipe & { count: number; isFirst: boolean },
    where ${RECIPE}
    order by m.created_at desc, m.id desc limit :count::int`,
 );
-const BINARY_REVISIONS = statement<Recipe & { recipe: string; binary: string; count: number }, ConanRevisionRow>(
+const BINARY_REVISIONS = statement<RecipeParams & { recipe: string; binary: string; count: number }, ConanRevisionRow>(
   'conan_binary_revisions',
   `select r.binary_revision as revision, m.created_at as time
    from packages p
@@ -78,7 +78,7 @@ const BINARY_REVISIONS = statement<Recipe & { recipe: string; binary: string; co
    order by m.created_at desc, m.id desc limit :count::int`,
 );
 /** The newest revision of each binary package. */
-const BINARIES = statement<Recipe & { recipe: string; isListOnly: boolean }, ConanBinaryRow>(
+const BINARIES = statement<RecipeParams & { recipe: string; isListOnly: boolean }, ConanBinaryRow>(
   'conan_binaries',
   `select reference, case when bytes <= ${MAX_SHOWN_BYTES} then info end as info from (
      select newest.*, sum(octet_length(coalesce(info, ''))) over (order by reference) as bytes from (
@@ -91,7 +91,7 @@ const BINARIES = statement<Recipe & { recipe: string; isListOnly: boolean }, Con
        order by r.binary_reference, m.created_at desc, m.id desc limit ${MAX_ROWS}) newest) shown
    order by reference`,
 );
-const FILES = statement<Recipe & { recipe: string; binary: string; revision: string }, PackageFileRow>(
+const FILES = statement<RecipeParams & { recipe: string; binary: string; revision: string }, PackageFileRow>(
   'conan_files_of_revision',
   `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at
    from packages p
@@ -102,7 +102,7 @@ const FILES = statement<Recipe & { recipe: string; binary: string; revision: str
    where ${RECIPE} order by f.file_name`,
 );
 
-const cased = (text: string): string => `case when :ignoresCase::boolean then lower(${text}) else ${text} end`;
+const foldCaseSql = (text: string): string => `case when :ignoresCase::boolean then lower(${text}) else ${text} end`;
 /** A pattern matches a whole reference, or its beginning up to a separator. */
 const MATCHES = `(:pattern::text is null or ${[
   'p.name',
@@ -110,17 +110,17 @@ const MATCHES = `(:pattern::text is null or ${[
   `p.name || '/' || p.version || split_part(substr(p.name_key, length(p.name) + 1), '/', 1)`,
   `p.name || '/' || p.version || substr(p.name_key, length(p.name) + 1)`,
 ]
-  .map((text) => `${cased(text)} like :pattern`)
+  .map((text) => `${foldCaseSql(text)} like :pattern`)
   .join(' or ')})`;
 const FOUND = `p.package_type = 'conan' and p.status in (${STATUSES}) and ${MATCHES}
      and exists (select 1 from conan_revisions r ${COMPLETE} where r.package_id = p.id and r.binary_reference = '' and ${FIRST})
    order by p.name, p.version, p.name_key limit ${MAX_ROWS}`;
-const SEARCH_PROJECT = statement<InProject & Searching, FoundConanRecipe>(
+const SEARCH_PROJECT = statement<ProjectParams & SearchParams, ConanRecipeMatch>(
   'conan_search_of_project',
   `select p.name, p.version, p.name_key as key from packages p where p.project_id = :project::bigint and ${FOUND}`,
 );
 /** The registry of the instance has only recipes whose user is the path of their project. */
-const SEARCH_INSTANCE = statement<Reading & Searching, FoundConanRecipe>(
+const SEARCH_INSTANCE = statement<ViewerParams & SearchParams, ConanRecipeMatch>(
   'conan_search_of_instance',
   `select p.name, p.version, p.name_key as key
    from packages p
@@ -145,8 +145,8 @@ export class ConanQueries {
     reference: ConanReference,
     { protocol, count = MAX_ROWS }: { readonly protocol: ConanProtocol; readonly count?: number },
   ): Promise<readonly ConanRevisionRow[]> {
-    const asked = { ...recipeOf(project, reference), count, isFirst: protocol === 'v1' };
-    return found(await this.database.run(RECIPE_REVISIONS, asked));
+    const asked = { ...recipeParams(project, reference), count, isFirst: protocol === 'v1' };
+    return requireRows(await this.database.run(RECIPE_REVISIONS, asked));
   }
 
   /** Complete revisions of a binary package, the newest first, at most `count`. Errors: NotFound without any. */
@@ -156,80 +156,82 @@ export class ConanQueries {
     { recipeRevision: recipe, binaryReference: binary }: Omit<ConanRevisionName, 'binaryRevision'>,
     count = MAX_ROWS,
   ): Promise<readonly ConanRevisionRow[]> {
-    return found(await this.database.run(BINARY_REVISIONS, { ...recipeOf(project, reference), recipe, binary, count }));
+    return requireRows(
+      await this.database.run(BINARY_REVISIONS, { ...recipeParams(project, reference), recipe, binary, count }),
+    );
   }
 
   /**
    * Binary packages of a complete revision of a recipe, by reference; without descriptions if `isListOnly`. Errors: NotFound
    * without the revision.
    */
-  async binaries(
+  async listBinaries(
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,
     recipeRevision: string,
     isListOnly: boolean,
   ): Promise<readonly ConanBinaryRow[]> {
-    await this.files(project, reference, { recipeRevision, binaryReference: '', binaryRevision: '' });
-    return this.binariesOf(project, reference, recipeRevision, isListOnly);
+    await this.listFiles(project, reference, { recipeRevision, binaryReference: '', binaryRevision: '' });
+    return this.listBinariesOfRecipe(project, reference, recipeRevision, isListOnly);
   }
 
-  /** Does the same as `binaries` for a revision that is known to be complete. */
-  binariesOf(
+  /** Does the same as `listBinaries` for a revision that is known to be complete. */
+  listBinariesOfRecipe(
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,
     recipe: string,
     isListOnly: boolean,
   ): Promise<readonly ConanBinaryRow[]> {
-    return this.database.run(BINARIES, { ...recipeOf(project, reference), recipe, isListOnly });
+    return this.database.run(BINARIES, { ...recipeParams(project, reference), recipe, isListOnly });
   }
 
   /** Files of a complete revision, by name. Errors: NotFound. */
-  async files(
+  async listFiles(
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,
     { recipeRevision: recipe, binaryReference: binary, binaryRevision: revision }: ConanRevisionName,
   ): Promise<readonly PackageFileRow[]> {
-    const files = await this.database.run(FILES, { ...recipeOf(project, reference), recipe, binary, revision });
-    return found(files.some(({ file_name }) => file_name === MANIFEST) ? files : []);
+    const files = await this.database.run(FILES, { ...recipeParams(project, reference), recipe, binary, revision });
+    return requireRows(files.some(({ file_name }) => file_name === MANIFEST) ? files : []);
   }
 
   /** A file of a complete revision. Errors: NotFound. */
-  async file(
+  async findFile(
     project: Pick<ProjectScope, 'id'>,
     reference: ConanReference,
     revision: ConanRevisionName,
     name: string,
   ): Promise<PackageFileRow> {
-    const files = await this.files(project, reference, revision);
-    const [file] = found(files.filter(({ file_name }) => file_name === name));
+    const files = await this.listFiles(project, reference, revision);
+    const [file] = requireRows(files.filter(({ file_name }) => file_name === name));
     return file!;
   }
 
   /** Recipes with a complete revision, by reference, of a project or of the instance (null). */
-  async search(
+  async searchRecipes(
     project: ProjectScope | null,
     viewer: Viewer,
     search: ConanSearch,
-  ): Promise<readonly FoundConanRecipe[]> {
+  ): Promise<readonly ConanRecipeMatch[]> {
     const { ignoresCase, protocol } = search;
-    const asked = { pattern: likePatternOf(search), ignoresCase, isFirst: protocol === 'v1' };
+    const asked = { pattern: likePattern(search), ignoresCase, isFirst: protocol === 'v1' };
     if (project !== null) return this.database.run(SEARCH_PROJECT, { ...asked, project: project.id });
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     return this.database.run(SEARCH_INSTANCE, { ...asked, viewer: userId, isAdmin, isExternal });
   }
 }
 
-function recipeOf({ id: project }: Pick<ProjectScope, 'id'>, reference: ConanReference): Recipe {
+function recipeParams({ id: project }: Pick<ProjectScope, 'id'>, reference: ConanReference): RecipeParams {
   return { project, key: conanKeyOf(reference), version: reference.version };
 }
 
-function found<R>(rows: readonly R[]): readonly R[] {
+function requireRows<R>(rows: readonly R[]): readonly R[] {
   if (rows.length === 0) throw new NotFound();
   return rows;
 }
 
-function likePatternOf({ pattern, ignoresCase }: ConanSearch): string | null {
+function likePattern({ pattern, ignoresCase }: ConanSearch): string | null {
   if (pattern === null || pattern === '') return null;
   const like = pattern
     .replace(/[\\%_]/g, '\\$&')

@@ -7,10 +7,15 @@ import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
 import { basicRegistry, publishesPackages, readsPackages } from '../../packages/packages.permission';
-import { OneGenericFile, OneGenericFileInFolder, UploadGenericFile, UploadGenericFileInFolder } from './generic.dto';
+import {
+  IdentifyGenericFile,
+  IdentifyGenericFileInFolder,
+  UploadGenericFile,
+  UploadGenericFileInFolder,
+} from './generic.dto';
 import { GenericService } from './generic.service';
 import type { GenericFile, UploadOptions } from './generic.service';
-import { fileIn } from './upload-content';
+import { openUpload } from './upload-content';
 
 const VERSION = '/projects/:id/packages/generic/:package_name/:package_version';
 const SOURCE = 'reference packages-and-admin 4.3';
@@ -78,47 +83,47 @@ export class GenericController {
 
   @Endpoint('PUT', `${VERSION}/:file_name`, { ...uploads, params: UploadGenericFile })
   upload(call: StreamedCall<UploadGenericFile, ProjectScope, SignedInViewer>): Promise<void | AlternativeAnswer> {
-    return this.store(call);
+    return this.storeFile(call);
   }
 
   @Endpoint('PUT', `${VERSION}/*path/:file_name`, { ...uploads, params: UploadGenericFileInFolder })
   uploadInFolder(
     call: StreamedCall<UploadGenericFileInFolder, ProjectScope, SignedInViewer>,
   ): Promise<void | AlternativeAnswer> {
-    return this.store(call);
+    return this.storeFile(call);
   }
 
-  @Endpoint('GET', `${VERSION}/:file_name`, { ...downloads, params: OneGenericFile })
-  download(call: Call<OneGenericFile, ProjectScope>): Promise<FileAnswer> {
-    return this.find(call);
+  @Endpoint('GET', `${VERSION}/:file_name`, { ...downloads, params: IdentifyGenericFile })
+  download(call: Call<IdentifyGenericFile, ProjectScope>): Promise<FileAnswer> {
+    return this.findFile(call);
   }
 
-  @Endpoint('GET', `${VERSION}/*path/:file_name`, { ...downloads, params: OneGenericFileInFolder })
-  downloadInFolder(call: Call<OneGenericFileInFolder, ProjectScope>): Promise<FileAnswer> {
-    return this.find(call);
+  @Endpoint('GET', `${VERSION}/*path/:file_name`, { ...downloads, params: IdentifyGenericFileInFolder })
+  downloadInFolder(call: Call<IdentifyGenericFileInFolder, ProjectScope>): Promise<FileAnswer> {
+    return this.findFile(call);
   }
 
-  private async store(
-    call: StreamedCall<OneGenericFile & UploadOptions & { select?: 'package_file' }, ProjectScope, SignedInViewer>,
+  private async storeFile(
+    call: StreamedCall<IdentifyGenericFile & UploadOptions & { select?: 'package_file' }, ProjectScope, SignedInViewer>,
   ): Promise<void | AlternativeAnswer> {
     const { within, viewer, params, body, answered } = call;
-    const file = fileOf(params);
-    const upload = { ...fileIn(body), status: params.status, answered };
-    const row = await this.generic.upload(within, viewer, file, upload);
-    if (params.select !== undefined) return new AlternativeAnswer(this.selected(row, within, file));
+    const file = toGenericFile(params);
+    const upload = { ...openUpload(body), status: params.status, answered };
+    const row = await this.generic.uploadFile(within, viewer, file, upload);
+    if (params.select !== undefined) return new AlternativeAnswer(this.selectedFile(row, within, file));
   }
 
-  private async find({ within, params }: Call<OneGenericFile, ProjectScope>): Promise<FileAnswer> {
-    const file = fileOf(params);
+  private async findFile({ within, params }: Call<IdentifyGenericFile, ProjectScope>): Promise<FileAnswer> {
+    const file = toGenericFile(params);
     return packageDownload(this.files, await this.generic.findNewest(within, file), file.path.split('/').at(-1)!);
   }
 
-  private selected(row: PackageFileRow, { id }: ProjectScope, { name, version, path }: GenericFile): object {
+  private selectedFile(row: PackageFileRow, { id }: ProjectScope, { name, version, path }: GenericFile): object {
     const segments = [name, version, ...path.split('/')].map(encodeURIComponent);
     return {
       ...{ id: row.id, package_id: row.package_id, created_at: row.created_at, updated_at: row.updated_at },
       ...{ size: row.size, file_store: 1, file_md5: row.md5, file_sha1: row.sha1, file_name: row.file_name },
-      file: { url: this.links.api(`projects/${id}/packages/generic/${segments.join('/')}`) },
+      file: { url: this.links.apiUrl(`projects/${id}/packages/generic/${segments.join('/')}`) },
       file_sha256: row.sha256,
       ...{ verification_retry_at: null, verified_at: null, verification_failure: null, verification_retry_count: null },
       ...{ verification_checksum: null, verification_state: 0, verification_started_at: null, new_file_path: null },
@@ -126,7 +131,7 @@ export class GenericController {
   }
 }
 
-function fileOf(params: OneGenericFile | OneGenericFileInFolder): GenericFile {
+function toGenericFile(params: IdentifyGenericFile | IdentifyGenericFileInFolder): GenericFile {
   const folder = 'path' in params ? `${params.path}/` : '';
   return { name: params.package_name, version: params.package_version, path: `${folder}${params.file_name}` };
 }

@@ -6,12 +6,12 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { PackageFiles } from '../../packages/package-files';
-import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
 import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import { UploadGate } from '../../packages/publishing/upload-gate';
 
-/** Names a file of a generic package. Shape: `path` is the folders and the name, separated by slashes. */
+/** Names a file of a generic package. `path` is the folders and the name, separated by slashes. */
 export interface GenericFile {
   readonly name: string;
   readonly version: string;
@@ -42,7 +42,7 @@ const NEWEST = statement<{ project: number; name: string; version: string; file:
    join package_files f on f.package_id = p.id and md5(f.file_name) = md5(:file) and f.file_name = :file
      and not f.is_pending_destruction
    where p.project_id = :project::bigint and p.package_type = 'generic' and p.name_key = :name
-     and coalesce(p.version, '') = :version and p.status in (${literals(INSTALLABLE_STATUSES)})
+     and coalesce(p.version, '') = :version and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
    order by f.id desc limit 1`,
 );
 
@@ -62,7 +62,7 @@ export class GenericService {
    * downloads. Errors: Forbidden for a protected name and beyond a limit of storage; Refused for a file that is too large or
    * a duplicate, and for a name that is too long; those of the upload.
    */
-  async upload(
+  async uploadFile(
     project: ProjectScope,
     viewer: SignedInViewer,
     file: GenericFile,
@@ -75,11 +75,11 @@ export class GenericService {
       fileName: storedNameOf(file.path),
     } as const;
     if (named.fileName.length > MAX_NAME) throw new Refused('File name is too long');
-    const maxBytes = await this.gate.admit(project, viewer, { type: 'generic', name: file.name }, declaredSize);
+    const maxBytes = await this.gate.admitUpload(project, viewer, { type: 'generic', name: file.name }, declaredSize);
     await this.duplicates.refuseEarly(project, viewer, named);
-    const content = await this.files.store(open(), maxBytes);
-    return this.duplicates.publish(project, viewer, named, { content, answered }, (tx, repeatableBy) =>
-      this.publishing.publish(tx, { ...named, project, creatorId: viewer.userId, content, status, repeatableBy }),
+    const content = await this.files.storeFile(open(), maxBytes);
+    return this.duplicates.publishOnce(project, viewer, named, { content, answered }, (tx, repeatableBy) =>
+      this.publishing.publishFile(tx, { ...named, project, creatorId: viewer.userId, content, status, repeatableBy }),
     );
   }
 

@@ -10,7 +10,7 @@ type Body = Readable & { readonly mediaType: string; readonly declaredSize: numb
  * Errors, of the stream: as `readFilePart`.
  * Source: reference packages-and-admin 4.3.
  */
-export function fileIn(body: Body): { readonly open: () => Readable; readonly declaredSize: number | null } {
+export function openUpload(body: Body): { readonly open: () => Readable; readonly declaredSize: number | null } {
   if (!/^multipart\/form-data\b/i.test(body.mediaType)) return { open: () => body, declaredSize: body.declaredSize };
   return { open: () => readFilePart(body), declaredSize: null };
 }

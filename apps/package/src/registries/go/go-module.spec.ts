@@ -1,4 +1,4 @@
-import { declaredPath, listModuleFolders, moduleIn, unescapeGo } from './go-module';
+import { declaredPath, listModuleFolders, parseModule, unescapeGo } from './go-module';
 
 test.each([
   ['example.com/a', 'example.com/a'],
@@ -17,14 +17,14 @@ test.each([
   [`${BASE}/sub/v10`, { folder: 'sub', major: 10 }, ['sub', 'sub/v10']],
   [`${BASE}/v1`, { folder: 'v1', major: null }, ['v1']],
 ])('%s is a module of the project', (path, expected, folders) => {
-  const found = moduleIn(BASE, path)!;
+  const found = parseModule(BASE, path)!;
   expect(found).toEqual({ path, ...expected });
   expect(listModuleFolders(found)).toEqual(folders);
 });
 
 test.each([`${BASE}x`, 'example.com/nest', `${BASE}/`, `${BASE}/a//b`, `${BASE}/../x`, `${BASE}/.git`, `${BASE}/a b`])(
   '%j is none',
-  (path) => expect(moduleIn(BASE, path)).toBeNull(),
+  (path) => expect(parseModule(BASE, path)).toBeNull(),
 );
 
 test.each([

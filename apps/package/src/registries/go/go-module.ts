@@ -1,4 +1,4 @@
-/** A module of a project. Shape: `folder` is relative to the root of the repository and empty for the root. */
+/** A module of a project. `folder` is relative to the root of the repository and empty for the root. */
 export interface GoModule {
   /** Module path. */
   readonly path: string;
@@ -14,8 +14,8 @@ const MAJOR = /(?:^|\/)v([2-9]|[1-9]\d+)$/;
 const DECLARATION = /^[ \t]*module[ \t]+(?:"([^"\s]+)"|`([^`\s]+)`|([^\s"`/][^\s"`]*))[ \t]*(?:\/\/.*)?\r?$/m;
 
 /**
- * Decodes a path or version of the protocol, where `!x` is a capital letter. Shape: null for another text. Source: reference
- * packages-and-admin 4.12.
+ * Decodes a path or version of the protocol, where `!x` is a capital letter. Returns null for another text. Source:
+ * reference packages-and-admin 4.12.
  */
 export function unescapeGo(text: string): string | null {
   if (/[A-Z]/.test(text)) return null;
@@ -24,7 +24,7 @@ export function unescapeGo(text: string): string | null {
 }
 
 /** Returns the module of a path in a project. Shape: `base` is the path of the project's root; null for a path elsewhere. */
-export function moduleIn(base: string, path: string): GoModule | null {
+export function parseModule(base: string, path: string): GoModule | null {
   if (path !== base && !path.startsWith(`${base}/`)) return null;
   const rest = path.slice(base.length + 1);
   const segments = path === base ? [] : rest.split('/');

@@ -4,14 +4,14 @@ import { NotFound } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 
-/** A version of a Go module that clients have already got, with its commit. Shape: `target_sha` is the full id. */
+/** A version of a Go module that clients have already got, with its commit. `target_sha` is the full id. */
 export interface PinnedVersion {
   readonly package_id: number;
   readonly target_sha: string;
 }
 
 /** A version of a module. */
-export interface NamedGoVersion {
+export interface GoVersionKey {
   readonly module: string;
   readonly version: string;
 }
@@ -51,13 +51,13 @@ export class GoPins {
   ) {}
 
   /** Shape: null for a version that was not served yet. */
-  async find({ id: project }: ProjectScope, { module, version }: NamedGoVersion): Promise<PinnedVersion | null> {
+  async findPin({ id: project }: ProjectScope, { module, version }: GoVersionKey): Promise<PinnedVersion | null> {
     const [found] = await this.database.run(FIND, { project, module, version });
     return found ?? null;
   }
 
   /** Pins a version to a commit, or returns the commit that a concurrent request has pinned. Errors: NotFound for a long name. */
-  async pin(project: ProjectScope, { module, version }: NamedGoVersion, sha: string): Promise<PinnedVersion> {
+  async pinVersion(project: ProjectScope, { module, version }: GoVersionKey, sha: string): Promise<PinnedVersion> {
     if (module.length > MAX_NAME || version.length > MAX_NAME)
       throw new NotFound('not found: the name is too long', { verbatim: true });
     return this.work.run(async (tx) => {

@@ -1,7 +1,7 @@
 import { compare, parse, prerelease } from 'semver';
 import type { GoModule } from './go-module';
 
-/** A version of a tag. Shape: `tag` is the tag without its folder; `text` has `+incompatible` where that applies. */
+/** A version of a tag. `tag` is the tag without its folder; `text` has `+incompatible` where that applies. */
 export interface GoTagVersion {
   readonly text: string;
   readonly tag: string;
@@ -29,7 +29,7 @@ export function fitsMajor({ major }: Pick<GoModule, 'major'>, version: number): 
 }
 
 /** Reads a version that a tag may have. Shape: null for another text, and for a version that names a commit. */
-export function tagVersionIn(text: string): GoTagVersion | null {
+export function parseTagVersion(text: string): GoTagVersion | null {
   const isIncompatible = text.endsWith(INCOMPATIBLE);
   const tag = isIncompatible ? text.slice(0, -INCOMPATIBLE.length) : text;
   const [, major] = CANONICAL.exec(tag) ?? [];
@@ -37,8 +37,8 @@ export function tagVersionIn(text: string): GoTagVersion | null {
   return { text, tag, major: Number(major), isIncompatible };
 }
 
-/** Reads a version that names a commit. Shape: null for another text. */
-export function pseudoVersionIn(text: string): GoPseudoVersion | null {
+/** Reads a version that names a commit. Returns null for another text. */
+export function parsePseudoVersion(text: string): GoPseudoVersion | null {
   const [, major, minor, patch, label, zero, time, rev] = PSEUDO.exec(text) ?? [];
   if (rev === undefined || parse(text)?.version !== text.slice(1)) return null;
   const common = { text, major: Number(major), time: time!, rev };
@@ -48,7 +48,7 @@ export function pseudoVersionIn(text: string): GoPseudoVersion | null {
 }
 
 /** Returns the version that names a commit. Shape: `base` is the highest version before it, null for none. */
-export function pseudoVersionOf(
+export function createPseudoVersion(
   { major }: Pick<GoModule, 'major'>,
   base: string | null,
   commit: { readonly id: string; readonly committed_at: string },

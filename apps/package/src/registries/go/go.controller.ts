@@ -3,9 +3,9 @@ import { Endpoint, streamed } from '@rookery/api-v4';
 import type { Call, FileAnswer, ProjectScope, RenderedError } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import { basicRegistry, readsCodeOfPackages } from '../../packages/packages.permission';
-import { OneGoFile } from './go.dto';
+import { IdentifyGoFile } from './go.dto';
 import { GoService } from './go.service';
-import type { FoundGoVersion } from './go.service';
+import type { ResolvedGoVersion } from './go.service';
 
 const TEXT = 'text/plain; charset=utf-8';
 const INFO = {
@@ -32,31 +32,31 @@ export class GoController {
     source: 'reference packages-and-admin 4.12',
     may: readsCodeOfPackages,
     about: 'Lists the versions of a Go module, describes one, or returns its go.mod or its files.',
-    params: OneGoFile,
+    params: IdentifyGoFile,
     answers: streamed('application/zip', { 'text/plain': {}, 'application/json': INFO }),
     fails: [404, 429],
   })
-  async download({ within, viewer, params }: Call<OneGoFile, ProjectScope>): Promise<FileAnswer> {
+  async download({ within, viewer, params }: Call<IdentifyGoFile, ProjectScope>): Promise<FileAnswer> {
     const [, listed] = LIST.exec(params.path) ?? [];
     if (listed !== undefined) return this.list(within, listed);
     const [, latest] = LATEST.exec(params.path) ?? [];
-    if (latest !== undefined) return infoOf(await this.go.findLatest(within, this.go.moduleOf(within, latest)));
+    if (latest !== undefined) return infoAnswer(await this.go.findLatest(within, this.go.parseModule(within, latest)));
     const [, path, version, kind] = FILE.exec(params.path) ?? [];
     if (path === undefined) throw new NotFound();
-    const module = this.go.moduleOf(within, path);
-    if (kind === 'info') return infoOf(await this.go.describe(within, module, version!));
-    const found = await this.go.find(within, module, version!);
+    const module = this.go.parseModule(within, path);
+    if (kind === 'info') return infoAnswer(await this.go.describeVersion(within, module, version!));
+    const found = await this.go.findVersion(within, module, version!);
     if (kind === 'mod') return { stream: Buffer.from(found.goMod), mediaType: TEXT };
     return { stream: () => this.go.openZip(within, viewer, found), mediaType: 'application/zip' };
   }
 
   private async list(project: ProjectScope, path: string): Promise<FileAnswer> {
-    const versions = await this.go.versions(project, this.go.moduleOf(project, path));
+    const versions = await this.go.listVersions(project, this.go.parseModule(project, path));
     return { stream: Buffer.from(versions.map((version) => `${version}\n`).join('')), mediaType: TEXT };
   }
 }
 
-function infoOf({ version, time }: FoundGoVersion): FileAnswer {
+function infoAnswer({ version, time }: ResolvedGoVersion): FileAnswer {
   return { stream: Buffer.from(JSON.stringify({ Version: version, Time: time })), mediaType: 'application/json' };
 }
 

@@ -1,7 +1,7 @@
 import { Text } from '@rookery/api-v4';
 
 /** Source: reference packages-and-admin 4.12. */
-export class OneGoFile {
+export class IdentifyGoFile {
   @Text({
     ...{ in: 'path', max: 1500 },
     about:

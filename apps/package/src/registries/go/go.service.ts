@@ -7,22 +7,22 @@ import type { Viewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { PackageFiles } from '../../packages/package-files';
 import { archiveCallerOf, SourceCode } from '../../packages/source/source-code';
-import { declaredPath, listModuleFolders, inFolder, moduleIn, unescapeGo } from './go-module';
+import { declaredPath, listModuleFolders, inFolder, parseModule, unescapeGo } from './go-module';
 import type { GoModule } from './go-module';
 import { GoPins } from './go-pins';
 import {
   fitsMajor,
   findHighestVersion,
   findLatestVersion,
-  pseudoVersionIn,
-  pseudoVersionOf,
-  tagVersionIn,
+  parsePseudoVersion,
+  createPseudoVersion,
+  parseTagVersion,
   renderVersionTime,
 } from './go-version';
 import type { GoPseudoVersion, GoTagVersion } from './go-version';
 
-/** A version with its files. Shape: `folder` holds the module; `packageId` is null for a version that names a commit. */
-export interface FoundGoVersion {
+/** A version with its files. `folder` holds the module; `packageId` is null for a version that names a commit. */
+export interface ResolvedGoVersion {
   readonly module: GoModule;
   readonly version: string;
   readonly commit: string;
@@ -34,7 +34,7 @@ export interface FoundGoVersion {
 }
 
 /** A commit with the module in it. */
-interface FoundModule {
+interface GoModuleFolder {
   readonly folder: string;
   readonly goMod: string | null;
 }
@@ -53,61 +53,61 @@ export class GoService {
   ) {}
 
   /** Returns the module of an escaped path. Errors: NotFound for a path outside of the project. */
-  moduleOf({ fullPath }: ProjectScope, escaped: string): GoModule {
-    const { hostname, pathname } = new URL(this.links.web(fullPath));
+  parseModule({ fullPath }: ProjectScope, escaped: string): GoModule {
+    const { hostname, pathname } = new URL(this.links.webUrl(fullPath));
     const path = unescapeGo(escaped);
-    const found = path === null ? null : moduleIn(`${hostname}${decodeURI(pathname)}`, path);
-    if (found === null) throw absent('module path is not in this project');
+    const found = path === null ? null : parseModule(`${hostname}${decodeURI(pathname)}`, path);
+    if (found === null) throw versionNotFound('module path is not in this project');
     return found;
   }
 
   /** Versions of tags. */
-  async versions({ id }: ProjectScope, module: GoModule): Promise<readonly string[]> {
-    return this.tagsOf(id, module, null);
+  async listVersions({ id }: ProjectScope, module: GoModule): Promise<readonly string[]> {
+    return this.listTags(id, module, null);
   }
 
   /** Finds a version. Errors: NotFound. */
-  async find(project: ProjectScope, module: GoModule, escaped: string): Promise<FoundGoVersion> {
+  async findVersion(project: ProjectScope, module: GoModule, escaped: string): Promise<ResolvedGoVersion> {
     const text = unescapeGo(escaped);
-    const tag = text === null ? null : tagVersionIn(text);
+    const tag = text === null ? null : parseTagVersion(text);
     if (tag !== null) return this.ofTag(project, module, tag);
-    const pseudo = text === null ? null : pseudoVersionIn(text);
-    if (pseudo === null) throw absent('unknown version');
+    const pseudo = text === null ? null : parsePseudoVersion(text);
+    if (pseudo === null) throw versionNotFound('unknown version');
     return this.ofCommit(project, module, pseudo);
   }
 
   /** Finds a version, or the version of a branch or commit. Errors: NotFound. */
-  describe(project: ProjectScope, module: GoModule, escaped: string): Promise<FoundGoVersion> {
+  describeVersion(project: ProjectScope, module: GoModule, escaped: string): Promise<ResolvedGoVersion> {
     const text = unescapeGo(escaped);
-    const isVersion = text !== null && (tagVersionIn(text) !== null || pseudoVersionIn(text) !== null);
-    return isVersion ? this.find(project, module, escaped) : this.resolve(project, module, escaped);
+    const isVersion = text !== null && (parseTagVersion(text) !== null || parsePseudoVersion(text) !== null);
+    return isVersion ? this.findVersion(project, module, escaped) : this.resolveVersion(project, module, escaped);
   }
 
   /** Finds the version of a branch or commit. Shape: null for the default branch. Errors: NotFound. */
-  async resolve(project: ProjectScope, module: GoModule, escaped: string | null): Promise<FoundGoVersion> {
+  async resolveVersion(project: ProjectScope, module: GoModule, escaped: string | null): Promise<ResolvedGoVersion> {
     const rev = escaped === null ? null : unescapeGo(escaped);
-    if (escaped !== null && rev === null) throw absent('unknown revision');
-    const commit = await this.commitOf(project, module, rev, { finds_tags: true });
-    const found = foundIn(module, commit);
-    const tags = await this.tagsOf(project.id, module, commit.id);
+    if (escaped !== null && rev === null) throw versionNotFound('unknown revision');
+    const commit = await this.findCommit(project, module, rev, { finds_tags: true });
+    const found = findModuleFolder(module, commit);
+    const tags = await this.listTags(project.id, module, commit.id);
     const exact = findHighestVersion(tags.filter((version) => commit.tags.includes(tagNameOf(module, version))));
-    if (exact !== null) return this.ofTag(project, module, tagVersionIn(exact)!);
+    if (exact !== null) return this.ofTag(project, module, parseTagVersion(exact)!);
     const base = findHighestVersion(tags.filter((version) => !version.includes('+')));
-    return versionOf(module, commit, found, pseudoVersionOf(module, base, { ...commit }), null);
+    return toResolvedVersion(module, commit, found, createPseudoVersion(module, base, { ...commit }), null);
   }
 
   /** Finds the latest version: the highest release or prerelease of a tag, or else the default branch. Errors: NotFound. */
-  async findLatest(project: ProjectScope, module: GoModule): Promise<FoundGoVersion> {
-    const version = findLatestVersion(await this.versions(project, module));
-    if (version === null) return this.resolve(project, module, null);
-    return this.ofTag(project, module, tagVersionIn(version)!);
+  async findLatest(project: ProjectScope, module: GoModule): Promise<ResolvedGoVersion> {
+    const version = findLatestVersion(await this.listVersions(project, module));
+    if (version === null) return this.resolveVersion(project, module, null);
+    return this.ofTag(project, module, parseTagVersion(version)!);
   }
 
   /** Opens the files of a version. Errors: NotFound for a module that is too large or has unusable names. */
   async openZip(
     { id }: ProjectScope,
     viewer: Viewer,
-    { module, version, commit, folder, packageId }: FoundGoVersion,
+    { module, version, commit, folder, packageId }: ResolvedGoVersion,
   ): Promise<Readable> {
     const prefix = `${module.path}@${version}`;
     const zip = await this.source.openGoModule({
@@ -117,41 +117,42 @@ export class GoService {
       prefix,
       caller: archiveCallerOf(viewer),
     });
-    if (zip === null) throw absent('module is too large, or has file names that Go refuses');
+    if (zip === null) throw versionNotFound('module is too large, or has file names that Go refuses');
     if (packageId !== null) this.files.noteDownload(packageId);
     return zip;
   }
 
-  private async ofTag(project: ProjectScope, module: GoModule, asked: GoTagVersion): Promise<FoundGoVersion> {
+  private async ofTag(project: ProjectScope, module: GoModule, asked: GoTagVersion): Promise<ResolvedGoVersion> {
     const { text: version, major, isIncompatible } = asked;
     const fits = isIncompatible ? module.major === null && module.folder === '' && major > 1 : fitsMajor(module, major);
-    if (!fits) throw absent('version does not belong to the module path');
+    if (!fits) throw versionNotFound('version does not belong to the module path');
     const named = { module: module.path, version };
-    const pinned = await this.pins.find(project, named);
+    const pinned = await this.pins.findPin(project, named);
     const rev = pinned?.target_sha ?? `refs/tags/${tagNameOf(module, version)}`;
-    const commit = await this.commitOf(project, module, rev, { keeps: pinned === null });
-    const found = foundIn(module, commit);
-    if (isIncompatible && found.goMod !== null) throw absent('version has a go.mod, so it is not +incompatible');
-    const row = pinned ?? (await this.pins.pin(project, named, commit.id));
+    const commit = await this.findCommit(project, module, rev, { keeps: pinned === null });
+    const found = findModuleFolder(module, commit);
+    if (isIncompatible && found.goMod !== null)
+      throw versionNotFound('version has a go.mod, so it is not +incompatible');
+    const row = pinned ?? (await this.pins.pinVersion(project, named, commit.id));
     // Another request has pinned another commit just now.
     if (row.target_sha !== commit.id) return this.ofTag(project, module, asked);
-    return versionOf(module, commit, found, version, row.package_id);
+    return toResolvedVersion(module, commit, found, version, row.package_id);
   }
 
-  private async ofCommit(project: ProjectScope, module: GoModule, asked: GoPseudoVersion): Promise<FoundGoVersion> {
-    if (!fitsMajor(module, asked.major)) throw absent('version does not belong to the module path');
-    const commit = await this.commitOf(project, module, asked.rev);
-    if (!commit.id.startsWith(asked.rev)) throw absent('unknown revision');
+  private async ofCommit(project: ProjectScope, module: GoModule, asked: GoPseudoVersion): Promise<ResolvedGoVersion> {
+    if (!fitsMajor(module, asked.major)) throw versionNotFound('version does not belong to the module path');
+    const commit = await this.findCommit(project, module, asked.rev);
+    if (!commit.id.startsWith(asked.rev)) throw versionNotFound('unknown revision');
     if (renderVersionTime(commit.committed_at) !== asked.time)
-      throw absent('time of the version is not that of the commit');
+      throw versionNotFound('time of the version is not that of the commit');
     const { base } = asked;
-    if (base !== null && !(await this.tagsOf(project.id, module, commit.id)).includes(base))
-      throw absent(`${base} is no ancestor of the commit`);
-    return versionOf(module, commit, foundIn(module, commit), asked.text, null);
+    if (base !== null && !(await this.listTags(project.id, module, commit.id)).includes(base))
+      throw versionNotFound(`${base} is no ancestor of the commit`);
+    return toResolvedVersion(module, commit, findModuleFolder(module, commit), asked.text, null);
   }
 
   /** Versions of tags, of those that a commit contains if one is given. */
-  private async tagsOf(project: number, module: GoModule, mergedInto: string | null): Promise<readonly string[]> {
+  private async listTags(project: number, module: GoModule, mergedInto: string | null): Promise<readonly string[]> {
     const folder = module.folder === '' ? '' : `${module.folder}/`;
     const tags = await this.source.listTags({
       project_id: project,
@@ -160,7 +161,7 @@ export class GoService {
       merged_into: mergedInto,
     });
     return tags.flatMap(({ name, has_file: hasGoMod }) => {
-      const version = tagVersionIn(name.slice(folder.length));
+      const version = parseTagVersion(name.slice(folder.length));
       if (version === null || version.isIncompatible) return [];
       if (fitsMajor(module, version.major)) return [version.text];
       const isOld = module.major === null && folder === '' && !hasGoMod;
@@ -168,7 +169,7 @@ export class GoService {
     });
   }
 
-  private async commitOf(
+  private async findCommit(
     { id }: ProjectScope,
     module: GoModule,
     rev: string | null,
@@ -177,7 +178,7 @@ export class GoService {
     const paths = listModuleFolders(module).map((folder) => inFolder(folder, 'go.mod'));
     const asked = { project_id: id, rev, paths, max_bytes: MAX_GO_MOD, keeps: false, finds_tags: false, ...options };
     const commit = await this.source.readCommit(asked);
-    if (commit === null) throw absent('unknown revision');
+    if (commit === null) throw versionNotFound('unknown revision');
     return commit;
   }
 }
@@ -188,7 +189,7 @@ function tagNameOf({ folder }: GoModule, version: string): string {
 }
 
 /** Errors: NotFound if the commit has no such module. */
-function foundIn(module: GoModule, { contents }: SourceCommit): FoundModule {
+function findModuleFolder(module: GoModule, { contents }: SourceCommit): GoModuleFolder {
   for (const [index, folder] of listModuleFolders(module).entries()) {
     const content = contents[index];
     const goMod = content === null || content === undefined ? null : Buffer.from(content, 'base64').toString();
@@ -196,22 +197,22 @@ function foundIn(module: GoModule, { contents }: SourceCommit): FoundModule {
   }
   const hasNone = contents.every((content) => content === null);
   if (hasNone && module.folder === '' && module.major === null) return { folder: '', goMod: null };
-  throw absent('no go.mod that declares the module path');
+  throw versionNotFound('no go.mod that declares the module path');
 }
 
-function versionOf(
+function toResolvedVersion(
   module: GoModule,
   commit: SourceCommit,
-  { folder, goMod }: FoundModule,
+  { folder, goMod }: GoModuleFolder,
   version: string,
   packageId: number | null,
-): FoundGoVersion {
+): ResolvedGoVersion {
   const time = `${new Date(commit.committed_at).toISOString().slice(0, 19)}Z`;
   const text = goMod ?? `module ${module.path}\n`;
   return { module, version, commit: commit.id, time, folder, goMod: text, packageId };
 }
 
 /** Refusal whose text Go shows. */
-function absent(text: string): NotFound {
+function versionNotFound(text: string): NotFound {
   return new NotFound(`not found: ${text}`, { verbatim: true });
 }

@@ -21,28 +21,28 @@ const MAX_FIELDS = 64 * 1024;
 const NO_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]|\p{Cs}/u;
 
 const FIELDS: Readonly<Record<string, FieldReader>> = {
-  apiVersion: text,
-  name: text,
-  version: text,
-  description: text,
-  home: text,
-  sources: listOf(text),
-  keywords: listOf(text),
-  maintainers: listOf(recordOf({ name: text, email: text, url: text })),
-  icon: text,
-  condition: text,
-  tags: text,
-  appVersion: text,
-  deprecated: flag,
+  apiVersion: readText,
+  name: readText,
+  version: readText,
+  description: readText,
+  home: readText,
+  sources: readList(readText),
+  keywords: readList(readText),
+  maintainers: readList(readRecord({ name: readText, email: readText, url: readText })),
+  icon: readText,
+  condition: readText,
+  tags: readText,
+  appVersion: readText,
+  deprecated: readFlag,
   annotations: textsByKey,
-  kubeVersion: text,
-  dependencies: listOf(
-    recordOf({
-      ...{ name: text, version: text, repository: text, condition: text, tags: listOf(text) },
-      ...{ enabled: flag, 'import-values': listOf(importValue), alias: text },
+  kubeVersion: readText,
+  dependencies: readList(
+    readRecord({
+      ...{ name: readText, version: readText, repository: readText, condition: readText, tags: readList(readText) },
+      ...{ enabled: readFlag, 'import-values': readList(importValue), alias: readText },
     }),
   ),
-  type: text,
+  type: readText,
 };
 
 /**
@@ -50,7 +50,7 @@ const FIELDS: Readonly<Record<string, FieldReader>> = {
  * Errors: Refused with the name of the field.
  */
 export function parseChart(content: Buffer): Chart {
-  const found = recordOf(FIELDS)(valueOf(content), '') as Readonly<Record<string, unknown>>;
+  const found = readRecord(FIELDS)(parseYaml(content), '') as Readonly<Record<string, unknown>>;
   const { name, version } = found;
   if (typeof found['apiVersion'] !== 'string') throw invalid('apiVersion is missing');
   if (typeof name !== 'string') throw invalid('name is missing');
@@ -75,7 +75,7 @@ function isVersion(version: string): boolean {
 }
 
 /** All scalars are texts in this schema. Errors: Refused for a text that is no YAML, or with tags, aliases or double keys. */
-function valueOf(content: Buffer): unknown {
+function parseYaml(content: Buffer): unknown {
   try {
     // The library's own check for double keys takes quadratic time.
     const document = parseDocument(content.toString(), { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' });
@@ -101,22 +101,22 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '' || value === '~' || value === 'null';
 }
 
-function text(value: unknown, place: string): string {
+function readText(value: unknown, place: string): string {
   if (typeof value !== 'string' || NO_TEXT.test(value)) throw invalid(`${place} is invalid`);
   return value;
 }
 
 /** Reads an entry of `import-values`: the name of an export of the subchart, or paths by `child` and `parent`. */
 function importValue(value: unknown, place: string): unknown {
-  return typeof value === 'string' ? text(value, place) : textsByKey(value, place);
+  return typeof value === 'string' ? readText(value, place) : textsByKey(value, place);
 }
 
-function flag(value: unknown, place: string): boolean {
+function readFlag(value: unknown, place: string): boolean {
   if (typeof value !== 'string' || !/^(?:true|false)$/i.test(value)) throw invalid(`${place} is invalid`);
   return value.toLowerCase() === 'true';
 }
 
-function listOf(item: FieldReader): FieldReader {
+function readList(item: FieldReader): FieldReader {
   return (value, place) => {
     if (!Array.isArray(value)) throw invalid(`${place} is invalid`);
     return value.map((one, index) => item(one, `${place}[${index}]`));
@@ -124,9 +124,9 @@ function listOf(item: FieldReader): FieldReader {
 }
 
 /** Reads known fields in their order and leaves out others. */
-function recordOf(fields: Readonly<Record<string, FieldReader>>): FieldReader {
+function readRecord(fields: Readonly<Record<string, FieldReader>>): FieldReader {
   return (value, place) => {
-    const given = objectOf(value, place);
+    const given = requireObject(value, place);
     const present = Object.keys(fields).filter((name) => Object.hasOwn(given, name) && !isAbsent(given[name]));
     return Object.fromEntries(
       present.map((name) => [name, fields[name]!(given[name], place === '' ? name : `${place}.${name}`)]),
@@ -135,13 +135,13 @@ function recordOf(fields: Readonly<Record<string, FieldReader>>): FieldReader {
 }
 
 function textsByKey(value: unknown, place: string): unknown {
-  const entries = Object.entries(objectOf(value, place));
+  const entries = Object.entries(requireObject(value, place));
   return Object.fromEntries(
-    entries.map(([key, one]) => [text(key, place), isAbsent(one) ? '' : text(one, `${place}.${key}`)]),
+    entries.map(([key, one]) => [readText(key, place), isAbsent(one) ? '' : readText(one, `${place}.${key}`)]),
   );
 }
 
-function objectOf(value: unknown, place: string): Readonly<Record<string, unknown>> {
+function requireObject(value: unknown, place: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid(place === '' ? 'is no map' : `${place} is invalid`);
   return value as Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import { withErrorText } from '../../packages/error-text.presenter';
 import { packageDownload } from '../../packages/package-download.presenter';
 import { MAX_FILE_BYTES, PackageFiles } from '../../packages/package-files';
 import { basicRegistry, publishesPackages, readsPackages } from '../../packages/packages.permission';
-import { OneHelmFile, ShowHelmIndex, UploadHelmChart } from './helm.dto';
+import { IdentifyHelmFile, ShowHelmIndex, UploadHelmChart } from './helm.dto';
 import { HelmQueries } from './helm.queries';
 import { HelmService } from './helm.service';
 import { INDEX_TYPE, indexDocument } from './index-document.presenter';
@@ -34,20 +34,20 @@ export class HelmController {
   })
   async showIndex({ within, params }: Call<ShowHelmIndex, ProjectScope>): Promise<FileAnswer> {
     const { id, channel } = params;
-    const { pathname: contextPath } = new URL(this.links.api(`projects/${encodeURIComponent(id)}/packages/helm`));
-    const state = await this.helm.state(within.id, channel);
-    return indexDocument({ contextPath, state, charts: () => this.helm.charts(within.id, channel) });
+    const { pathname: contextPath } = new URL(this.links.apiUrl(`projects/${encodeURIComponent(id)}/packages/helm`));
+    const state = await this.helm.readState(within.id, channel);
+    return indexDocument({ contextPath, state, charts: () => this.helm.listCharts(within.id, channel) });
   }
 
   @Endpoint('GET', `${HELM}/:channel/charts/:file_name`, {
     ...registry,
     may: readsPackages,
     about: 'Downloads a chart, or its provenance file.',
-    params: OneHelmFile,
+    params: IdentifyHelmFile,
     answers: streamed(),
     fails: [404],
   })
-  async download({ within, params }: Call<OneHelmFile, ProjectScope>): Promise<FileAnswer> {
+  async download({ within, params }: Call<IdentifyHelmFile, ProjectScope>): Promise<FileAnswer> {
     const { channel, file_name: name } = params;
     return packageDownload(this.files, await this.helm.findNewest(within.id, channel, name), name);
   }
@@ -64,6 +64,6 @@ export class HelmController {
     fails: [400],
   })
   async upload({ within, viewer, params, body }: StreamedCall<UploadHelmChart, ProjectScope, SignedInViewer>) {
-    await this.uploads.upload(within, viewer, params.channel, body);
+    await this.uploads.uploadChart(within, viewer, params.channel, body);
   }
 }

@@ -13,7 +13,7 @@ export class ShowHelmIndex extends UploadHelmChart {
   @Text({ in: 'path', max: 1000, about: 'Id or path.' }) id: string;
 }
 
-export class OneHelmFile extends UploadHelmChart {
+export class IdentifyHelmFile extends UploadHelmChart {
   @Text({ in: 'path', max: 520, pattern: FILE_NAME, about: 'The chart, or its provenance file with `.prov` behind.' })
   file_name: string;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
 import type { Chart } from './chart';
 
 /** A chart of a channel. */
@@ -28,7 +28,7 @@ type Channel = { readonly project: number; readonly channel: string };
 const BATCH = 100;
 const FILES = `from helm_files h
    join package_files f on f.id = h.file_id and not f.is_pending_destruction
-   join packages p on p.id = f.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})
+   join packages p on p.id = f.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
    where h.project_id = :project::bigint and h.channel = :channel`;
 
 const STATE = statement<Channel, ChannelState>(
@@ -54,12 +54,12 @@ export class HelmQueries {
   constructor(private readonly database: Database) {}
 
   /** Returns a text that changes with the charts of a channel, and the time of the newest one. */
-  async state(project: number, channel: string): Promise<ChannelState> {
+  async readState(project: number, channel: string): Promise<ChannelState> {
     return (await this.database.run(STATE, { project, channel }))[0]!;
   }
 
   /** Charts of a channel, name by name. Shape: all versions of one name, in the order of their uploads. */
-  async *charts(project: number, channel: string): AsyncGenerator<readonly IndexedChart[]> {
+  async *listCharts(project: number, channel: string): AsyncGenerator<readonly IndexedChart[]> {
     let [name, file] = ['', 0];
     let ofName: IndexedChart[] = [];
     for (;;) {

@@ -15,7 +15,7 @@ import { invalid } from './chart';
 import type { Chart } from './chart';
 import { readChart } from './chart-archive';
 
-/** A form with a chart. Shape: `declaredSize` is null if unknown. Units: bytes. */
+/** A form with a chart. `declaredSize` is null if unknown. Units: bytes. */
 export type HelmForm = Readable & { readonly mediaType: string; readonly declaredSize: number | null };
 
 const ADD = statement<
@@ -58,24 +58,24 @@ export class HelmService {
    * file is stored. Errors: Refused for a chart that is invalid or too large, Forbidden for a protected name and beyond a
    * limit of storage, InvalidParameters for a form without a chart; those of the body.
    */
-  async upload(project: ProjectScope, viewer: SignedInViewer, channel: string, form: HelmForm): Promise<void> {
+  async uploadChart(project: ProjectScope, viewer: SignedInViewer, channel: string, form: HelmForm): Promise<void> {
     const maxBytes = this.gate.fileLimit(project, 'helm');
     if (form.declaredSize !== null && form.declaredSize > maxBytes + MAX_SKIPPED_BYTES)
       throw new Refused('File is too large');
     await this.gate.refuseBeyondStorage(project, 0);
     const { fields, content } = await readUploadForm(form, { fields: ['prov'], file: 'chart' }, ({ source }) =>
-      this.files.store(source, maxBytes),
+      this.files.storeFile(source, maxBytes),
     );
     if (content === null) throw new InvalidParameters(['chart is missing']);
-    const chart = await readChart(await this.files.reopen(content));
+    const chart = await readChart(await this.files.reopenStored(content));
     await this.protections.refusePush(project, viewer, 'helm', chart.name);
     const provenance = fields.get('prov');
     const signature =
-      provenance === undefined ? null : await this.files.store(Readable.from([Buffer.from(provenance)]), maxBytes);
-    await this.publish(project, viewer, channel, { chart, content, signature });
+      provenance === undefined ? null : await this.files.storeFile(Readable.from([Buffer.from(provenance)]), maxBytes);
+    await this.publishChart(project, viewer, channel, { chart, content, signature });
   }
 
-  private async publish(
+  private async publishChart(
     project: ProjectScope,
     viewer: SignedInViewer,
     channel: string,
@@ -92,10 +92,10 @@ export class HelmService {
       if (other) throw invalid(`${fileName} is the file of another chart`);
       const add = ({ id: file, file_name }: PackageFileRow, shown: string | null): Promise<unknown> =>
         tx.run(ADD, { file, project: project.id, channel, name, fileName: file_name, chart: shown });
-      await add(await this.publishing.publish(tx, { ...named, fileName, content }), JSON.stringify(chart));
+      await add(await this.publishing.publishFile(tx, { ...named, fileName, content }), JSON.stringify(chart));
       if (signature === null) return;
       await add(
-        await this.publishing.publish(tx, { ...named, fileName: `${fileName}.prov`, content: signature }),
+        await this.publishing.publishFile(tx, { ...named, fileName: `${fileName}.prov`, content: signature }),
         null,
       );
     });

@@ -4,7 +4,7 @@ import type { FileAnswer } from '@rookery/api-v4';
 import { rcompare } from 'semver';
 import type { ChannelState, IndexedChart } from './helm.queries';
 
-/** The index of a channel. Shape: `contextPath` is the path of the repository, without the channel. */
+/** The index of a channel. `contextPath` is the path of the repository, without the channel. */
 export interface HelmIndex {
   readonly contextPath: string;
   readonly state: ChannelState;
@@ -25,7 +25,7 @@ export function indexDocument(index: HelmIndex): FileAnswer {
   const { contextPath, state } = index;
   const version = createHash('sha256').update(`${contextPath}\n${state.digest}`).digest('hex').slice(0, 32);
   return {
-    stream: () => Readable.from(linesOf(index), { objectMode: false }),
+    stream: () => Readable.from(writeLines(index), { objectMode: false }),
     mediaType: INDEX_TYPE,
     version,
     cacheControl: 'private, no-cache',
@@ -33,16 +33,16 @@ export function indexDocument(index: HelmIndex): FileAnswer {
   };
 }
 
-async function* linesOf({ contextPath, state, charts }: HelmIndex): AsyncGenerator<Buffer> {
+async function* writeLines({ contextPath, state, charts }: HelmIndex): AsyncGenerator<Buffer> {
   let text = 'apiVersion: v1\n';
-  if (state.newest !== null) text += `generated: ${quoted(state.newest.toISOString())}\n`;
-  text += `serverInfo:\n  contextPath: ${quoted(contextPath)}\n`;
+  if (state.newest !== null) text += `generated: ${quoteYaml(state.newest.toISOString())}\n`;
+  text += `serverInfo:\n  contextPath: ${quoteYaml(contextPath)}\n`;
   let isEmpty = true;
   for await (const ofName of charts()) {
     if (isEmpty) text += 'entries:\n';
     isEmpty = false;
-    text += `  ${quoted(ofName[0]!.name)}:\n`;
-    for (const row of newestFirst(ofName)) text += `    - ${quoted(entryOf(row))}\n`;
+    text += `  ${quoteYaml(ofName[0]!.name)}:\n`;
+    for (const row of newestFirst(ofName)) text += `    - ${quoteYaml(toEntry(row))}\n`;
     yield Buffer.from(text);
     text = '';
   }
@@ -55,11 +55,11 @@ function newestFirst(charts: readonly IndexedChart[]): readonly IndexedChart[] {
   return [...byVersion.values()].sort((a, b) => rcompare(a.version, b.version) || b.file_id - a.file_id);
 }
 
-function entryOf({ chart, file_name, created_at, sha256 }: IndexedChart): object {
+function toEntry({ chart, file_name, created_at, sha256 }: IndexedChart): object {
   return { ...chart, urls: [`charts/${file_name}`], created: created_at.toISOString(), digest: sha256 };
 }
 
-function quoted(value: unknown): string {
+function quoteYaml(value: unknown): string {
   return JSON.stringify(value).replace(
     ESCAPED,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

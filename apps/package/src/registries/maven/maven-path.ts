@@ -17,7 +17,7 @@ export interface MavenFilePath {
   readonly fileName: string;
 }
 
-/** A requested address. Shape: `digest` is set if the address is that of a digest of the file. */
+/** A requested address. `digest` is set if the address is that of a digest of the file. */
 export interface MavenAddress extends MavenFilePath {
   readonly digest: MavenDigest | null;
 }

@@ -7,14 +7,14 @@ import type { Tx } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import type { StoredFile } from '../../packages/package-files';
 import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
-import type { NamedFile } from '../../packages/publishing/duplicate-files';
+import type { NewPackageFile } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import { isSnapshotMetadata, METADATA_FILE } from './maven-path';
 import type { MavenFilePath } from './maven-path';
 import type { Metadata, Plugin } from './metadata/metadata-xml';
 import { listFileNames } from './metadata/snapshot-files';
 
-/** A stored file with its facts. Shape: `metadata` is the content of a `maven-metadata.xml`, null for other files. */
+/** A stored file with its facts. `metadata` is the content of a `maven-metadata.xml`, null for other files. */
 export interface MavenContent {
   readonly content: StoredFile;
   readonly sha512: string;
@@ -73,7 +73,7 @@ export class MavenPublishing {
    * Adds a file. Metadata replaces older metadata, and adds its plugins to those of the group. Shape: `answered` as in a
    * streamed call. Errors: as `PackagePublishing`; Refused, for a duplicate too.
    */
-  async publish(
+  async publishFile(
     project: ProjectScope,
     viewer: SignedInViewer,
     path: MavenFilePath,
@@ -81,19 +81,19 @@ export class MavenPublishing {
     answered: Promise<boolean>,
   ): Promise<void> {
     const add = (tx: Tx, repeatableBy: number | null): Promise<PackageFileRow> =>
-      this.add(tx, { project, viewer, path, repeatableBy }, file);
+      this.addFile(tx, { project, viewer, path, repeatableBy }, file);
     if (isReplaceable(path)) await this.work.run((tx) => add(tx, null));
-    else await this.duplicates.publish(project, viewer, namedFile(path), { content: file.content, answered }, add);
+    else await this.duplicates.publishOnce(project, viewer, namedFile(path), { content: file.content, answered }, add);
   }
 
-  private async add(
+  private async addFile(
     tx: Tx,
     { project, viewer, path, repeatableBy }: PublishTarget,
     { content, sha512, metadata }: MavenContent,
   ): Promise<PackageFileRow> {
     const isSnapshot = isSnapshotMetadata(path);
     const listed = isSnapshot && metadata !== null ? listFileNames(metadata) : null;
-    const row = await this.publishing.publish(tx, {
+    const row = await this.publishing.publishFile(tx, {
       ...{
         project,
         creatorId: viewer.userId,
@@ -105,7 +105,7 @@ export class MavenPublishing {
       ...{ name: path.name, version: path.version, fileName: path.fileName },
     });
     await tx.run(ADD_FACTS, { file: row.id, sha512, listed });
-    const plugins = metadata === null || isSnapshot ? [] : usable(metadata.plugins);
+    const plugins = metadata === null || isSnapshot ? [] : usablePlugins(metadata.plugins);
     if (plugins.length === 0) return row;
     await tx.run(MERGE_PLUGINS, {
       ...{ package: row.package_id, artifacts: plugins.map(({ artifactId }) => artifactId) },
@@ -120,12 +120,12 @@ function isReplaceable({ version, fileName }: MavenFilePath): boolean {
   return version === null || fileName === METADATA_FILE || version.endsWith('-SNAPSHOT');
 }
 
-function namedFile({ name, version, fileName }: MavenFilePath): NamedFile {
+function namedFile({ name, version, fileName }: MavenFilePath): NewPackageFile {
   return { type: 'maven', name, version, fileName };
 }
 
 /** Plugins that a client can find, each artifact once. Errors: Refused for a text that is too long. */
-function usable(plugins: readonly Plugin[]): Plugin[] {
+function usablePlugins(plugins: readonly Plugin[]): Plugin[] {
   const found = new Map<string, Plugin>();
   for (const plugin of plugins) {
     if (plugin.artifactId === '' || plugin.prefix === '') continue;

@@ -11,7 +11,7 @@ import {
   publishesPackages,
   readsPackages,
 } from '../../packages/packages.permission';
-import { OneMavenFile } from './maven.dto';
+import { IdentifyMavenFile } from './maven.dto';
 import { parseMavenPath } from './maven-path';
 import { MavenDownloads } from './maven.presenter';
 import { InstanceAccess, unreadablePathRefusal } from './maven.permission';
@@ -23,7 +23,7 @@ const FILE = 'maven/*path/:file_name';
 const refusals = { ...BASIC_REFUSALS, offersProblemDetails: true } as const;
 const downloads = {
   source: 'reference packages-and-admin 4.6',
-  params: OneMavenFile,
+  params: IdentifyMavenFile,
   answers: streamed('application/octet-stream', {
     'application/xml': { type: 'string', description: 'A POM or metadata.' },
     'text/plain': { type: 'string', description: 'A digest, in hexadecimal.' },
@@ -47,8 +47,11 @@ export class MavenController {
     may: readsPackages,
     about: 'Downloads a file of a Maven package, its digest, or generated metadata.',
   })
-  async download({ within: { id }, params }: Call<OneMavenFile, ProjectScope>): Promise<FileAnswer> {
-    const found = await this.downloads.find({ kind: 'project', id }, parseMavenPath(params.path, params.file_name));
+  async download({ within: { id }, params }: Call<IdentifyMavenFile, ProjectScope>): Promise<FileAnswer> {
+    const found = await this.downloads.findDownload(
+      { kind: 'project', id },
+      parseMavenPath(params.path, params.file_name),
+    );
     if (found === null) throw new NotFound('Package');
     return found;
   }
@@ -59,9 +62,9 @@ export class MavenController {
     ...downloads,
     about: 'Downloads a Maven file from the packages of a group that the caller may read; of several, from the newest.',
   })
-  async downloadOfGroup({ within, viewer, params }: Call<OneMavenFile, GroupScope>): Promise<FileAnswer> {
+  async downloadOfGroup({ within, viewer, params }: Call<IdentifyMavenFile, GroupScope>): Promise<FileAnswer> {
     const place = { kind: 'group', group: within, viewer } as const;
-    const found = await this.downloads.find(place, parseMavenPath(params.path, params.file_name));
+    const found = await this.downloads.findDownload(place, parseMavenPath(params.path, params.file_name));
     if (found === null) throw new NotFound('Package');
     return found;
   }
@@ -73,10 +76,10 @@ export class MavenController {
     fails: [403, 404],
     about: 'Downloads a file of a Maven package that has the full path of its project.',
   })
-  async downloadOfInstance({ viewer, params }: Call<OneMavenFile>): Promise<FileAnswer> {
+  async downloadOfInstance({ viewer, params }: Call<IdentifyMavenFile>): Promise<FileAnswer> {
     const address = parseMavenPath(params.path, params.file_name);
-    const { id } = await this.access.projectOf(address, viewer);
-    const found = await this.downloads.find({ kind: 'project', id }, address);
+    const { id } = await this.access.findProject(address, viewer);
+    const found = await this.downloads.findDownload({ kind: 'project', id }, address);
     if (found !== null) return found;
     if (await this.maven.hasPackage(id, address.name)) throw new NotFound('Package');
     throw unreadablePathRefusal(viewer);
@@ -86,16 +89,16 @@ export class MavenController {
     ...basicRegistry,
     refusals,
     source: downloads.source,
-    params: OneMavenFile,
+    params: IdentifyMavenFile,
     may: publishesPackages,
     about: 'Uploads a file of a Maven package, or compares a digest with the file that it belongs to.',
     body: streamedBody({ maxBytes: MAX_FILE_BYTES, digests: ['sha512'] }),
     answers: orNone(empty()),
     fails: [400, 404, 409],
   })
-  async upload(call: StreamedCall<OneMavenFile, ProjectScope, SignedInViewer>): Promise<void | AlternativeAnswer> {
+  async upload(call: StreamedCall<IdentifyMavenFile, ProjectScope, SignedInViewer>): Promise<void | AlternativeAnswer> {
     const { within, viewer, params, body, answered } = call;
-    const result = await this.uploads.upload(within, viewer, parseMavenPath(params.path, params.file_name), {
+    const result = await this.uploads.uploadFile(within, viewer, parseMavenPath(params.path, params.file_name), {
       source: body,
       declaredSize: body.declaredSize,
       answered,

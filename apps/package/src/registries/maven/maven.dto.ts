@@ -5,7 +5,7 @@ const PATH = /^@?(?:(?!\.+(?:\/|$))[\w.-]+\/)*(?!\.+$)[\w.+-]+$/;
 const FILE_NAME = /^(?!\.+$)[A-Za-z0-9._+-]+$/;
 
 /** Address of a file in a Maven repository. Source: reference packages-and-admin 4.6. */
-export class OneMavenFile {
+export class IdentifyMavenFile {
   @Text({ in: 'path', max: 10_000, pattern: PATH, about: 'Group, artifact and version, separated by slashes.' })
   path: string;
   @Text({

@@ -16,8 +16,8 @@ export class InstanceAccess {
    * The project of the package. Errors: Forbidden for a path without a project whose packages the viewer may read;
    * Unauthorized with a challenge for an anonymous caller.
    */
-  async projectOf({ name }: MavenFilePath, viewer: Viewer): Promise<ProjectScope> {
-    const project = name.includes('/') ? await this.directory.project(name, viewer) : null;
+  async findProject({ name }: MavenFilePath, viewer: Viewer): Promise<ProjectScope> {
+    const project = name.includes('/') ? await this.directory.findProject(name, viewer) : null;
     if (project !== null && canReadPackages(viewer, project)) return project;
     throw unreadablePathRefusal(viewer);
   }

@@ -19,10 +19,10 @@ export class MavenDownloads {
   ) {}
 
   /** Null for an address without a file. */
-  async find(place: MavenPlace, address: MavenAddress): Promise<FileAnswer | null> {
+  async findDownload(place: MavenPlace, address: MavenAddress): Promise<FileAnswer | null> {
     const { digest } = address;
     if (address.fileName === METADATA_FILE) {
-      const document = await this.documents.find(place, address);
+      const document = await this.documents.findDocument(place, address);
       if (document === null || digest === null) return document && documentDownload(document);
       return digestDownload(digestDocument(document, digest), document.lastModified);
     }

@@ -7,7 +7,7 @@ import type { DeclaredStatement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 import { readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
 import type { MavenFilePath } from './maven-path';
 
 /** Packages that a request looks among: those of a project, or those of a group that the viewer may read. */
@@ -26,7 +26,7 @@ export interface SnapshotMetadataRow extends MavenFileRow {
   readonly missing: readonly string[];
 }
 
-/** A version of an artifact. Shape: `published` orders versions by their first file. */
+/** A version of an artifact. `published` orders versions by their first file. */
 export interface VersionRow {
   readonly published: number;
   readonly version: string;
@@ -40,16 +40,16 @@ export interface PluginRow {
   readonly name: string;
 }
 
-type Named = { readonly name: string };
-type InProject = { readonly project: number };
-type InGroup = Omit<ReadableProjectsParams, 'group'>;
-type InPlace<P extends object, Row> = {
-  readonly project: DeclaredStatement<P & InProject, Row>;
-  readonly group: DeclaredStatement<P & InGroup, Row>;
+type NameParams = { readonly name: string };
+type ProjectParams = { readonly project: number };
+type GroupParams = Omit<ReadableProjectsParams, 'group'>;
+type PlaceStatements<P extends object, Row> = {
+  readonly project: DeclaredStatement<P & ProjectParams, Row>;
+  readonly group: DeclaredStatement<P & GroupParams, Row>;
 };
 
 const FILE_COLUMNS = `f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at, m.sha512`;
-const INSTALLABLE = `p.package_type = 'maven' and p.name_key = :name and p.status in (${literals(INSTALLABLE_STATUSES)})`;
+const INSTALLABLE = `p.package_type = 'maven' and p.name_key = :name and p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
 
 /** The packages of the name are found before the projects are joined: there are few of them. */
 const PLACES = {
@@ -68,10 +68,10 @@ function inPlace<P extends object, Row>(
   name: string,
   condition: string,
   sql: (packages: string) => string,
-): InPlace<P, Row> {
+): PlaceStatements<P, Row> {
   return {
-    project: statement<P & InProject, Row>(`maven_${name}`, sql(PLACES.project(condition))),
-    group: statement<P & InGroup, Row>(`maven_${name}_in_group`, sql(PLACES.group(condition))),
+    project: statement<P & ProjectParams, Row>(`maven_${name}`, sql(PLACES.project(condition))),
+    group: statement<P & GroupParams, Row>(`maven_${name}_in_group`, sql(PLACES.group(condition))),
   };
 }
 
@@ -79,9 +79,9 @@ const ONE_VERSION = `${INSTALLABLE} and coalesce(p.version, '') = :version`;
 const FILE_OF_PACKAGE = `join package_files f on f.package_id = p.id and md5(f.file_name) = md5(:file)
     and f.file_name = :file and not f.is_pending_destruction
   left join maven_files m on m.file_id = f.id`;
-type OneFile = Named & { readonly version: string; readonly file: string };
+type FileParams = NameParams & { readonly version: string; readonly file: string };
 
-const NEWEST = inPlace<OneFile, MavenFileRow>(
+const NEWEST = inPlace<FileParams, MavenFileRow>(
   'newest_file',
   ONE_VERSION,
   (packages) => `select ${FILE_COLUMNS} from ${packages} ${FILE_OF_PACKAGE} order by p.id desc, f.id desc limit 1`,
@@ -90,7 +90,7 @@ const NEWEST = inPlace<OneFile, MavenFileRow>(
  * The look-up of each listed file is a subquery with a limit, so that other files of the package are not read.
  * Older rows may list names of more than 5,000 characters. They are skipped, because no stored file has such a name.
  */
-const SNAPSHOT_METADATA = inPlace<OneFile, SnapshotMetadataRow>(
+const SNAPSHOT_METADATA = inPlace<FileParams, SnapshotMetadataRow>(
   'snapshot_metadata',
   ONE_VERSION,
   (packages) => `select found.*, array(
@@ -103,7 +103,7 @@ const SNAPSHOT_METADATA = inPlace<OneFile, SnapshotMetadataRow>(
       order by p.id desc, f.id desc limit 1) found`,
 );
 /** Bounds: the newest 5,000 versions. */
-const VERSIONS = inPlace<Named, VersionRow>(
+const VERSIONS = inPlace<NameParams, VersionRow>(
   'versions',
   `${INSTALLABLE} and p.version is not null`,
   (packages) => `select p.id as published, p.version, newest.created_at as uploaded_at from ${packages}
@@ -112,7 +112,7 @@ const VERSIONS = inPlace<Named, VersionRow>(
     order by p.id desc limit 5000`,
 );
 /** Bounds: 5,000 plugins. */
-const PLUGINS = inPlace<Named, PluginRow>(
+const PLUGINS = inPlace<NameParams, PluginRow>(
   'plugins',
   `${INSTALLABLE} and p.version is null`,
   (packages) => `select distinct on (plugin.artifact_id) plugin.artifact_id, plugin.prefix, plugin.name from ${packages}
@@ -120,7 +120,7 @@ const PLUGINS = inPlace<Named, PluginRow>(
     order by plugin.artifact_id, p.id desc limit 5000`,
 );
 
-const EXISTS = statement<InProject & Named, { found: boolean }>(
+const EXISTS = statement<ProjectParams & NameParams, { found: boolean }>(
   'maven_package_exists',
   `select exists (select 1 from packages p where p.project_id = :project::bigint and ${INSTALLABLE}) as found`,
 );
@@ -135,22 +135,22 @@ export class MavenQueries {
 
   /** The newest file with this name, of the newest package that has one. Null without one. */
   async findNewest(place: MavenPlace, path: MavenFilePath): Promise<MavenFileRow | null> {
-    return (await this.rows(place, NEWEST, asOneFile(path)))[0] ?? null;
+    return (await this.readRows(place, NEWEST, asOneFile(path)))[0] ?? null;
   }
 
   /** The uploaded metadata of a snapshot. Null without one. */
   async snapshotMetadata(place: MavenPlace, path: MavenFilePath): Promise<SnapshotMetadataRow | null> {
-    return (await this.rows(place, SNAPSHOT_METADATA, asOneFile(path)))[0] ?? null;
+    return (await this.readRows(place, SNAPSHOT_METADATA, asOneFile(path)))[0] ?? null;
   }
 
   /** Versions of an artifact, the last published first. */
-  versions(place: MavenPlace, name: string): Promise<VersionRow[]> {
-    return this.rows(place, VERSIONS, { name });
+  listVersions(place: MavenPlace, name: string): Promise<VersionRow[]> {
+    return this.readRows(place, VERSIONS, { name });
   }
 
   /** Plugins of a group, by artifact. */
-  plugins(place: MavenPlace, name: string): Promise<PluginRow[]> {
-    return this.rows(place, PLUGINS, { name });
+  listPlugins(place: MavenPlace, name: string): Promise<PluginRow[]> {
+    return this.readRows(place, PLUGINS, { name });
   }
 
   /** Whether the project has a package with this name. */
@@ -158,10 +158,14 @@ export class MavenQueries {
     return (await this.database.run(EXISTS, { project, name }))[0]!.found;
   }
 
-  private async rows<P extends object, Row>(place: MavenPlace, found: InPlace<P, Row>, params: P): Promise<Row[]> {
+  private async readRows<P extends object, Row>(
+    place: MavenPlace,
+    found: PlaceStatements<P, Row>,
+    params: P,
+  ): Promise<Row[]> {
     if (place.kind === 'project') return this.database.run(found.project, { ...params, project: place.id });
     const { group, viewer } = place;
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     return this.database.run(found.group, {
       ...params,
@@ -170,6 +174,6 @@ export class MavenQueries {
   }
 }
 
-function asOneFile({ name, version, fileName }: MavenFilePath): OneFile {
+function asOneFile({ name, version, fileName }: MavenFilePath): FileParams {
   return { name, version: version ?? '', file: fileName };
 }

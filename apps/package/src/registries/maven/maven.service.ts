@@ -14,7 +14,7 @@ import { METADATA_FILE, refuseUnstorable } from './maven-path';
 import type { MavenAddress, MavenDigest } from './maven-path';
 import { MavenQueries } from './maven.queries';
 
-/** A body that arrives. Shape: `sha512` is known at its end. Units: `declaredSize` in bytes, null if unknown. */
+/** A body that arrives. `sha512` is known at its end. Units: `declaredSize` in bytes, null if unknown. */
 export interface MavenUpload {
   readonly source: Readable;
   readonly declaredSize: number | null;
@@ -45,16 +45,21 @@ export class MavenService {
    * Errors: Refused for an unusable path, a file that is too large or a duplicate, and metadata that cannot be read;
    * Forbidden for a protected name and beyond a limit of storage; NotFound for a digest without its file; Conflict for a digest that differs; those of the source.
    */
-  async upload(
+  async uploadFile(
     project: ProjectScope,
     viewer: SignedInViewer,
     address: MavenAddress,
     upload: MavenUpload,
   ): Promise<UploadResult> {
     refuseUnstorable(address);
-    if (address.digest !== null) return this.compare(project, address, address.digest, upload);
+    if (address.digest !== null) return this.compareChecksum(project, address, address.digest, upload);
     const isMetadata = address.fileName === METADATA_FILE;
-    const maxBytes = await this.gate.admit(project, viewer, { type: 'maven', name: address.name }, upload.declaredSize);
+    const maxBytes = await this.gate.admitUpload(
+      project,
+      viewer,
+      { type: 'maven', name: address.name },
+      upload.declaredSize,
+    );
     if (isMetadata) await this.storeMetadata(project, viewer, address, upload);
     else await this.storeFile(project, viewer, address, upload, maxBytes);
     return 'stored';
@@ -68,9 +73,9 @@ export class MavenService {
     maxBytes: number,
   ): Promise<void> {
     await this.publishing.refuseEarly(project, viewer, address);
-    const content = await this.files.store(upload.source, maxBytes);
+    const content = await this.files.storeFile(upload.source, maxBytes);
     const file = { content, sha512: upload.sha512(), metadata: null };
-    await this.publishing.publish(project, viewer, address, file, upload.answered);
+    await this.publishing.publishFile(project, viewer, address, file, upload.answered);
   }
 
   private async storeMetadata(
@@ -81,16 +86,16 @@ export class MavenService {
   ): Promise<void> {
     const bytes = await readAll(upload, MAX_METADATA_BYTES);
     const metadata: Metadata = parseMetadata(bytes);
-    const content = await this.files.store(Readable.from([bytes]), MAX_METADATA_BYTES);
+    const content = await this.files.storeFile(Readable.from([bytes]), MAX_METADATA_BYTES);
     const file = { content, sha512: createHash('sha512').update(bytes).digest('hex'), metadata };
-    await this.publishing.publish(project, viewer, address, file, upload.answered);
+    await this.publishing.publishFile(project, viewer, address, file, upload.answered);
   }
 
   /**
    * Compares an uploaded digest with that of the stored file. An MD5 is ignored, because refusing a wrong one would
    * fail builds. A digest of metadata is ignored, because Rookery generates the metadata. Errors: NotFound, Conflict.
    */
-  private async compare(
+  private async compareChecksum(
     { id }: ProjectScope,
     address: MavenAddress,
     digest: MavenDigest,
@@ -102,13 +107,13 @@ export class MavenService {
     const file = await this.maven.findNewest({ kind: 'project', id }, address);
     if (file === null) throw new NotFound();
     const expected = file[digest];
-    if (expected !== null && digestIn(text, DIGEST_LENGTHS[digest]) !== expected) throw new Conflict();
+    if (expected !== null && parseDigest(text, DIGEST_LENGTHS[digest]) !== expected) throw new Conflict();
     return result;
   }
 }
 
 /** Digest files may also name the file, before or after the digest. */
-function digestIn(text: string, length: number): string | null {
+function parseDigest(text: string, length: number): string | null {
   const found = new RegExp(`(?<![0-9a-f])[0-9a-f]{${length}}(?![0-9a-f])`, 'i').exec(text);
   return found === null ? null : found[0].toLowerCase();
 }

@@ -53,7 +53,7 @@ export class NpmPublishingController {
     const { within, viewer, params, body, answered } = call;
     if (params.package_name.startsWith('-/')) throw new NotFound();
     const { package_name: name, npm_session: session = null } = params;
-    const published = await this.documents.put(within, viewer, {
+    const published = await this.documents.putDocument(within, viewer, {
       ...{ name, body, declaredSize: body.declaredSize, session, answered },
     });
     return { ok: true, ...published };
@@ -107,7 +107,7 @@ function npmRefusalsBelow(kind: 'group' | 'instance') {
     })
     publish(call: StreamedCall<UploadNpmPackage, NpmScope, SignedInViewer>): Promise<object> {
       if (call.params.package_name.startsWith('-/')) throw new NotFound();
-      const url = this.links.api('projects/<id>/packages/npm/');
+      const url = this.links.apiUrl('projects/<id>/packages/npm/');
       throw new Forbidden(`Publish to the project registry: ${url}`);
     }
   }

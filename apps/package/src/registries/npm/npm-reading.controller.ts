@@ -8,10 +8,10 @@ import { PackageFiles } from '../../packages/package-files';
 import { NpmTagsService } from './maintenance/npm-tags.service';
 import { parseNpmTarget, versionOfFile } from './npm-names';
 import {
-  OneNpmPackage,
-  OneNpmTag,
-  OneNpmTarball,
-  OneScopedNpmTarball,
+  IdentifyNpmPackage,
+  IdentifyNpmTag,
+  IdentifyNpmTarball,
+  IdentifyScopedNpmTarball,
   ShowNpmPackage,
   ShowNpmPackageBelow,
 } from './npm.dto';
@@ -27,7 +27,7 @@ import { Packuments } from './reading/packuments';
 const SOURCE = 'reference packages-and-admin 4.4';
 const MAX_TAG_BYTES = 4096;
 
-/** A registry. Shape: `base` is its path below `/api/v4`. */
+/** A registry. `base` is its path below `/api/v4`. */
 export const NPM_REGISTRIES = {
   project: { base: '/projects/:id/packages/npm', below: { within: source('project') }, resource: 'Project' },
   group: { base: '/groups/:id/-/packages/npm', below: { within: source('group', 'id', 'copy') }, resource: 'Group' },
@@ -35,7 +35,7 @@ export const NPM_REGISTRIES = {
 } as const;
 export type NpmRegistryKind = keyof typeof NPM_REGISTRIES;
 
-type Reading<P> = Call<P, NpmScope>;
+type ReadCall<P> = Call<P, NpmScope>;
 
 /** Metadata, tarballs and tags: the same routes below projects, below groups and for the instance. */
 function npmReadingBelow(kind: NpmRegistryKind) {
@@ -63,26 +63,26 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       answers: fileOfTypes('application/json', SHORT_TYPE),
       fails: [304, 404],
     })
-    async show(call: Reading<ShowNpmPackage>): Promise<FileAnswer> {
+    async show(call: ReadCall<ShowNpmPackage>): Promise<FileAnswer> {
       const { viewer, params, knownVersions: known } = call;
       const target = parseNpmTarget(params.package_name);
       if (target === null) throw new NotFound();
-      const place = placeOf(call);
+      const place = toPlace(call);
       if (target.kind === 'version')
-        return npmManifestAnswer(await this.packuments.manifest(place, viewer, target.name, target.versionOrTag));
+        return npmManifestAnswer(await this.packuments.findManifest(place, viewer, target.name, target.versionOrTag));
       const form = chooseNpmForm(params.accept ?? '');
-      return npmDocumentAnswer(await this.packuments.find(place, viewer, target.name, { form, known }));
+      return npmDocumentAnswer(await this.packuments.findPackument(place, viewer, target.name, { form, known }));
     }
 
     @Endpoint('GET', `${base}/:package_name/-/*file_name`, {
       ...shared,
       about: `Downloads a tarball of an npm package (${kind}).`,
       may: readsNpmPackages,
-      params: OneNpmTarball,
+      params: IdentifyNpmTarball,
       answers: streamed(),
       fails: [404],
     })
-    download(call: Reading<OneNpmTarball>): Promise<FileAnswer> {
+    download(call: ReadCall<IdentifyNpmTarball>): Promise<FileAnswer> {
       return this.tarball(call, call.params.package_name);
     }
 
@@ -90,11 +90,11 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       ...shared,
       about: `Downloads a tarball of an npm package with a scope (${kind}).`,
       may: readsNpmPackages,
-      params: OneScopedNpmTarball,
+      params: IdentifyScopedNpmTarball,
       answers: streamed(),
       fails: [404],
     })
-    downloadScoped(call: Reading<OneScopedNpmTarball>): Promise<FileAnswer> {
+    downloadScoped(call: ReadCall<IdentifyScopedNpmTarball>): Promise<FileAnswer> {
       return this.tarball(call, `${call.params.package_scope}/${call.params.package_name}`);
     }
 
@@ -102,12 +102,12 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       ...shared,
       about: `Lists the tags of an npm package (${kind}).`,
       may: readsNpmPackages,
-      params: OneNpmPackage,
+      params: IdentifyNpmPackage,
       answers: json<JsonText>(TAGS),
       fails: [404],
     })
-    async listTags(call: Reading<OneNpmPackage>): Promise<JsonText> {
-      const found = await this.packuments.tags(placeOf(call), call.viewer, call.params.package_name);
+    async listTags(call: ReadCall<IdentifyNpmPackage>): Promise<JsonText> {
+      const found = await this.packuments.listTags(toPlace(call), call.viewer, call.params.package_name);
       const pairs = [...found].map(([tag, version]) => `${JSON.stringify(tag)}:${JSON.stringify(version)}`);
       return new JsonText(`{${pairs.join(',')}}`);
     }
@@ -116,36 +116,36 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       ...shared,
       about: `Lets a tag of an npm package name a version (${kind}). The body is the version as a JSON text.`,
       may: signedIn(),
-      params: OneNpmTag,
+      params: IdentifyNpmTag,
       body: streamedBody({ maxBytes: MAX_TAG_BYTES }),
       answers: none(),
       fails: [403, 404],
     })
-    async setTag(call: StreamedCall<OneNpmTag, NpmScope, SignedInViewer>): Promise<void> {
+    async setTag(call: StreamedCall<IdentifyNpmTag, NpmScope, SignedInViewer>): Promise<void> {
       const { package_name: name, tag } = call.params;
-      await this.tags.set(call.viewer, { place: placeOf(call), name, tag }, await versionIn(call.body));
+      await this.tags.setTag(call.viewer, { place: toPlace(call), name, tag }, await readVersion(call.body));
     }
 
     @Endpoint('DELETE', `${tags}/:tag`, {
       ...shared,
       about: `Removes a tag of an npm package (${kind}).`,
       may: signedIn(),
-      params: OneNpmTag,
+      params: IdentifyNpmTag,
       answers: none(),
       fails: [400, 403, 404],
     })
-    async removeTag(call: Call<OneNpmTag, NpmScope, SignedInViewer>): Promise<void> {
+    async removeTag(call: Call<IdentifyNpmTag, NpmScope, SignedInViewer>): Promise<void> {
       const { package_name: name, tag } = call.params;
-      await this.tags.remove(call.viewer, { place: placeOf(call), name, tag });
+      await this.tags.remove(call.viewer, { place: toPlace(call), name, tag });
     }
 
-    private async tarball(call: Reading<{ readonly file_name: string }>, name: string) {
+    private async tarball(call: ReadCall<{ readonly file_name: string }>, name: string) {
       const { viewer, params } = call;
       const version = versionOfFile(name, params.file_name);
       if (version === null) throw new NotFound('Package');
-      const sources = await this.queries.sources(placeOf(call), viewer, name);
+      const sources = await this.queries.listSources(toPlace(call), viewer, name);
       const projects = sources.map(({ project_id }) => project_id);
-      const row = await this.queries.tarball(projects, name, version);
+      const row = await this.queries.findTarball(projects, name, version);
       return packageDownload(this.files, row, params.file_name.split('/').at(-1)!);
     }
   }
@@ -158,12 +158,12 @@ export const NpmReadingOfGroupsController = npmReadingBelow('group');
 export const NpmReadingOfInstanceController = npmReadingBelow('instance');
 
 /** Only documents show the reference of the parent in their URLs. */
-function placeOf({ within, params }: Pick<Call<object, NpmScope>, 'within' | 'params'>): NpmPlace {
+function toPlace({ within, params }: Pick<Call<object, NpmScope>, 'within' | 'params'>): NpmPlace {
   return npmPlaceOf(within, (params as { readonly id?: string }).id);
 }
 
 /** Reads a version that is sent as a JSON text. Errors: Refused for anything else. */
-async function versionIn(body: AsyncIterable<Buffer>): Promise<string> {
+async function readVersion(body: AsyncIterable<Buffer>): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of body) parts.push(part);
   let version: unknown;

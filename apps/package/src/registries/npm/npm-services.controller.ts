@@ -5,7 +5,7 @@ import { NotFound, Unauthorized } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NPM_REGISTRIES } from './npm-reading.controller';
 import type { NpmRegistryKind } from './npm-reading.controller';
-import { OneNpmToken, OneNpmUser, OneUnknownNpmRoute } from './npm.dto';
+import { IdentifyNpmToken, IdentifyNpmUser, IdentifyUnknownNpmRoute } from './npm.dto';
 import { npmRefusals } from './npm.permission';
 import { DONE, FOUND_NOTHING, NO_ADVISORIES, NO_AUDIT, PONG, USER } from './npm.schema';
 import type { NpmScope } from './npm.permission';
@@ -76,7 +76,7 @@ function npmServicesBelow(kind: NpmRegistryKind) {
       answers: json(NO_ADVISORIES),
     })
     async advise({ body }: StreamedCall<NoParams, NpmScope>): Promise<object> {
-      await skipped(body);
+      await skipBody(body);
       return {};
     }
 
@@ -87,7 +87,7 @@ function npmServicesBelow(kind: NpmRegistryKind) {
       answers: json(NO_AUDIT),
     })
     async audit({ body }: StreamedCall<NoParams, NpmScope>): Promise<object> {
-      await skipped(body);
+      await skipBody(body);
       return NO_FINDINGS;
     }
 
@@ -95,12 +95,12 @@ function npmServicesBelow(kind: NpmRegistryKind) {
       ...shared,
       about: `Refuses a login with a password (${kind}). Clients use access tokens.`,
       may: anyone(),
-      params: OneNpmUser,
+      params: IdentifyNpmUser,
       body: streamedBody({ maxBytes: MAX_OTHER_BYTES }),
       answers: json(DONE),
     })
-    async logIn({ body }: StreamedCall<OneNpmUser, NpmScope>): Promise<object> {
-      await skipped(body);
+    async logIn({ body }: StreamedCall<IdentifyNpmUser, NpmScope>): Promise<object> {
+      await skipBody(body);
       throw new Unauthorized(HINT);
     }
 
@@ -108,7 +108,7 @@ function npmServicesBelow(kind: NpmRegistryKind) {
       ...shared,
       about: `Ends a login of a client (${kind}). The access token stays valid.`,
       may: signedIn(),
-      params: OneNpmToken,
+      params: IdentifyNpmToken,
       answers: json(DONE),
     })
     logOut(): object {
@@ -119,13 +119,13 @@ function npmServicesBelow(kind: NpmRegistryKind) {
       ...shared,
       about: `Refuses calls of npm clients that Rookery does not have (${kind}).`,
       may: anyone(),
-      params: OneUnknownNpmRoute,
+      params: IdentifyUnknownNpmRoute,
       body: streamedBody({ maxBytes: MAX_OTHER_BYTES }),
       answers: json(DONE),
       fails: [404],
     })
-    async refuse({ body }: StreamedCall<OneUnknownNpmRoute, NpmScope>): Promise<object> {
-      await skipped(body);
+    async refuse({ body }: StreamedCall<IdentifyUnknownNpmRoute, NpmScope>): Promise<object> {
+      await skipBody(body);
       throw new NotFound();
     }
   }
@@ -138,6 +138,6 @@ export const NpmServicesOfGroupsController = npmServicesBelow('group');
 export const NpmServicesOfInstanceController = npmServicesBelow('instance');
 
 /** Reads a body to its end, so that its limits count. */
-async function skipped(body: AsyncIterable<Buffer>): Promise<void> {
+async function skipBody(body: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of body);
 }

@@ -16,26 +16,26 @@ export class ShowNpmPackageBelow extends ShowNpmPackage {
   @Text({ in: 'path', max: 1000, about: 'Id or path.' }) id: string;
 }
 
-export class OneNpmPackage {
+export class IdentifyNpmPackage {
   @Text(PATH) package_name: string;
 }
 
-export class OneNpmTarball {
+export class IdentifyNpmTarball {
   @Text(NAME) package_name: string;
   @Text({ in: 'path', max: 1000, about: 'Name of the tarball, with or without the scope.' }) file_name: string;
 }
 
-export class OneScopedNpmTarball {
+export class IdentifyScopedNpmTarball {
   @Text({ in: 'path', max: 255, about: 'Scope with its `@`.' }) package_scope: string;
   @Text({ in: 'path', max: 255, about: 'Name without its scope.' }) package_name: string;
   @Text({ in: 'path', max: 1000, about: 'Name of the tarball, with or without the scope.' }) file_name: string;
 }
 
-export class OneNpmTag extends OneNpmPackage {
+export class IdentifyNpmTag extends IdentifyNpmPackage {
   @Text({ in: 'path', max: 255, about: 'Name of the tag.' }) tag: string;
 }
 
-export class UploadNpmPackage extends OneNpmPackage {
+export class UploadNpmPackage extends IdentifyNpmPackage {
   @Text({
     in: 'header',
     header: 'npm-session',
@@ -46,18 +46,18 @@ export class UploadNpmPackage extends OneNpmPackage {
   npm_session?: string;
 }
 
-export class RemoveNpmPackage extends OneNpmPackage {
+export class RemoveNpmPackage extends IdentifyNpmPackage {
   @Text({ in: 'path', max: 255, about: '`_rev` of the document that the client read.' }) rev: string;
 }
 
-export class OneNpmToken {
+export class IdentifyNpmToken {
   @Text({ in: 'path', max: 1000, about: 'Access token. It stays valid.' }) token: string;
 }
 
-export class OneNpmUser {
+export class IdentifyNpmUser {
   @Text({ in: 'path', max: 1000, about: '`org.couchdb.user:` and a name.' }) user: string;
 }
 
-export class OneUnknownNpmRoute {
+export class IdentifyUnknownNpmRoute {
   @Text({ in: 'path', max: 4000, about: 'Path that no route has.' }) path: string;
 }

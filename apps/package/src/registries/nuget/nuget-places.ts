@@ -9,11 +9,11 @@ import type { ReadableProjectsParams } from '../../packages/listing/packages.que
 
 /** A project, or a group with the projects whose packages the viewer may read. */
 export type NugetPlace = ProjectScope | GroupScope;
-type InProject = { readonly project: number };
+type ProjectParams = { readonly project: number };
 
 /** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
 export interface PlaceStatement<P extends object, R> {
-  readonly ofProject: DeclaredStatement<InProject & P, R>;
+  readonly ofProject: DeclaredStatement<ProjectParams & P, R>;
   readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
@@ -36,14 +36,14 @@ export class NugetPlaces {
     private readonly directory: Directory,
   ) {}
 
-  async read<P extends object, R>(
+  async readRows<P extends object, R>(
     both: PlaceStatement<P, R>,
     place: NugetPlace,
     viewer: Viewer,
     params: P,
   ): Promise<R[]> {
     if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     const group = { group: place.id, below: place.traversalIds, viewer: userId, isAdmin, isExternal };
     return this.database.run(both.ofGroup, { ...params, ...group });

@@ -5,7 +5,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { MAX_FILE_BYTES } from '../../packages/package-files';
 import { basicRegistry, publishesPackages, removesPackages } from '../../packages/packages.permission';
 import { NugetRemovals } from './nuget-removals';
-import { OneNugetVersion } from './nuget.dto';
+import { IdentifyNugetVersion } from './nuget.dto';
 import { NugetService } from './nuget.service';
 
 const NUGET = '/projects/:id/packages/nuget';
@@ -17,7 +17,7 @@ const pushes = {
   answers: createdMessage(),
 } as const;
 
-type Push = StreamedCall<NoParams, ProjectScope, SignedInViewer>;
+type PushCall = StreamedCall<NoParams, ProjectScope, SignedInViewer>;
 
 @Controller()
 export class NugetPublishingController {
@@ -27,8 +27,8 @@ export class NugetPublishingController {
   ) {}
 
   @Endpoint('PUT', NUGET, { ...pushes, about: 'Pushes a NuGet package, as a form.', fails: [400, 409] })
-  async push(call: Push): Promise<void> {
-    await this.nuget.push(call.within, call.viewer, call, 'nupkg');
+  async push(call: PushCall): Promise<void> {
+    await this.nuget.pushPackage(call.within, call.viewer, call, 'nupkg');
   }
 
   @Endpoint('PUT', `${NUGET}/symbolpackage`, {
@@ -36,19 +36,19 @@ export class NugetPublishingController {
     about: 'Pushes the symbols of a version of a NuGet package, as a form.',
     fails: [400, 404, 409],
   })
-  async pushSymbols(call: Push): Promise<void> {
-    await this.nuget.push(call.within, call.viewer, call, 'snupkg');
+  async pushSymbols(call: PushCall): Promise<void> {
+    await this.nuget.pushPackage(call.within, call.viewer, call, 'snupkg');
   }
 
   @Endpoint('DELETE', `${NUGET}/:package_name/:package_version`, {
     ...registry,
     may: removesPackages,
     about: 'Deletes a version of a NuGet package.',
-    params: OneNugetVersion,
+    params: IdentifyNugetVersion,
     answers: none(),
     fails: [404],
   })
-  async remove({ within, viewer, params }: Call<OneNugetVersion, ProjectScope, SignedInViewer>): Promise<void> {
-    await this.removals.remove(within, viewer, params.package_name, params.package_version);
+  async remove({ within, viewer, params }: Call<IdentifyNugetVersion, ProjectScope, SignedInViewer>): Promise<void> {
+    await this.removals.removeVersion(within, viewer, params.package_name, params.package_version);
   }
 }

@@ -13,8 +13,8 @@ import { parseNugetVersion } from './nuget-version';
 import {
   ListNugetNames,
   ListNugetPackages,
-  OneNugetFile,
-  OneNugetVersion,
+  IdentifyNugetFile,
+  IdentifyNugetVersion,
   ShowNugetPackage,
   ShowNugetService,
 } from './nuget.dto';
@@ -22,9 +22,9 @@ import {
   AUTOCOMPLETE,
   CONTAINER,
   LEAF,
-  leaf,
+  registrationLeaf,
   REGISTRATION,
-  registration,
+  registrationDocument,
   SEARCH,
   searchResults,
   SERVICE_INDEX,
@@ -62,7 +62,7 @@ function nugetReadingBelow(kind: 'project' | 'group') {
       aliases: [`${base}/index`],
     })
     showService({ params }: Call<ShowNugetService>): object {
-      return serviceIndex(this.links.api(base.slice(1).replace(':id', encodeURIComponent(params.id))), kind);
+      return serviceIndex(this.links.apiUrl(base.slice(1).replace(':id', encodeURIComponent(params.id))), kind);
     }
 
     @Endpoint('GET', `${base}/query`, {
@@ -72,7 +72,7 @@ function nugetReadingBelow(kind: 'project' | 'group') {
       answers: json<object>(SEARCH),
     })
     async search({ within, viewer, params }: Call<ListNugetPackages, NugetPlace>): Promise<object> {
-      const [total, packages] = await this.nuget.search(within, viewer, params);
+      const [total, packages] = await this.nuget.searchPackages(within, viewer, params);
       return searchResults(this.urls(within), total, packages);
     }
 
@@ -85,7 +85,7 @@ function nugetReadingBelow(kind: 'project' | 'group') {
     async complete({ within, viewer, params }: Call<ListNugetNames, NugetPlace>): Promise<object> {
       const { package_name: name, ...asked } = params;
       if (name === undefined) {
-        const [total, packages] = await this.nuget.search(within, viewer, asked);
+        const [total, packages] = await this.nuget.searchPackages(within, viewer, asked);
         return { totalHits: total, data: packages.map(({ newest }) => newest.name) };
       }
       const versions = await this.nuget.versionsOfName(within, viewer, name, asked.prerelease);
@@ -101,20 +101,26 @@ function nugetReadingBelow(kind: 'project' | 'group') {
       fails: [404],
     })
     async show({ within, viewer, params }: Call<ShowNugetPackage, NugetPlace>): Promise<JsonText> {
-      return registration(this.urls(within), await this.nuget.versions(within, viewer, params.package_name));
+      return registrationDocument(
+        this.urls(within),
+        await this.nuget.listVersions(within, viewer, params.package_name),
+      );
     }
 
     @Endpoint('GET', `${base}/metadata/:package_name/:package_version`, {
       ...reads,
       about: `Describes a version of a NuGet package (${kind}).`,
-      params: OneNugetVersion,
+      params: IdentifyNugetVersion,
       answers: json<object>(LEAF),
       fails: [404],
     })
-    async showVersion({ within, viewer, params }: Call<OneNugetVersion, NugetPlace>): Promise<object> {
+    async showVersion({ within, viewer, params }: Call<IdentifyNugetVersion, NugetPlace>): Promise<object> {
       const key = parseNugetVersion(params.package_version.replace(/\.json$/, ''))?.key;
       if (key === undefined) throw new NotFound('Package');
-      return leaf(this.urls(within), await this.nuget.version(within, viewer, params.package_name, key));
+      return registrationLeaf(
+        this.urls(within),
+        await this.nuget.findVersion(within, viewer, params.package_name, key),
+      );
     }
 
     @Endpoint('GET', `${base}/download/:package_name/index.json`, {
@@ -134,13 +140,13 @@ function nugetReadingBelow(kind: 'project' | 'group') {
     @Endpoint('GET', `${base}/download/:package_name/:package_version/:file_name`, {
       ...reads,
       about: `Downloads a NuGet package, its symbols or its description (${kind}).`,
-      params: OneNugetFile,
+      params: IdentifyNugetFile,
       answers: streamed('application/octet-stream', {
         'application/xml': { type: 'string', description: 'A nuspec.' },
       }),
       fails: [404],
     })
-    async download({ within, viewer, params }: Call<OneNugetFile, NugetPlace>): Promise<FileAnswer> {
+    async download({ within, viewer, params }: Call<IdentifyNugetFile, NugetPlace>): Promise<FileAnswer> {
       const name = nameKeyOf('nuget', params.package_name);
       const key = parseNugetVersion(params.package_version)?.key;
       const asked = params.file_name.toLowerCase();
@@ -150,20 +156,20 @@ function nugetReadingBelow(kind: 'project' | 'group') {
         (one) => asked === `${name}.${params.package_version.toLowerCase()}.${one}`,
       );
       if (extension === undefined) throw new NotFound();
-      const found = await this.nuget.file(within, viewer, name, key, renderFileName(name, key, extension));
+      const found = await this.nuget.findFile(within, viewer, name, key, renderFileName(name, key, extension));
       return packageDownload(this.files, found, found.file_name);
     }
 
     private async nuspecOf(...[within, viewer, name, key]: [NugetPlace, Call['viewer'], string, string]) {
-      const found = await this.nuget.file(within, viewer, name, key, renderFileName(name, key, 'nupkg'));
-      const content = await this.nuspecs.read(found);
+      const found = await this.nuget.findFile(within, viewer, name, key, renderFileName(name, key, 'nupkg'));
+      const content = await this.nuspecs.readNuspec(found);
       const common = { lastModified: found.created_at, version: `${found.sha256}-nuspec`, filename: `${name}.nuspec` };
       return { stream: content, mediaType: 'application/xml', length: content.length, ...common };
     }
 
     private urls({ id }: NugetPlace): NugetUrls {
-      const ofProject = (project: number): string => this.links.api(`projects/${project}/packages/nuget`);
-      return { base: this.links.api(base.slice(1).replace(':id', String(id))), ofProject };
+      const ofProject = (project: number): string => this.links.apiUrl(`projects/${project}/packages/nuget`);
+      return { base: this.links.apiUrl(base.slice(1).replace(':id', String(id))), ofProject };
     }
   }
 

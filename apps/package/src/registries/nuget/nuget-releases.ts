@@ -10,7 +10,7 @@ import { DuplicateFiles } from '../../packages/publishing/duplicate-files';
 import { PackagePublishing } from '../../packages/publishing/package-publishing';
 import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
 import { NugetRemovals } from './nuget-removals';
-import type { FoundVersion, VersionKey } from './nuget-removals';
+import type { ExistingVersion, VersionKey } from './nuget-removals';
 import type { ParsedVersion } from './nuget-version';
 import type { Nuspec } from './nuspec';
 import { symbolKeyOf } from './symbols/symbol-reader';
@@ -73,15 +73,15 @@ export class NugetReleases {
    * Adds a release. Where duplicates are refused, the same upload again succeeds without effect if the first one was not
    * answered. Errors: Conflict for a version that exists, NotFound for symbols without their version.
    */
-  async publish(project: ProjectScope, viewer: SignedInViewer, release: NugetRelease): Promise<void> {
+  async publishRelease(project: ProjectScope, viewer: SignedInViewer, release: NugetRelease): Promise<void> {
     const { nuspec, version, content, answered } = release;
     const name = nameKeyOf('nuget', nuspec.id);
     const key = { project: project.id, name, version: version.key };
     const file = renderFileName(name, version.key, release.kind);
-    const turn = await this.receipts.begin(JSON.stringify(['nuget file', project.id, file]), answered);
+    const turn = await this.receipts.beginTurn(JSON.stringify(['nuget file', project.id, file]), answered);
     const id = await this.work.run(async (tx) => {
       await tx.run(LOCK, { project: project.id, name });
-      const found = await this.versions.find(tx, key, file);
+      const found = await this.versions.findVersion(tx, key, file);
       if (!found && release.kind === 'snupkg') throw new NotFound('Package');
       // Exception patterns match the first published spelling: an upload with another spelling replaces the same version.
       const { name: publishedName, version: publishedVersion } = found ?? { name: nuspec.id, version: nuspec.version };
@@ -91,7 +91,7 @@ export class NugetReleases {
         if (isRepetition(found, content.sha256, viewer)) return found.file_id;
         throw new Conflict('A package with the same name and version already exists');
       }
-      return this.add(tx, {
+      return this.addRelease(tx, {
         project,
         viewer,
         release,
@@ -104,7 +104,7 @@ export class NugetReleases {
     turn.stored(id);
   }
 
-  private async add(
+  private async addRelease(
     tx: Tx,
     upload: {
       readonly project: ProjectScope;
@@ -112,13 +112,13 @@ export class NugetReleases {
       readonly release: NugetRelease;
       readonly key: VersionKey;
       readonly file: string;
-      readonly found: FoundVersion | undefined;
+      readonly found: ExistingVersion | undefined;
       readonly repeatableBy: number | null;
     },
   ): Promise<number> {
     const { project, viewer, release, key, found } = upload;
     const { nuspec, version, content, kind } = release;
-    const row = await this.publishing.publish(tx, {
+    const row = await this.publishing.publishFile(tx, {
       ...{ project, creatorId: viewer.userId, type: 'nuget' as const, name: nuspec.id, content },
       ...{ version: found?.version ?? nuspec.version, fileName: upload.file, repeatableBy: upload.repeatableBy },
     });
@@ -141,7 +141,7 @@ export class NugetReleases {
   }
 }
 
-/** Name of a file in NuGet's flat container. Shape: `name` and `version` are normalized as keys, in lower case. */
+/** Name of a file in NuGet's flat container. `name` and `version` are normalized as keys, in lower case. */
 export function renderFileName(name: string, version: string, extension: string): string {
   return `${name}.${version}.${extension}`;
 }

@@ -11,7 +11,7 @@ import { Protections } from '../../protection-rules/protections';
 import { parseNugetVersion } from './nuget-version';
 
 /** A stored version. Shape: `file_id` and further columns are null without a file of this name. */
-export interface FoundVersion extends EarlierUpload {
+export interface ExistingVersion extends EarlierUpload {
   readonly package_id: number;
   readonly name: string;
   readonly version: string;
@@ -20,7 +20,7 @@ export interface FoundVersion extends EarlierUpload {
 
 export type VersionKey = { readonly project: number; readonly name: string; readonly version: string };
 
-const FIND = statement<VersionKey & { file: string }, FoundVersion>(
+const FIND = statement<VersionKey & { file: string }, ExistingVersion>(
   'nuget_find_version',
   `select p.id as package_id, p.name, p.version, f.id as file_id, f.sha256, f.unanswered_token_id
    from nuget_versions v
@@ -40,10 +40,10 @@ export class NugetRemovals {
   ) {}
 
   /** Errors: NotFound; Forbidden for a name that a rule protects. */
-  async remove(project: ProjectScope, viewer: SignedInViewer, name: string, version: string): Promise<void> {
+  async removeVersion(project: ProjectScope, viewer: SignedInViewer, name: string, version: string): Promise<void> {
     const key = parseNugetVersion(version)?.key;
     const asked = { project: project.id, name: nameKeyOf('nuget', name), version: key ?? '' };
-    const found = key === undefined ? undefined : await this.find(this.database, asked, '');
+    const found = key === undefined ? undefined : await this.findVersion(this.database, asked, '');
     if (!found) throw new NotFound('Package');
     await this.removal.removePackage(found.package_id, {
       projectId: project.id,
@@ -53,7 +53,7 @@ export class NugetRemovals {
   }
 
   /** The version, with its newest file of this name. */
-  async find(reads: SqlReader, key: VersionKey, file: string): Promise<FoundVersion | undefined> {
+  async findVersion(reads: SqlReader, key: VersionKey, file: string): Promise<ExistingVersion | undefined> {
     return (await reads.run(FIND, { ...key, file }))[0];
   }
 }

@@ -16,7 +16,7 @@ const VERSION = new RegExp(
 );
 const MAX_LENGTH = 255;
 
-/** Shape: null for a text that is no version. */
+/** Returns null for a text that is no version. */
 export function parseNugetVersion(text: string): ParsedVersion | null {
   const match = text.length > MAX_LENGTH ? null : VERSION.exec(text);
   if (!match) return null;

@@ -25,12 +25,12 @@ export class ShowNugetPackage {
   package_name: string;
 }
 
-export class OneNugetVersion extends ShowNugetPackage {
+export class IdentifyNugetVersion extends ShowNugetPackage {
   @Text({ in: 'path', max: 260, pattern: VERSION, about: 'Version, in any of its spellings.' })
   package_version: string;
 }
 
-export class OneNugetFile extends OneNugetVersion {
+export class IdentifyNugetFile extends IdentifyNugetVersion {
   @Text({ in: 'path', max: 600, pattern: NAME, about: '`<id>.<version>.nupkg`, `.snupkg`, or `<id>.nuspec`.' })
   file_name: string;
 }

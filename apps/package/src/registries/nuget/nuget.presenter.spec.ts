@@ -1,4 +1,4 @@
-import { registration } from './nuget.presenter';
+import { registrationDocument } from './nuget.presenter';
 import type { NugetRow } from './nuget.queries';
 
 const URLS = { base: 'http://a', ofProject: () => 'http://p' };
@@ -12,7 +12,9 @@ const rowOf = (version: string, description: string): NugetRow => ({
 function pageOf(count: number): unknown {
   const description = 'a'.repeat(3 * 1024 ** 2);
   const rows = Array.from({ length: count }, (_, index) => rowOf(`1.0.${index}`, description));
-  const { items } = JSON.parse(registration(URLS, rows).text) as { items: [{ items: { catalogEntry: unknown }[] }] };
+  const { items } = JSON.parse(registrationDocument(URLS, rows).text) as {
+    items: [{ items: { catalogEntry: unknown }[] }];
+  };
   const [{ items: leaves, ...page }] = items;
   return { ...page, versions: leaves.map(({ catalogEntry }) => (catalogEntry as NugetRow).version) };
 }

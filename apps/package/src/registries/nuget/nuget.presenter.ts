@@ -1,7 +1,7 @@
 import { JsonText } from '@rookery/api-v4';
 import type { JsonSchema } from '@rookery/api-v4';
 import { nameKeyOf } from '../../packages/package-types';
-import type { FoundNugetPackage, NugetRow } from './nuget.queries';
+import type { NugetPackageMatch, NugetRow } from './nuget.queries';
 import { renderFileName } from './nuget-releases';
 import type { DependencyGroup } from './nuspec';
 
@@ -133,7 +133,7 @@ export function serviceIndex(base: string, kind: 'project' | 'group'): object {
 const MAX_LEAVES = 16 * 1024 ** 2;
 
 /** Versions of a package, in one page. Shape: the oldest first, at least one. Bounds: 16 Mi characters of versions. */
-export function registration(urls: NugetUrls, rows: readonly NugetRow[]): JsonText {
+export function registrationDocument(urls: NugetUrls, rows: readonly NugetRow[]): JsonText {
   const id = `${urls.base}/metadata/${rows[0]!.name_key}/index.json`;
   const leaves = newestLeaves(urls, rows);
   const [lower, upper] = [rows.at(-leaves.length)!.version_key, rows.at(-1)!.version_key];
@@ -147,7 +147,7 @@ function newestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly stri
   const leaves: string[] = [];
   let size = 0;
   for (const row of [...rows].reverse()) {
-    const text = JSON.stringify(leaf(urls, row));
+    const text = JSON.stringify(registrationLeaf(urls, row));
     size += text.length;
     if (leaves.length > 0 && size > MAX_LEAVES) break;
     leaves.push(text);
@@ -156,7 +156,7 @@ function newestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly stri
 }
 
 /** One version of a package. */
-export function leaf(urls: NugetUrls, row: NugetRow): object {
+export function registrationLeaf(urls: NugetUrls, row: NugetRow): object {
   const { nuspec, name_key: key, version_key: version } = row;
   const id = `${urls.base}/metadata/${key}/${version}.json`;
   const packageContent = `${urls.ofProject(row.project_id)}/download/${key}/${version}/${renderFileName(key, version, 'nupkg')}`;
@@ -166,7 +166,7 @@ export function leaf(urls: NugetUrls, row: NugetRow): object {
     registration: `${urls.base}/metadata/${key}/index.json`,
     catalogEntry: {
       ...{ '@id': id, '@type': 'PackageDetails', id: row.name, version: row.version, authors: nuspec.authors },
-      ...described(row),
+      ...describePackage(row),
       ...{ licenseExpression: nuspec.licenseExpression, requireLicenseAcceptance: nuspec.requireLicenseAcceptance },
       ...{ published: row.created_at.toISOString(), listed: true, packageContent },
       dependencyGroups: nuspec.dependencyGroups.map((group) => dependencyGroup(id, group)),
@@ -175,12 +175,12 @@ export function leaf(urls: NugetUrls, row: NugetRow): object {
 }
 
 /** The results of a search. Downloads are not counted. */
-export function searchResults(urls: NugetUrls, total: number, packages: readonly FoundNugetPackage[]): object {
+export function searchResults(urls: NugetUrls, total: number, packages: readonly NugetPackageMatch[]): object {
   const data = packages.map(({ newest, versions }) => {
     const base = `${urls.base}/metadata/${newest.name_key}`;
     return {
       ...{ '@id': `${base}/index.json`, '@type': 'Package', id: newest.name, version: newest.version },
-      ...{ title: newest.nuspec.title || newest.name, authors: newest.nuspec.authors, ...described(newest) },
+      ...{ title: newest.nuspec.title || newest.name, authors: newest.nuspec.authors, ...describePackage(newest) },
       ...{ totalDownloads: 0, verified: true, registration: `${base}/index.json` },
       versions: versions.map((version) => ({ '@id': `${base}/${version}.json`, version, downloads: 0 })),
     };
@@ -188,7 +188,7 @@ export function searchResults(urls: NugetUrls, total: number, packages: readonly
   return { totalHits: total, data };
 }
 
-function described({ nuspec }: NugetRow): object {
+function describePackage({ nuspec }: NugetRow): object {
   const { description, summary, tags, projectUrl, licenseUrl, iconUrl } = nuspec;
   return { description, summary, tags, projectUrl, licenseUrl, iconUrl };
 }
@@ -200,13 +200,13 @@ function dependencyGroup(leafId: string, { targetFramework, dependencies }: Depe
     ...(targetFramework === '' ? {} : { targetFramework }),
     dependencies: dependencies.map((one) => ({
       '@id': `${id}/${nameKeyOf('nuget', one.id)}`,
-      ...{ '@type': 'PackageDependency', id: one.id, range: rangeOf(one.version) },
+      ...{ '@type': 'PackageDependency', id: one.id, range: versionRange(one.version) },
     })),
   };
 }
 
 /** A version alone means that version or a later one. */
-function rangeOf(version: string): string {
+function versionRange(version: string): string {
   if (version.trim() === '') return '(, )';
   return /^[[(]/.test(version.trim()) ? version.trim() : `[${version.trim()}, )`;
 }

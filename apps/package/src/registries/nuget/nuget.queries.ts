@@ -3,7 +3,7 @@ import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { INSTALLABLE_STATUSES, literals, nameKeyOf } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals, nameKeyOf } from '../../packages/package-types';
 import { placeStatement, NugetPlaces } from './nuget-places';
 import type { NugetPlace } from './nuget-places';
 import { compareKeys } from './nuget-version';
@@ -29,13 +29,13 @@ export interface NugetSearch {
   readonly prerelease: boolean;
 }
 
-/** A package of the results. Shape: `newest` is the newest of `versions`, which begin with the oldest. */
-export interface FoundNugetPackage {
+/** A package of the results. `newest` is the newest of `versions`, which begin with the oldest. */
+export interface NugetPackageMatch {
   readonly newest: NugetRow;
   readonly versions: readonly string[];
 }
 
-interface FoundNames {
+interface NamePage {
   readonly total: number;
   readonly names: readonly string[];
 }
@@ -51,7 +51,7 @@ const COLUMNS = `p.id as package_id, p.project_id, v.name_key, p.name, p.version
 const versionsIn = (scope: string, condition: string): string =>
   `${scope}
    join nuget_versions v on v.project_id = scope.id ${condition}
-   join packages p on p.id = v.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})`;
+   join packages p on p.id = v.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
 
 const VERSIONS = placeStatement<{ name: string }, NugetRow>(
   'versions',
@@ -65,7 +65,7 @@ const VERSION = placeStatement<{ name: string; version: string }, NugetRow>(
     `select ${COLUMNS}, v.nuspec from ${versionsIn(scope, 'and v.name_key = :name and v.version_key = :version')}
      order by p.id desc limit 1`,
 );
-const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; take: number }, FoundNames>(
+const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; take: number }, NamePage>(
   'names',
   (scope) =>
     // Each project is read by the index, however many others have packages.
@@ -73,7 +73,7 @@ const NAMES = placeStatement<{ q: string; prerelease: boolean; skip: number; tak
        select distinct named.name_key
        from ${scope}, lateral (
          select v.name_key from nuget_versions v
-         join packages p on p.id = v.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})
+         join packages p on p.id = v.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
          where v.project_id = scope.id and position(:q in v.name_key) > 0
            and (:prerelease::boolean or not v.is_prerelease)
          offset 0) named
@@ -117,25 +117,29 @@ export class NugetQueries {
   ) {}
 
   /** The newest versions of a package, the oldest first; of equal ones in a group, the newest. Errors: NotFound. */
-  async versions(place: NugetPlace, viewer: Viewer, name: string): Promise<readonly NugetRow[]> {
-    const rows = await this.places.read(VERSIONS, place, viewer, { name: nameKeyOf('nuget', name) });
+  async listVersions(place: NugetPlace, viewer: Viewer, name: string): Promise<readonly NugetRow[]> {
+    const rows = await this.places.readRows(VERSIONS, place, viewer, { name: nameKeyOf('nuget', name) });
     if (rows.length === 0) throw new NotFound('Package');
     return inOrder(rows);
   }
 
-  /** One version of a package, in a group the newest of equal ones. Shape: `version` is a key. Errors: NotFound. */
-  async version(place: NugetPlace, viewer: Viewer, name: string, version: string): Promise<NugetRow> {
-    const [found] = await this.places.read(VERSION, place, viewer, { name: nameKeyOf('nuget', name), version });
+  /** One version of a package, in a group the newest of equal ones. `version` is a key. Errors: NotFound. */
+  async findVersion(place: NugetPlace, viewer: Viewer, name: string, version: string): Promise<NugetRow> {
+    const [found] = await this.places.readRows(VERSION, place, viewer, { name: nameKeyOf('nuget', name), version });
     if (!found) throw new NotFound('Package');
     return found;
   }
 
   /** Packages of one page of results by name, and the number of all results. */
-  async search(place: NugetPlace, viewer: Viewer, asked: NugetSearch): Promise<[number, readonly FoundNugetPackage[]]> {
-    const [found] = await this.names(place, viewer, asked);
+  async searchPackages(
+    place: NugetPlace,
+    viewer: Viewer,
+    asked: NugetSearch,
+  ): Promise<[number, readonly NugetPackageMatch[]]> {
+    const [found] = await this.searchNames(place, viewer, asked);
     if (found === undefined || found.names.length === 0) return [found?.total ?? 0, []];
     const { names, total } = found;
-    const rows = await this.versionsOf(place, viewer, names, asked.prerelease);
+    const rows = await this.listVersionsOfNames(place, viewer, names, asked.prerelease);
     const byName = names.map((name) => inOrder(rows.filter((row) => row.name_key === name)));
     const newest = byName.map((versions) => versions.at(-1)).filter((row) => row !== undefined);
     const described = await this.database.run(ROWS, { ids: newest.map((row) => row.package_id) });
@@ -146,19 +150,19 @@ export class NugetQueries {
     return [total, packages.sort((a, b) => names.indexOf(a.newest.name_key) - names.indexOf(b.newest.name_key))];
   }
 
-  /** Names of one page of results in lower case. Shape: one row. */
-  names(place: NugetPlace, viewer: Viewer, { q, ...asked }: NugetSearch): Promise<FoundNames[]> {
-    return this.places.read(NAMES, place, viewer, { q: q.toLowerCase(), ...asked });
+  /** Names of one page of results in lower case. Returns one row. */
+  searchNames(place: NugetPlace, viewer: Viewer, { q, ...asked }: NugetSearch): Promise<NamePage[]> {
+    return this.places.readRows(NAMES, place, viewer, { q: q.toLowerCase(), ...asked });
   }
 
   /** The newest versions of several packages, the newest first. */
-  versionsOf(
+  listVersionsOfNames(
     place: NugetPlace,
     viewer: Viewer,
     names: readonly string[],
     prerelease: boolean,
   ): Promise<VersionOfName[]> {
-    return this.places.read(OF_NAMES, place, viewer, { names, prerelease });
+    return this.places.readRows(OF_NAMES, place, viewer, { names, prerelease });
   }
 
   /** The newest versions of a package without descriptions, the oldest first; none for a missing package. */
@@ -168,12 +172,18 @@ export class NugetQueries {
     name: string,
     prerelease: boolean,
   ): Promise<readonly VersionOfName[]> {
-    return inOrder(await this.versionsOf(place, viewer, [nameKeyOf('nuget', name)], prerelease));
+    return inOrder(await this.listVersionsOfNames(place, viewer, [nameKeyOf('nuget', name)], prerelease));
   }
 
   /** Returns the newest file of a version with this name. Shape: `version` is a key. Errors: NotFound. */
-  async file(place: NugetPlace, viewer: Viewer, name: string, version: string, file: string): Promise<PackageFileRow> {
-    const [found] = await this.places.read(FILE, place, viewer, { name: nameKeyOf('nuget', name), version, file });
+  async findFile(
+    place: NugetPlace,
+    viewer: Viewer,
+    name: string,
+    version: string,
+    file: string,
+  ): Promise<PackageFileRow> {
+    const [found] = await this.places.readRows(FILE, place, viewer, { name: nameKeyOf('nuget', name), version, file });
     if (!found) throw new NotFound();
     return found;
   }

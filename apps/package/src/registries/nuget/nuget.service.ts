@@ -14,7 +14,7 @@ import { NuspecReader } from './nuspec-reader';
 import { SymbolReader } from './symbols/symbol-reader';
 import { repairMultipartEnding } from './v2/multipart-ending';
 
-/** The body of a push. Shape: `answered` resolves with whether the client was sent the whole answer. */
+/** The body of a push. `answered` resolves with whether the client was sent the whole answer. */
 export interface NugetPush {
   readonly body: Readable & { readonly mediaType: string; readonly declaredSize: number | null };
   readonly answered: Promise<boolean>;
@@ -40,7 +40,7 @@ export class NugetService {
    * after the file is stored. Errors: Refused for an invalid package, Conflict for a version that exists, NotFound for
    * symbols without their version, Forbidden for a protected name and beyond a limit of storage; those of the body.
    */
-  async push(
+  async pushPackage(
     project: ProjectScope,
     viewer: SignedInViewer,
     { body, answered }: NugetPush,
@@ -52,16 +52,16 @@ export class NugetService {
     await this.gate.refuseBeyondStorage(project, 0);
     const parts = { fields: [], file: 'package', isAnyName: true } as const;
     const { content } = await readUploadForm(repairMultipartEnding(body), parts, ({ source }) =>
-      this.files.store(source, maxBytes),
+      this.files.storeFile(source, maxBytes),
     );
     if (content === null) throw new InvalidParameters(['package is missing']);
-    const nuspec = parseNuspec(await this.nuspecs.read(content));
+    const nuspec = parseNuspec(await this.nuspecs.readNuspec(content));
     const version = parseNugetVersion(nuspec.version);
     if (version === null) throw invalid('Version is invalid');
     await this.protections.refusePush(project, viewer, 'nuget', nuspec.id);
     const hasSymbols = nuspec.packageTypes.some((type) => type.toLowerCase() === SYMBOLS);
     if (kind === 'nupkg' && hasSymbols) throw invalid('the package has symbols only');
-    const symbols = kind === 'snupkg' ? await this.symbols.list(content) : [];
-    await this.releases.publish(project, viewer, { kind, nuspec, version, content, symbols, answered });
+    const symbols = kind === 'snupkg' ? await this.symbols.listSymbols(content) : [];
+    await this.releases.publishRelease(project, viewer, { kind, nuspec, version, content, symbols, answered });
   }
 }

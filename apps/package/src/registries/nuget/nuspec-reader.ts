@@ -19,7 +19,7 @@ export class NuspecReader {
    * Bounds: 512 KiB among 10,000 entries. Errors: Refused for a file that is no archive with one description, Unavailable
    * without the store.
    */
-  async read(archive: StoredArchive): Promise<Buffer> {
+  async readNuspec(archive: StoredArchive): Promise<Buffer> {
     const signal = AbortSignal.timeout(MAX_MS);
     return readPackage(this.blobs, archive, async (zip) =>
       buffer(await zip.openReadStreamPromise(await nuspecEntry(zip, signal))),

@@ -56,22 +56,22 @@ const parser = new XMLParser({
 
 /** Reads a `.nuspec`. Unknown elements are ignored. Errors: Refused. Source: reference packages-and-admin 4.9. */
 export function parseNuspec(bytes: Buffer): Nuspec {
-  const metadata = childrenOf(childrenOf(parsed(bytes), 'package')[0], 'metadata')[0];
+  const metadata = findChildren(findChildren(parseXml(bytes), 'package')[0], 'metadata')[0];
   if (!metadata) throw invalid('nuspec has no metadata');
   // PostgreSQL stores no half of a surrogate pair in JSON, which a cut may leave.
   const text = (name: string): string =>
-    textsOf(metadata, name)[0]
+    childTexts(metadata, name)[0]
       ?.slice(0, MAX_TEXT)
       .replace(/\p{Cs}/gu, '') ?? '';
   const found: Nuspec = {
     ...{ id: text('id'), version: text('version'), title: text('title'), authors: text('authors') },
     ...{ description: text('description'), summary: text('summary'), tags: text('tags') },
     ...{ projectUrl: text('projectUrl'), licenseUrl: text('licenseUrl'), iconUrl: text('iconUrl') },
-    licenseExpression: expressionOf(metadata),
+    licenseExpression: licenseExpression(metadata),
     requireLicenseAcceptance: text('requireLicenseAcceptance').toLowerCase() === 'true',
-    dependencyGroups: childrenOf(metadata, 'dependencies').flatMap(groupsOf),
-    packageTypes: childrenOf(metadata, 'packageTypes').flatMap((types) =>
-      childrenOf(types, 'packageType').map((type) => attribute(type, 'name')),
+    dependencyGroups: findChildren(metadata, 'dependencies').flatMap(parseGroups),
+    packageTypes: findChildren(metadata, 'packageTypes').flatMap((types) =>
+      findChildren(types, 'packageType').map((type) => readAttribute(type, 'name')),
     ),
   };
   if (found.id === '') throw invalid('nuspec has no id');
@@ -87,7 +87,7 @@ export function invalid(problem: string): Refused {
   return new Refused(`Validation failed: ${problem}`, { verbatim: true });
 }
 
-function parsed(bytes: Buffer): XmlElement {
+function parseXml(bytes: Buffer): XmlElement {
   const text = decodeXml(bytes, 'nuspec');
   try {
     return parser.parse(text, true) as XmlElement;
@@ -97,40 +97,40 @@ function parsed(bytes: Buffer): XmlElement {
 }
 
 /** The older form has dependencies without groups. */
-function groupsOf(list: XmlElement): readonly DependencyGroup[] {
-  const groups = childrenOf(list, 'group').map((group) => ({
-    targetFramework: attribute(group, 'targetFramework'),
-    dependencies: dependenciesOf(group),
+function parseGroups(list: XmlElement): readonly DependencyGroup[] {
+  const groups = findChildren(list, 'group').map((group) => ({
+    targetFramework: readAttribute(group, 'targetFramework'),
+    dependencies: parseDependencies(group),
   }));
-  const without = dependenciesOf(list);
+  const without = parseDependencies(list);
   return without.length > 0 ? [{ targetFramework: '', dependencies: without }, ...groups] : groups;
 }
 
-function dependenciesOf(list: XmlElement): readonly Dependency[] {
-  const found = childrenOf(list, 'dependency').map((one) => ({
-    id: attribute(one, 'id'),
-    version: attribute(one, 'version'),
+function parseDependencies(list: XmlElement): readonly Dependency[] {
+  const found = findChildren(list, 'dependency').map((one) => ({
+    id: readAttribute(one, 'id'),
+    version: readAttribute(one, 'version'),
   }));
   return found.filter(({ id }) => id !== '');
 }
 
-function expressionOf(metadata: XmlElement): string {
-  const [license] = childrenOf(metadata, 'license');
-  if (!license || attribute(license, 'type') !== 'expression') return '';
-  return typeof license['#text'] === 'string' ? unescapeXml(license['#text']) : (textsOf(license, '#text')[0] ?? '');
+function licenseExpression(metadata: XmlElement): string {
+  const [license] = findChildren(metadata, 'license');
+  if (!license || readAttribute(license, 'type') !== 'expression') return '';
+  return typeof license['#text'] === 'string' ? unescapeXml(license['#text']) : (childTexts(license, '#text')[0] ?? '');
 }
 
-function valuesOf(parent: XmlElement | undefined, name: string): readonly (XmlElement | string)[] {
+function childValues(parent: XmlElement | undefined, name: string): readonly (XmlElement | string)[] {
   const found = parent && Object.hasOwn(parent, name) ? parent[name] : undefined;
   return Array.isArray(found) ? (found as readonly (XmlElement | string)[]) : [];
 }
 
-function childrenOf(parent: XmlElement | undefined, name: string): readonly XmlElement[] {
-  return valuesOf(parent, name).filter((child): child is XmlElement => typeof child === 'object');
+function findChildren(parent: XmlElement | undefined, name: string): readonly XmlElement[] {
+  return childValues(parent, name).filter((child): child is XmlElement => typeof child === 'object');
 }
 
-function textsOf(parent: XmlElement, name: string): readonly string[] {
-  const texts = valuesOf(parent, name).map((child) =>
+function childTexts(parent: XmlElement, name: string): readonly string[] {
+  const texts = childValues(parent, name).map((child) =>
     typeof child === 'string' ? child : typeof child['#text'] === 'string' ? child['#text'] : '',
   );
   // PostgreSQL stores no null character, which the parser of texts refuses before.
@@ -138,7 +138,7 @@ function textsOf(parent: XmlElement, name: string): readonly string[] {
 }
 
 /** Errors: Refused for a long value, since documents repeat it. */
-function attribute(element: XmlElement, name: string): string {
+function readAttribute(element: XmlElement, name: string): string {
   const value = Object.hasOwn(element, `@${name}`) ? element[`@${name}`] : undefined;
   const text = typeof value === 'string' ? unescapeXml(value) : '';
   if (text.length > MAX_ID_LENGTH) throw invalid(`${name} is too long`);

@@ -21,7 +21,7 @@ import {
   readsPackages,
 } from '../../packages/packages.permission';
 import { metadataDownload } from './metadata-download.presenter';
-import { ListPypiPackages, OnePypiFile, ShowPypiPackage } from './pypi.dto';
+import { ListPypiPackages, IdentifyPypiFile, ShowPypiPackage } from './pypi.dto';
 import { SimpleIndexQueries } from './simple-index.queries';
 import { INDEX_TYPES, indexPage, PACKAGE_TYPES, packagePage } from './simple-page.presenter';
 import { UploadsService } from './uploads.service';
@@ -45,7 +45,7 @@ const page = {
   answers: file('text/html', undefined, PACKAGE_TYPES),
   fails: [304, 404],
 } as const;
-const download = { params: OnePypiFile, answers: streamed(), fails: [404] } as const;
+const download = { params: IdentifyPypiFile, answers: streamed(), fails: [404] } as const;
 
 type IndexPlace = ProjectScope | GroupScope;
 
@@ -68,18 +68,18 @@ export class PypiController {
     fails: [400],
   })
   async upload(call: StreamedCall<NoParams, ProjectScope, SignedInViewer>): Promise<void | AlternativeAnswer> {
-    const hasFile = await this.uploads.upload(call.within, call.viewer, call);
+    const hasFile = await this.uploads.uploadFile(call.within, call.viewer, call);
     if (!hasFile) return new AlternativeAnswer({ message: '200 OK' });
   }
 
   @Endpoint('GET', `${IN_PROJECT}/simple`, { ...reads, ...index, about: 'Lists the Python packages of a project.' })
   list(call: Call<ListPypiPackages, ProjectScope>): FileAnswer {
-    return this.listOf(call);
+    return this.listAnswer(call);
   }
 
   @Endpoint('GET', `${IN_GROUP}/simple`, { ...readsGroup, ...index, about: 'Lists the Python packages of a group.' })
   listOfGroup(call: Call<ListPypiPackages, GroupScope>): FileAnswer {
-    return this.listOf(call);
+    return this.listAnswer(call);
   }
 
   @Endpoint('GET', `${IN_PROJECT}/simple/:package_name`, {
@@ -88,7 +88,7 @@ export class PypiController {
     about: 'Lists the files of a Python package, for installers.',
   })
   show(call: Call<ShowPypiPackage, ProjectScope>): Promise<FileAnswer> {
-    return this.pageOf(call);
+    return this.pageAnswer(call);
   }
 
   @Endpoint('GET', `${IN_GROUP}/simple/:package_name`, {
@@ -97,7 +97,7 @@ export class PypiController {
     about: 'Lists the files of a Python package in the projects of a group, for installers.',
   })
   showInGroup(call: Call<ShowPypiPackage, GroupScope>): Promise<FileAnswer> {
-    return this.pageOf(call);
+    return this.pageAnswer(call);
   }
 
   @Endpoint('GET', `${IN_PROJECT}/files/:sha256/:file_identifier`, {
@@ -105,8 +105,8 @@ export class PypiController {
     ...download,
     about: 'Downloads a file of a Python package, or the core metadata of a wheel.',
   })
-  download(call: Call<OnePypiFile, ProjectScope>): Promise<FileAnswer> {
-    return this.fileOf(call);
+  download(call: Call<IdentifyPypiFile, ProjectScope>): Promise<FileAnswer> {
+    return this.fileAnswer(call);
   }
 
   @Endpoint('GET', `${IN_GROUP}/files/:sha256/:file_identifier`, {
@@ -114,38 +114,38 @@ export class PypiController {
     ...download,
     about: 'Downloads a file of a Python package in a project of the group, or the core metadata of a wheel.',
   })
-  downloadInGroup(call: Call<OnePypiFile, GroupScope>): Promise<FileAnswer> {
-    return this.fileOf(call);
+  downloadInGroup(call: Call<IdentifyPypiFile, GroupScope>): Promise<FileAnswer> {
+    return this.fileAnswer(call);
   }
 
-  private listOf({ within, viewer, params }: Call<ListPypiPackages, IndexPlace>): FileAnswer {
-    return indexPage(params.accept, `${this.base(within)}/simple`, () => this.simple.names(within, viewer));
+  private listAnswer({ within, viewer, params }: Call<ListPypiPackages, IndexPlace>): FileAnswer {
+    return indexPage(params.accept, `${this.downloadBase(within)}/simple`, () => this.simple.listNames(within, viewer));
   }
 
-  private async pageOf({ within, viewer, params }: Call<ShowPypiPackage, IndexPlace>): Promise<FileAnswer> {
+  private async pageAnswer({ within, viewer, params }: Call<ShowPypiPackage, IndexPlace>): Promise<FileAnswer> {
     const { package_name: name, accept } = params;
-    const digest = await this.simple.digest(within, viewer, name);
+    const digest = await this.simple.computeDigest(within, viewer, name);
     return packagePage(accept, {
       nameKey: nameKeyOf('pypi', name),
-      base: `${this.base(within)}/files`,
+      base: `${this.downloadBase(within)}/files`,
       digest,
-      files: () => this.simple.files(within, viewer, name),
-      versions: () => this.simple.versions(within, viewer, name),
+      files: () => this.simple.listFiles(within, viewer, name),
+      versions: () => this.simple.listVersions(within, viewer, name),
     });
   }
 
-  private async fileOf({ within, viewer, params }: Call<OnePypiFile, IndexPlace>): Promise<FileAnswer> {
+  private async fileAnswer({ within, viewer, params }: Call<IdentifyPypiFile, IndexPlace>): Promise<FileAnswer> {
     const { sha256, file_identifier: name } = params;
     if (!name.endsWith(METADATA)) {
-      const found = await this.simple.download(within, viewer, sha256, name);
+      const found = await this.simple.findDownload(within, viewer, sha256, name);
       return { ...packageDownload(this.files, found, name), isImmutable: true };
     }
     const fileName = name.slice(0, -METADATA.length);
-    return metadataDownload(this.files, await this.simple.metadata(within, viewer, sha256, fileName), name);
+    return metadataDownload(this.files, await this.simple.findMetadata(within, viewer, sha256, fileName), name);
   }
 
   /** URLs in pages lead to the same place as the request. */
-  private base({ kind, id }: IndexPlace): string {
-    return this.links.api(kind === 'project' ? `projects/${id}/packages/pypi` : `groups/${id}/-/packages/pypi`);
+  private downloadBase({ kind, id }: IndexPlace): string {
+    return this.links.apiUrl(kind === 'project' ? `projects/${id}/packages/pypi` : `groups/${id}/-/packages/pypi`);
   }
 }

@@ -13,7 +13,7 @@ export class ShowPypiPackage extends ListPypiPackages {
   package_name: string;
 }
 
-export class OnePypiFile {
+export class IdentifyPypiFile {
   @Text({ in: 'path', pattern: /^[0-9a-f]{64}$/, about: 'SHA-256 digest of the file, in hexadecimal.' })
   sha256: string;
   @Text({ in: 'path', max: 300, pattern: /^[A-Za-z0-9._+!-]+$/, about: '`.metadata` after it asks for core metadata.' })

@@ -22,22 +22,22 @@ export function versionKeyOf(version: string): string | null {
   const { epoch = '0', release, pre, preNumber, bare, post, postNumber, dev, devNumber, local } = parts;
   const numbers = release!
     .split('.')
-    .map(number)
+    .map(stripZeros)
     .join('.')
     .replace(/(?:\.0)+$/, '');
   return [
-    `${number(epoch)}!${numbers}`,
-    pre === undefined ? '' : `${PRE_NAMES[pre] ?? pre}${number(preNumber)}`,
-    bare === undefined && post === undefined ? '' : `.post${number(bare ?? postNumber)}`,
-    dev === undefined ? '' : `.dev${number(devNumber)}`,
+    `${stripZeros(epoch)}!${numbers}`,
+    pre === undefined ? '' : `${PRE_NAMES[pre] ?? pre}${stripZeros(preNumber)}`,
+    bare === undefined && post === undefined ? '' : `.post${stripZeros(bare ?? postNumber)}`,
+    dev === undefined ? '' : `.dev${stripZeros(devNumber)}`,
     local === undefined ? '' : `+${local.split(/[-_.]/).map(localPart).join('.')}`,
   ].join('');
 }
 
-function number(digits = '0'): string {
+function stripZeros(digits = '0'): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
 
 function localPart(part: string): string {
-  return /^\d+$/.test(part) ? number(part) : part;
+  return /^\d+$/.test(part) ? stripZeros(part) : part;
 }

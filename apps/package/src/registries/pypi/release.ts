@@ -39,8 +39,8 @@ const CONTROLS = /\p{Cc}/u;
 const MAX_LENGTH = 255;
 
 /** Returns the name that a form declares. Errors: InvalidParameters without one, Refused for an invalid one. */
-export function nameIn(fields: FormFields): string {
-  const name = required(fields, 'name');
+export function readName(fields: FormFields): string {
+  const name = requireField(fields, 'name');
   if (name.length > MAX_LENGTH || !NAME.test(name)) throw invalid('Name is invalid');
   return name;
 }
@@ -51,8 +51,8 @@ export function nameIn(fields: FormFields): string {
  * Source: reference packages-and-admin 4.5.
  */
 export function toRelease(fields: FormFields, content: UploadedContent | null): Release {
-  const name = nameIn(fields);
-  const version = required(fields, 'version').trim();
+  const name = readName(fields);
+  const version = requireField(fields, 'version').trim();
   if (content === null) throw new InvalidParameters(['content is missing']);
   const versionKey = versionKeyOf(version);
   if (versionKey === null) throw invalid('Version is invalid');
@@ -71,7 +71,7 @@ export function invalid(problem: string): Refused {
   return new Refused(`Validation failed: ${problem}`, { verbatim: true });
 }
 
-function required(fields: FormFields, name: 'name' | 'version'): string {
+function requireField(fields: FormFields, name: 'name' | 'version'): string {
   const value = fields.get(name);
   if (value === undefined) throw new InvalidParameters([`${name} is missing`]);
   return value;

@@ -11,7 +11,7 @@ import type { Release } from './release';
 import type { WheelMetadata } from './wheel-metadata';
 
 /** The version that a release adds to. Shape: `file_id` and further columns are null without a file of the same name. */
-interface FoundVersion extends EarlierUpload {
+interface ExistingVersion extends EarlierUpload {
   readonly version: string;
   readonly file_id: number | null;
 }
@@ -21,7 +21,7 @@ const LOCK = statement<{ project: number; name: string }, never>(
   'pypi_lock_name',
   `select pg_advisory_xact_lock(hashtextextended('pypi ' || :project::bigint || ' ' || :name, 0))`,
 );
-const FIND = statement<{ project: number; name: string; version: string; file: string }, FoundVersion>(
+const FIND = statement<{ project: number; name: string; version: string; file: string }, ExistingVersion>(
   'pypi_find_version',
   `select p.version, f.id as file_id, f.sha256, f.unanswered_token_id
    from pypi_versions v
@@ -68,20 +68,20 @@ export class ReleasesService {
    * Adds a release. The same upload again succeeds without effect if the first one was not answered.
    * Shape: `answered` as in a streamed call. Errors: Refused for a file name that any version of the package has.
    */
-  async publish(
+  async publishRelease(
     project: ProjectScope,
     viewer: SignedInViewer,
     release: Release,
     { metadata, answered }: { readonly metadata: WheelMetadata | null; readonly answered: Promise<boolean> },
   ): Promise<void> {
     const key = JSON.stringify(['pypi file', project.id, release.nameKey, release.content.fileName]);
-    const turn = await this.receipts.begin(key, answered);
+    const turn = await this.receipts.beginTurn(key, answered);
     const fileId = await this.work.run(async (tx) => {
       await tx.run(LOCK, { project: project.id, name: release.nameKey });
-      const found = await this.find(tx, project, release);
+      const found = await this.findVersion(tx, project, release);
       const earlier = found?.file_id ?? null;
       if (earlier === null && !(await this.isInOtherVersion(tx, project, release)))
-        return this.add(tx, project, viewer, release, metadata, found);
+        return this.addRelease(tx, project, viewer, release, metadata, found);
       if (found && earlier !== null && isRepetition(found, release.content.file.sha256, viewer)) return earlier;
       // Old and new clients that skip existing files look for one of these two phrases.
       throw invalid('File name has already been taken (File already exists)');
@@ -90,7 +90,11 @@ export class ReleasesService {
   }
 
   /** The version that a release adds to, with the file of the same name. */
-  async find(tx: SqlReader, { id }: Pick<ProjectScope, 'id'>, release: Release): Promise<FoundVersion | undefined> {
+  async findVersion(
+    tx: SqlReader,
+    { id }: Pick<ProjectScope, 'id'>,
+    release: Release,
+  ): Promise<ExistingVersion | undefined> {
     const { nameKey: name, versionKey: version, content } = release;
     return (await tx.run(FIND, { project: id, name, version, file: content.fileName }))[0];
   }
@@ -101,16 +105,16 @@ export class ReleasesService {
     return (await tx.run(FIND_ELSEWHERE, { project: id, name, version, file: content.fileName })).length > 0;
   }
 
-  private async add(
+  private async addRelease(
     tx: Tx,
     project: ProjectScope,
     viewer: SignedInViewer,
     release: Release,
     metadata: WheelMetadata | null,
-    found: FoundVersion | undefined,
+    found: ExistingVersion | undefined,
   ): Promise<number> {
     const { nameKey, versionKey, content } = release;
-    const row = await this.publishing.publish(tx, {
+    const row = await this.publishing.publishFile(tx, {
       ...{ project, creatorId: viewer.userId, type: 'pypi' as const, name: release.name },
       ...{ version: found?.version ?? release.version, fileName: content.fileName, content: content.file },
       repeatableBy: viewer.tokenId,

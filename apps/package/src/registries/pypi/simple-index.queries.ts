@@ -8,7 +8,7 @@ import type { DeclaredStatement } from '@rookery/persistence';
 import { readableProjects } from '../../packages/listing/packages.queries';
 import type { ReadableProjectsParams } from '../../packages/listing/packages.queries';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
-import { INSTALLABLE_STATUSES, literals, nameKeyOf } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals, nameKeyOf } from '../../packages/package-types';
 
 /** A file on the page of its package. */
 export interface IndexedFile {
@@ -35,21 +35,21 @@ export interface CoreMetadata {
   readonly created_at: Date;
 }
 
-interface FoundFile extends PackageFileRow {
+interface DownloadRow extends PackageFileRow {
   readonly metadata_sha256: string | null;
   readonly metadata_size: number | null;
 }
 
 type IndexPlace = ProjectScope | GroupScope;
-type InProject = { readonly project: number };
+type ProjectParams = { readonly project: number };
 
 /** Rows of one statement. Pages continue with the next ones. */
 const BATCH = 2000;
-const INSTALLABLE = `p.status in (${literals(INSTALLABLE_STATUSES)})`;
+const INSTALLABLE = `p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
 
 /** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
 interface PlaceStatement<P extends object, R> {
-  readonly ofProject: DeclaredStatement<InProject & P, R>;
+  readonly ofProject: DeclaredStatement<ProjectParams & P, R>;
   readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
@@ -105,7 +105,7 @@ const NAMES = placeStatement<{ after: string }, IndexedName>(
    ) names
    order by names.name_key, names.name limit ${BATCH}`,
 );
-const DOWNLOAD = placeStatement<{ sha256: string; file: string }, FoundFile>(
+const DOWNLOAD = placeStatement<{ sha256: string; file: string }, DownloadRow>(
   'download',
   (scope) => `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at,
      m.metadata_sha256, m.metadata_size
@@ -129,65 +129,65 @@ export class SimpleIndexQueries {
   ) {}
 
   /** Returns a text that changes with the files of a package. Errors: NotFound for a package without files. */
-  async digest(place: IndexPlace, viewer: Viewer, packageName: string): Promise<string> {
+  async computeDigest(place: IndexPlace, viewer: Viewer, packageName: string): Promise<string> {
     const name = nameKeyOf('pypi', packageName);
-    const [row] = await this.read(DIGEST, place, viewer, { name });
+    const [row] = await this.readRows(DIGEST, place, viewer, { name });
     if (!row || row.files === 0) throw new NotFound('Package');
     return row.digest;
   }
 
   /** Files of a package by name, of equal names the newest. */
-  files(place: IndexPlace, viewer: Viewer, packageName: string): AsyncGenerator<readonly IndexedFile[]> {
+  listFiles(place: IndexPlace, viewer: Viewer, packageName: string): AsyncGenerator<readonly IndexedFile[]> {
     const name = nameKeyOf('pypi', packageName);
-    return batches(
-      (after) => this.read(FILES, place, viewer, { name, after }),
+    return readBatches(
+      (after) => this.readRows(FILES, place, viewer, { name, after }),
       (row) => row.file_name,
     );
   }
 
   /** Versions of a package, as text. */
-  versions(place: IndexPlace, viewer: Viewer, packageName: string): AsyncGenerator<readonly { version: string }[]> {
+  listVersions(place: IndexPlace, viewer: Viewer, packageName: string): AsyncGenerator<readonly { version: string }[]> {
     const name = nameKeyOf('pypi', packageName);
-    return batches(
-      (after) => this.read(VERSIONS, place, viewer, { name, after }),
+    return readBatches(
+      (after) => this.readRows(VERSIONS, place, viewer, { name, after }),
       (row) => row.version,
     );
   }
 
   /** All packages by normalized name. */
-  names(place: IndexPlace, viewer: Viewer): AsyncGenerator<readonly IndexedName[]> {
-    return batches(
-      (after) => this.read(NAMES, place, viewer, { after }),
+  listNames(place: IndexPlace, viewer: Viewer): AsyncGenerator<readonly IndexedName[]> {
+    return readBatches(
+      (after) => this.readRows(NAMES, place, viewer, { after }),
       (row) => row.name_key,
     );
   }
 
   /** Returns the newest file with this name and content. Errors: NotFound. */
-  download(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<PackageFileRow> {
-    return this.found(place, viewer, sha256, file);
+  findDownload(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<PackageFileRow> {
+    return this.findFile(place, viewer, sha256, file);
   }
 
   /** Returns the core metadata of a file. Errors: NotFound, also for a file without any. */
-  async metadata(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<CoreMetadata> {
-    const { metadata_sha256, metadata_size, created_at } = await this.found(place, viewer, sha256, file);
+  async findMetadata(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<CoreMetadata> {
+    const { metadata_sha256, metadata_size, created_at } = await this.findFile(place, viewer, sha256, file);
     if (metadata_sha256 === null || metadata_size === null) throw new NotFound();
     return { sha256: metadata_sha256, size: metadata_size, created_at };
   }
 
-  private async found(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<FoundFile> {
-    const [row] = await this.read(DOWNLOAD, place, viewer, { sha256, file });
+  private async findFile(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<DownloadRow> {
+    const [row] = await this.readRows(DOWNLOAD, place, viewer, { sha256, file });
     if (!row) throw new NotFound();
     return row;
   }
 
-  private async read<P extends object, R>(
+  private async readRows<P extends object, R>(
     both: PlaceStatement<P, R>,
     place: IndexPlace,
     viewer: Viewer,
     params: P,
   ): Promise<R[]> {
     if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     const group = { group: place.id, below: place.traversalIds, viewer: userId, isAdmin, isExternal };
     return this.database.run(both.ofGroup, { ...params, ...group });
@@ -195,7 +195,7 @@ export class SimpleIndexQueries {
 }
 
 /** Yields rows in batches, each of which continues after the key of the last row. */
-async function* batches<R>(
+async function* readBatches<R>(
   read: (after: string) => Promise<readonly R[]>,
   keyOf: (row: R) => string,
 ): AsyncGenerator<readonly R[]> {

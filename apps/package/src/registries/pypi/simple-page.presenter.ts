@@ -93,7 +93,7 @@ export const PACKAGE_TYPES = {
 
 type Batches<R> = AsyncIterable<readonly R[]>;
 
-/** The page of one package. Shape: `base` is the URL below which its files are; `digest` changes with them. */
+/** The page of one package. `base` is the URL below which its files are; `digest` changes with them. */
 export interface PackagePage {
   readonly nameKey: string;
   readonly base: string;
@@ -104,60 +104,60 @@ export interface PackagePage {
 
 /** Renders the page of a package in the form that `accept` asks for; HTML if it asks for none of ours. */
 export function packagePage(accept: string | undefined, page: PackagePage): FileAnswer {
-  const { form, mediaType } = representationFor(accept);
+  const { form, mediaType } = chooseRepresentation(accept);
   const version = createHash('sha256').update([mediaType, page.base, page.nameKey, page.digest].join('\n'));
   const pieces = form === 'json' ? packageJson : packageHtml;
-  return { ...answer(mediaType, () => pieces(page)), version: version.digest('hex').slice(0, 32) };
+  return { ...fileAnswer(mediaType, () => pieces(page)), version: version.digest('hex').slice(0, 32) };
 }
 
-/** Renders the list of all packages. Shape: `base` is the URL of the list, without a slash at its end. */
+/** Renders the list of all packages. `base` is the URL of the list, without a slash at its end. */
 export function indexPage(accept: string | undefined, base: string, names: () => Batches<IndexedName>): FileAnswer {
-  const { form, mediaType } = representationFor(accept);
-  return answer(mediaType, () => (form === 'json' ? indexJson(names()) : indexHtml(base, names())));
+  const { form, mediaType } = chooseRepresentation(accept);
+  return fileAnswer(mediaType, () => (form === 'json' ? indexJson(names()) : indexHtml(base, names())));
 }
 
-function representationFor(accept: string | undefined): Representation {
+function chooseRepresentation(accept: string | undefined): Representation {
   const accepted = new Negotiator({ headers: { accept } }).mediaType(Object.keys(REPRESENTATIONS));
   return (accepted === undefined ? undefined : REPRESENTATIONS[accepted]) ?? PLAIN;
 }
 
-function answer(mediaType: string, pieces: () => AsyncGenerator<string>): FileAnswer {
-  return { stream: () => Readable.from(bytesOf(pieces()), { objectMode: false }), mediaType, vary: VARY };
+function fileAnswer(mediaType: string, pieces: () => AsyncGenerator<string>): FileAnswer {
+  return { stream: () => Readable.from(toBytes(pieces()), { objectMode: false }), mediaType, vary: VARY };
 }
 
-async function* bytesOf(pieces: AsyncGenerator<string>): AsyncGenerator<Buffer> {
+async function* toBytes(pieces: AsyncGenerator<string>): AsyncGenerator<Buffer> {
   for await (const piece of pieces) yield Buffer.from(piece);
 }
 
 async function* packageHtml({ nameKey, base, files }: PackagePage): AsyncGenerator<string> {
-  yield headOf(`Links for ${nameKey}`);
-  for await (const batch of files()) yield batch.map((file) => anchorOf(file, base)).join('');
+  yield pageHead(`Links for ${nameKey}`);
+  for await (const batch of files()) yield batch.map((file) => fileAnchor(file, base)).join('');
   yield TAIL;
 }
 
 async function* indexHtml(base: string, names: Batches<IndexedName>): AsyncGenerator<string> {
-  yield headOf('Simple index');
+  yield pageHead('Simple index');
   for await (const batch of names)
-    yield batch.map(({ name_key, name }) => anchor(`${base}/${name_key}/`, '', name)).join('');
+    yield batch.map(({ name_key, name }) => writeAnchor(`${base}/${name_key}/`, '', name)).join('');
   yield TAIL;
 }
 
 async function* packageJson({ nameKey, base, files, versions }: PackagePage): AsyncGenerator<string> {
   yield `{"meta":{"api-version":"${API_VERSION}"},"name":${JSON.stringify(nameKey)},"versions":[`;
-  yield* listed(versions(), ({ version }) => version);
+  yield* writeJsonList(versions(), ({ version }) => version);
   yield '],"files":[';
-  yield* listed(files(), (file) => fileJson(file, base));
+  yield* writeJsonList(files(), (file) => fileJson(file, base));
   yield ']}';
 }
 
 async function* indexJson(names: Batches<IndexedName>): AsyncGenerator<string> {
   yield `{"meta":{"api-version":"${API_VERSION}"},"projects":[`;
-  yield* listed(names, ({ name }) => ({ name }));
+  yield* writeJsonList(names, ({ name }) => ({ name }));
   yield ']}';
 }
 
 /** The elements of a JSON array, without its brackets. */
-async function* listed<R>(batches: Batches<R>, valueOf: (row: R) => unknown): AsyncGenerator<string> {
+async function* writeJsonList<R>(batches: Batches<R>, valueOf: (row: R) => unknown): AsyncGenerator<string> {
   let separator = '';
   for await (const batch of batches) {
     yield separator + batch.map((row) => JSON.stringify(valueOf(row))).join(',');
@@ -168,7 +168,7 @@ async function* listed<R>(batches: Batches<R>, valueOf: (row: R) => unknown): As
 function fileJson(file: IndexedFile, base: string): object {
   return {
     filename: file.file_name,
-    url: urlOf(file, base),
+    url: fileUrl(file, base),
     hashes: { sha256: file.sha256 },
     ...(file.requires_python === null ? {} : { 'requires-python': file.requires_python }),
     size: file.size,
@@ -179,30 +179,30 @@ function fileJson(file: IndexedFile, base: string): object {
   };
 }
 
-function anchorOf(file: IndexedFile, base: string): string {
+function fileAnchor(file: IndexedFile, base: string): string {
   const metadata = file.metadata_sha256 === null ? null : `sha256=${file.metadata_sha256}`;
   const attributes = [
-    attribute('data-requires-python', file.requires_python),
-    attribute('data-core-metadata', metadata),
-    attribute('data-dist-info-metadata', metadata),
-    attribute('data-yanked', file.yanked),
+    writeAttribute('data-requires-python', file.requires_python),
+    writeAttribute('data-core-metadata', metadata),
+    writeAttribute('data-dist-info-metadata', metadata),
+    writeAttribute('data-yanked', file.yanked),
   ];
-  return anchor(`${urlOf(file, base)}#sha256=${file.sha256}`, attributes.join(''), file.file_name);
+  return writeAnchor(`${fileUrl(file, base)}#sha256=${file.sha256}`, attributes.join(''), file.file_name);
 }
 
-function urlOf({ sha256, file_name }: IndexedFile, base: string): string {
+function fileUrl({ sha256, file_name }: IndexedFile, base: string): string {
   return `${base}/${sha256}/${encodeURIComponent(file_name)}`;
 }
 
-function anchor(href: string, attributes: string, text: string): string {
+function writeAnchor(href: string, attributes: string, text: string): string {
   return `<a href="${escapeHtml(href)}"${attributes}>${escapeHtml(text)}</a><br>\n`;
 }
 
-function attribute(name: string, value: string | null): string {
+function writeAttribute(name: string, value: string | null): string {
   return value === null ? '' : ` ${name}="${escapeHtml(value)}"`;
 }
 
-function headOf(title: string): string {
+function pageHead(title: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -26,7 +26,7 @@ export class WheelMetadataStore {
   constructor(private readonly blobs: BlobStorage) {}
 
   /** Returns null for a file that is no readable wheel of this name; that is no reason to refuse it. Never fails. */
-  async extract(fileName: string, { key, size }: StoredFile): Promise<WheelMetadata | null> {
+  async extractMetadata(fileName: string, { key, size }: StoredFile): Promise<WheelMetadata | null> {
     const wheel = /^([^-]+)-([^-]+)-.+\.whl$/.exec(fileName);
     if (!wheel) return null;
     const signal = AbortSignal.timeout(MAX_MS);

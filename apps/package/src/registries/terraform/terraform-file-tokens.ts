@@ -31,26 +31,26 @@ export class TerraformFileTokens {
   }
 
   /** Returns a token. Shape: visible ASCII that needs no escape in a URL. */
-  create({ fileId, viewer }: TerraformFileRight): string {
+  createToken({ fileId, viewer }: TerraformFileRight): string {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const rights = (viewer.isAdmin ? 1 : 0) + (viewer.isExternal ? 2 : 0);
     const claims = `${fileId}.${expires}.${viewer.userId ?? 0}.${rights}`;
-    return `${claims}.${macOf(claims, this.keys[0]).toString('base64url')}`;
+    return `${claims}.${computeMac(claims, this.keys[0]).toString('base64url')}`;
   }
 
   /** Returns the right that a token gives at a request of `viewer`. Shape: null for a forged, malformed or expired token. */
-  read(token: string, viewer: Viewer): TerraformFileRight | null {
+  readToken(token: string, viewer: Viewer): TerraformFileRight | null {
     const [, file, expires, user, rights, signature] = TOKEN.exec(token) ?? [];
     if (signature === undefined || Number(expires) * 1000 <= this.clock.now().getTime()) return null;
     const presented = Buffer.from(signature, 'base64url');
     const claims = token.slice(0, token.lastIndexOf('.'));
-    if (!this.keys.some((key) => timingSafeEqual(presented, macOf(claims, key)))) return null;
+    if (!this.keys.some((key) => timingSafeEqual(presented, computeMac(claims, key)))) return null;
     const userId = Number(user) || null;
     const [isAdmin, isExternal] = [(Number(rights) & 1) !== 0, (Number(rights) & 2) !== 0];
     return { fileId: Number(file), viewer: { ...viewer, userId, isAdmin, isExternal } };
   }
 }
 
-function macOf(claims: string, key: Buffer): Buffer {
+function computeMac(claims: string, key: Buffer): Buffer {
   return createHmac('sha256', key).update(claims).digest();
 }

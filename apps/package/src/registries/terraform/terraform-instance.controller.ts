@@ -7,7 +7,7 @@ import { packageDownload } from '../../packages/package-download.presenter';
 import { PackageFiles } from '../../packages/package-files';
 import { TerraformFileTokens } from './terraform-file-tokens';
 import { challengeAnonymous, invalidCredential } from './terraform.permission';
-import { OneTerraformModule, OneTerraformVersion, ShowTerraformFile } from './terraform.dto';
+import { IdentifyTerraformModule, IdentifyTerraformVersion, ShowTerraformFile } from './terraform.dto';
 import { DETAILS, detailsDocument, DISCOVERY, latestRow, VERSIONS, versionsDocument } from './terraform.presenter';
 import { noVersion, TerraformQueries } from './terraform.queries';
 import type { TerraformAddress, TerraformVersionRow } from './terraform.queries';
@@ -42,66 +42,66 @@ export class TerraformInstanceController {
     tokenScopes: 'any',
   })
   discover(): object {
-    return { 'modules.v1': this.pathOf('') };
+    return { 'modules.v1': this.registryPath('') };
   }
 
   @Endpoint('GET', `${MODULE}/versions`, {
     ...reads,
     about: 'Lists the versions of a Terraform module.',
-    params: OneTerraformModule,
+    params: IdentifyTerraformModule,
     answers: json<object>(VERSIONS),
   })
-  async listVersions({ params, viewer }: Call<OneTerraformModule>): Promise<object> {
-    const rows = await this.versions(params, viewer);
-    return versionsDocument(params, rows, this.sourceOf(latestRow(rows)));
+  async listVersions({ params, viewer }: Call<IdentifyTerraformModule>): Promise<object> {
+    const rows = await this.findVersions(params, viewer);
+    return versionsDocument(params, rows, this.projectUrl(latestRow(rows)));
   }
 
   @Endpoint('GET', MODULE, {
     ...reads,
     about: 'Describes the latest version of a Terraform module.',
-    params: OneTerraformModule,
+    params: IdentifyTerraformModule,
     answers: json<object>(DETAILS),
   })
-  async show({ params, viewer }: Call<OneTerraformModule>): Promise<object> {
-    const rows = await this.versions(params, viewer);
-    return this.details(params, latestRow(rows), rows);
+  async show({ params, viewer }: Call<IdentifyTerraformModule>): Promise<object> {
+    const rows = await this.findVersions(params, viewer);
+    return this.toDetails(params, latestRow(rows), rows);
   }
 
   @Endpoint('GET', `${MODULE}/:version`, {
     ...reads,
     about: 'Describes a version of a Terraform module.',
-    params: OneTerraformVersion,
+    params: IdentifyTerraformVersion,
     answers: json<object>(DETAILS),
   })
-  async showVersion({ params, viewer }: Call<OneTerraformVersion>): Promise<object> {
-    const rows = await this.versions(params, viewer);
+  async showVersion({ params, viewer }: Call<IdentifyTerraformVersion>): Promise<object> {
+    const rows = await this.findVersions(params, viewer);
     const found = rows.find(({ version }) => version === params.version);
     if (!found) throw noVersion(params);
-    return this.details(params, found, rows);
+    return this.toDetails(params, found, rows);
   }
 
   @Endpoint('GET', `${MODULE}/download`, {
     ...reads,
     about: 'Redirects to the address of the latest version of a Terraform module.',
-    params: OneTerraformModule,
+    params: IdentifyTerraformModule,
     answers: redirect(),
   })
-  async redirectToLatest({ params, viewer }: Call<OneTerraformModule>): Promise<string> {
-    const { version } = latestRow(await this.versions(params, viewer));
-    return new URL(this.pathOf(addressOf(params, version, 'download')), this.links.api('')).href;
+  async redirectToLatest({ params, viewer }: Call<IdentifyTerraformModule>): Promise<string> {
+    const { version } = latestRow(await this.findVersions(params, viewer));
+    return new URL(this.registryPath(moduleAddress(params, version, 'download')), this.links.apiUrl('')).href;
   }
 
   @Endpoint('GET', `${MODULE}/:version/download`, {
     ...reads,
     about:
       'Names the address of a version of a Terraform module. It can be read for five minutes without a credential.',
-    params: OneTerraformVersion,
+    params: IdentifyTerraformVersion,
     answers: headersOnly(GET_HEADER),
   })
-  async locate({ params, viewer }: Call<OneTerraformVersion>): Promise<AnswerHeaders> {
-    const { id: fileId } = await challengeAnonymous(viewer, this.modules.file(params, params.version, viewer));
-    const path = this.pathOf(addressOf(params, params.version, 'file'));
-    return { 'x-terraform-get': `${path}?token=${this.tokens.create({ fileId, viewer })}&archive=tgz` };
+  async locate({ params, viewer }: Call<IdentifyTerraformVersion>): Promise<AnswerHeaders> {
+    const { id: fileId } = await challengeAnonymous(viewer, this.modules.findFile(params, params.version, viewer));
+    const path = this.registryPath(moduleAddress(params, params.version, 'file'));
+    return { 'x-terraform-get': `${path}?token=${this.tokens.createToken({ fileId, viewer })}&archive=tgz` };
   }
 
   @Endpoint('GET', `${MODULE}/:version/file`, {
@@ -111,39 +111,39 @@ export class TerraformInstanceController {
     answers: streamed(),
   })
   async download({ params, viewer }: Call<ShowTerraformFile>): Promise<FileAnswer> {
-    const right = params.token === undefined ? null : this.rightOf(params.token, viewer);
+    const right = params.token === undefined ? null : this.requireRight(params.token, viewer);
     const reader = right === null ? viewer : await this.modules.asNow(right.viewer);
-    const file = await challengeAnonymous(reader, this.modules.file(params, params.version, reader));
+    const file = await challengeAnonymous(reader, this.modules.findFile(params, params.version, reader));
     if (right !== null && right.fileId !== file.id) throw invalidCredential();
     return packageDownload(this.files, file, file.file_name);
   }
 
-  private versions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
-    return challengeAnonymous(viewer, this.modules.versions(address, viewer));
+  private findVersions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
+    return challengeAnonymous(viewer, this.modules.listVersions(address, viewer));
   }
 
   /** Errors: Unauthorized for a token that gives no right. */
-  private rightOf(token: string, viewer: Viewer) {
-    const right = this.tokens.read(token, viewer);
+  private requireRight(token: string, viewer: Viewer) {
+    const right = this.tokens.readToken(token, viewer);
     if (right === null) throw invalidCredential();
     return right;
   }
 
-  private details(address: TerraformAddress, row: TerraformVersionRow, rows: readonly TerraformVersionRow[]): object {
+  private toDetails(address: TerraformAddress, row: TerraformVersionRow, rows: readonly TerraformVersionRow[]): object {
     const versions = rows.map(({ version }) => version);
-    return detailsDocument(address, row.version, { versions, source: this.sourceOf(row) });
+    return detailsDocument(address, row.version, { versions, source: this.projectUrl(row) });
   }
 
-  private sourceOf({ project_path: path }: TerraformVersionRow): string {
-    return this.links.web(path);
+  private projectUrl({ project_path: path }: TerraformVersionRow): string {
+    return this.links.webUrl(path);
   }
 
   /** URL path of a route, including the path of the external URL. */
-  private pathOf(below: string): string {
-    return new URL(this.links.api(`${MODULES.slice(1)}/${below}`)).pathname;
+  private registryPath(below: string): string {
+    return new URL(this.links.apiUrl(`${MODULES.slice(1)}/${below}`)).pathname;
   }
 }
 
-function addressOf({ namespace, name, system }: TerraformAddress, version: string, last: string): string {
+function moduleAddress({ namespace, name, system }: TerraformAddress, version: string, last: string): string {
   return [namespace, name, system, version, last].map(encodeURIComponent).join('/');
 }

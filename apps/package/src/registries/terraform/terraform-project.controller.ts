@@ -35,7 +35,7 @@ export class TerraformProjectController {
     params: ShowLatestModuleOfProject,
   })
   async downloadLatest({ within, params }: Call<ShowLatestModuleOfProject, ProjectScope>) {
-    return this.found(within, params, await this.modules.latestOfProject(within.id, params));
+    return this.findFile(within, params, await this.modules.latestOfProject(within.id, params));
   }
 
   @Endpoint('GET', `${MODULE}/:version`, {
@@ -44,7 +44,7 @@ export class TerraformProjectController {
     params: ShowModuleOfProject,
   })
   download({ within, params }: Call<ShowModuleOfProject, ProjectScope>) {
-    return this.found(within, params, params.version);
+    return this.findFile(within, params, params.version);
   }
 
   @Endpoint('PUT', `${MODULE}/:version/file`, {
@@ -58,11 +58,11 @@ export class TerraformProjectController {
   })
   async upload(call: StreamedCall<UploadTerraformModule, ProjectScope, SignedInViewer>): Promise<void> {
     const { name, system, version } = call.params;
-    await this.uploads.upload(call.within, call.viewer, { name, system, version }, call);
+    await this.uploads.uploadModule(call.within, call.viewer, { name, system, version }, call);
   }
 
   /** The archive, or its address for clients that ask for it. */
-  private async found(
+  private async findFile(
     { id }: ProjectScope,
     params: ShowLatestModuleOfProject,
     version: string,
@@ -70,7 +70,7 @@ export class TerraformProjectController {
     const file = await this.modules.fileOfProject(id, params, version);
     if (params['terraform-get'] !== true) return packageDownload(this.files, file, file.file_name);
     const path = [params.name, params.system, version].map(encodeURIComponent).join('/');
-    const url = this.links.api(`projects/${id}/packages/terraform/modules/${path}?archive=tgz`);
+    const url = this.links.apiUrl(`projects/${id}/packages/terraform/modules/${path}?archive=tgz`);
     return new AlternativeAnswer(null, { 'x-terraform-get': url });
   }
 }

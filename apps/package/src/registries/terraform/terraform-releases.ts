@@ -11,7 +11,7 @@ import { PackagePublishing } from '../../packages/publishing/package-publishing'
 import { isRepetition, UploadReceipts } from '../../packages/publishing/upload-receipts';
 import type { EarlierUpload } from '../../packages/publishing/upload-receipts';
 
-/** A version to publish. Shape: `name` is that of the package; `isShareable` lets other projects have the name, too. */
+/** A version to publish. `name` is that of the package; `isShareable` lets other projects have the name, too. */
 export interface TerraformRelease {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;
@@ -48,31 +48,34 @@ export class TerraformReleases {
   async refuseEarly(release: TerraformRelease): Promise<void> {
     await this.refuseInOtherProject(this.database, release);
     const existing = await this.findVersion(this.database, release);
-    if (existing && !isRepetition(existing, existing.sha256 ?? undefined, release.viewer)) throw duplicate();
+    if (existing && !isRepetition(existing, existing.sha256 ?? undefined, release.viewer)) throw duplicateRefusal();
   }
 
   /**
    * Adds the version. The same upload again succeeds without effect if the first one was not answered. Errors: Forbidden
    * for a version that exists, a name that another project has, and beyond a limit of storage.
    */
-  async publish(release: TerraformRelease, content: StoredFile, answered: Promise<boolean>): Promise<void> {
+  async publishRelease(release: TerraformRelease, content: StoredFile, answered: Promise<boolean>): Promise<void> {
     const { project, name, version } = release;
-    const turn = await this.receipts.begin(JSON.stringify(['terraform version', project.id, name, version]), answered);
-    turn.stored(await this.work.run((tx) => this.add(tx, release, content)));
+    const turn = await this.receipts.beginTurn(
+      JSON.stringify(['terraform version', project.id, name, version]),
+      answered,
+    );
+    turn.stored(await this.work.run((tx) => this.addRelease(tx, release, content)));
   }
 
   /** Returns the id of the file. */
-  private async add(tx: Tx, release: TerraformRelease, content: StoredFile): Promise<number> {
+  private async addRelease(tx: Tx, release: TerraformRelease, content: StoredFile): Promise<number> {
     const { project, viewer, name, version } = release;
     await lockNameBelowRoot(tx, { project, type: 'terraform_module', name });
     await this.refuseInOtherProject(tx, release);
     await raiseGeneration(tx, { projectId: project.id, type: 'terraform_module', name }, this.clock.now());
     const existing = await this.findVersion(tx, release);
     if (existing) {
-      if (existing.file_id === null || !isRepetition(existing, content.sha256, viewer)) throw duplicate();
+      if (existing.file_id === null || !isRepetition(existing, content.sha256, viewer)) throw duplicateRefusal();
       return existing.file_id;
     }
-    const { id } = await this.publishing.publish(tx, {
+    const { id } = await this.publishing.publishFile(tx, {
       ...{ project, type: 'terraform_module' as const, name, version, creatorId: viewer.userId, content },
       ...{ fileName: `${name.replace('/', '-')}-${version}.tgz`, repeatableBy: viewer.tokenId },
     });
@@ -92,6 +95,6 @@ export class TerraformReleases {
   }
 }
 
-function duplicate(): Forbidden {
+function duplicateRefusal(): Forbidden {
   return new Forbidden('Package version already exists.', { verbatim: true });
 }

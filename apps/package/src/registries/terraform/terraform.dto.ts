@@ -7,16 +7,16 @@ const VERSION =
   /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 /** A module of a project. Source: reference packages-and-admin 4.10. */
-class OneModuleOfProject {
+class IdentifyModuleOfProject {
   @Text({ in: 'path', max: 127, pattern: NAME, about: 'Name of the module.' }) name: string;
   @Text({ in: 'path', max: 127, pattern: NAME, about: 'System that the module is for, such as `aws`.' }) system: string;
 }
 
-export class UploadTerraformModule extends OneModuleOfProject {
+export class UploadTerraformModule extends IdentifyModuleOfProject {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
-export class ShowLatestModuleOfProject extends OneModuleOfProject {
+export class ShowLatestModuleOfProject extends IdentifyModuleOfProject {
   @Flag({ optional: true, about: 'Answers 204 with the address of the archive.' }) 'terraform-get'?: boolean;
 }
 
@@ -24,15 +24,15 @@ export class ShowModuleOfProject extends ShowLatestModuleOfProject {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
-export class OneTerraformModule extends OneModuleOfProject {
+export class IdentifyTerraformModule extends IdentifyModuleOfProject {
   @Text({ in: 'path', max: 255, pattern: NAMESPACE, about: 'Path of the top-level group or user.' }) namespace: string;
 }
 
-export class OneTerraformVersion extends OneTerraformModule {
+export class IdentifyTerraformVersion extends IdentifyTerraformModule {
   @Text({ in: 'path', max: 255, pattern: VERSION, about: 'Version (SemVer) without `v`.' }) version: string;
 }
 
-export class ShowTerraformFile extends OneTerraformVersion {
+export class ShowTerraformFile extends IdentifyTerraformVersion {
   @Text({ optional: true, max: 200, about: 'Right to this file, from the address in `X-Terraform-Get`.' })
   token?: string;
 }

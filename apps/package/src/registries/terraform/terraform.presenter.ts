@@ -8,9 +8,9 @@ const record = (properties: JsonSchema): JsonSchema => ({
   ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
 });
 const text = (description: string): JsonSchema => ({ type: 'string', description });
-const listOf = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
+const listSchema = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
 /** Archives are not read. */
-const nothing = (description: string): JsonSchema => ({ ...listOf({ type: 'object' }, description), maxItems: 0 });
+const nothing = (description: string): JsonSchema => ({ ...listSchema({ type: 'object' }, description), maxItems: 0 });
 const source = text('Web address of the project.');
 const submodules = nothing('Always empty.');
 const dependencies = nothing('Always empty.');
@@ -20,15 +20,15 @@ const version = text('Version (SemVer).');
 export const DISCOVERY = record({ 'modules.v1': text('Path of the registry of modules.') });
 
 export const VERSIONS = record({
-  modules: listOf(
+  modules: listSchema(
     record({
-      versions: listOf(
+      versions: listSchema(
         record({
           ...{ version, submodules },
           root: {
             ...record({
               dependencies,
-              providers: listOf(
+              providers: listSchema(
                 record({ name: text('The system.'), version: text('Always empty.') }),
                 'The system as a provider.',
               ),
@@ -46,12 +46,12 @@ export const VERSIONS = record({
 
 export const DETAILS = record({
   ...{ name: text('Name of the module.'), provider: text('System of the module.') },
-  providers: listOf({ type: 'string' }, 'The system.'),
+  providers: listSchema({ type: 'string' }, 'The system.'),
   root: { ...record({ dependencies }), description: 'The module itself.' },
-  ...{ source, submodules, version, versions: listOf({ type: 'string' }, 'All versions.') },
+  ...{ source, submodules, version, versions: listSchema({ type: 'string' }, 'All versions.') },
 });
 
-/** Shape: `source` is the web URL of the project. */
+/** `source` is the web URL of the project. */
 export function versionsDocument({ system }: TerraformAddress, rows: readonly TerraformVersionRow[], source: string) {
   const root = { dependencies: [], providers: [{ name: system, version: '' }] };
   return { modules: [{ versions: rows.map(({ version }) => ({ version, submodules: [], root })), source }] };

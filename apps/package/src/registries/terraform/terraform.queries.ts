@@ -6,7 +6,7 @@ import { Database, statement } from '@rookery/persistence';
 import { compareBuild, prerelease } from 'semver';
 import type { PackageFileRow } from '../../packages/listing/packages.queries';
 import { readablePackagesSql } from '../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, literals } from '../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../packages/package-types';
 
 /** A module of a project. */
 export interface TerraformModuleName {
@@ -25,16 +25,16 @@ export interface TerraformVersionRow {
   readonly project_path: string;
 }
 
-interface Asking {
+interface ModuleParams {
   root: string;
   name: string;
   viewer: number | null;
   isAdmin: boolean;
   isExternal: boolean;
 }
-type InProject = { readonly project: number; readonly name: string };
+type ProjectParams = { readonly project: number; readonly name: string };
 
-const STATUSES = literals(INSTALLABLE_STATUSES);
+const STATUSES = toLiterals(INSTALLABLE_STATUSES);
 const FILE = 'f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at';
 /** Versions in the projects below a top-level namespace whose packages the viewer may read. */
 const OF_INSTANCE = `from package_indexes i
@@ -50,21 +50,21 @@ const IN_PROJECT = `p.project_id = :project::bigint and p.package_type = 'terraf
 const NEWEST_FILE = 'join package_files f on f.package_id = p.id and not f.is_pending_destruction';
 
 /** Bounds: the newest 5,000 versions. */
-const VERSIONS = statement<Asking, TerraformVersionRow>(
+const VERSIONS = statement<ModuleParams, TerraformVersionRow>(
   'terraform_versions_of_instance',
   `select p.version, home.full_path || '/' || project.path as project_path
    ${OF_INSTANCE} where ${READABLE} order by p.id desc limit 5000`,
 );
-const FILE_OF_INSTANCE = statement<Asking & { version: string }, PackageFileRow>(
+const FILE_OF_INSTANCE = statement<ModuleParams & { version: string }, PackageFileRow>(
   'terraform_file_of_instance',
   `select ${FILE} ${OF_INSTANCE} ${NEWEST_FILE}
    where ${READABLE} and coalesce(p.version, '') = :version order by p.id desc, f.id desc limit 1`,
 );
-const VERSIONS_OF_PROJECT = statement<InProject, { version: string }>(
+const VERSIONS_OF_PROJECT = statement<ProjectParams, { version: string }>(
   'terraform_versions_of_project',
   `select p.version ${OF_PROJECT} where ${IN_PROJECT} order by p.id desc limit 5000`,
 );
-const FILE_OF_PROJECT = statement<InProject & { version: string }, PackageFileRow>(
+const FILE_OF_PROJECT = statement<ProjectParams & { version: string }, PackageFileRow>(
   'terraform_file_of_project',
   `select ${FILE} ${OF_PROJECT} ${NEWEST_FILE}
    where ${IN_PROJECT} and coalesce(p.version, '') = :version order by f.id desc limit 1`,
@@ -81,8 +81,8 @@ export class TerraformQueries {
   /**
    * Versions of a module, the oldest first; of equal ones in several projects the newest package. Errors: NotFound.
    */
-  async versions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
-    const rows = await this.database.run(VERSIONS, await this.asking(address, viewer));
+  async listVersions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
+    const rows = await this.database.run(VERSIONS, await this.moduleParams(address, viewer));
     if (rows.length === 0) throw noVersion(address);
     return [...new Map([...rows].reverse().map((row) => [row.version, row])).values()].sort((a, b) =>
       compareBuild(a.version, b.version),
@@ -90,8 +90,11 @@ export class TerraformQueries {
   }
 
   /** The file of a version. Errors: NotFound. */
-  async file(address: TerraformAddress, version: string, viewer: Viewer): Promise<PackageFileRow> {
-    const [found] = await this.database.run(FILE_OF_INSTANCE, { ...(await this.asking(address, viewer)), version });
+  async findFile(address: TerraformAddress, version: string, viewer: Viewer): Promise<PackageFileRow> {
+    const [found] = await this.database.run(FILE_OF_INSTANCE, {
+      ...(await this.moduleParams(address, viewer)),
+      version,
+    });
     if (!found) throw noVersion(address);
     return found;
   }
@@ -112,12 +115,13 @@ export class TerraformQueries {
 
   /** Returns a viewer whose rights were signed earlier, without rights as administrator that the user has no longer. */
   async asNow(viewer: Viewer): Promise<Viewer> {
-    const user = viewer.userId === null ? undefined : (await this.directory.users([viewer.userId])).get(viewer.userId);
+    const user =
+      viewer.userId === null ? undefined : (await this.directory.findUsers([viewer.userId])).get(viewer.userId);
     return user ? { ...viewer, isAdmin: viewer.isAdmin && user.admin, isExternal: user.external } : viewer;
   }
 
-  private async asking(address: TerraformAddress, viewer: Viewer): Promise<Asking> {
-    await this.directory.fresh(viewer);
+  private async moduleParams(address: TerraformAddress, viewer: Viewer): Promise<ModuleParams> {
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     return { root: address.namespace, name: moduleName(address), viewer: userId, isAdmin, isExternal };
   }

@@ -36,7 +36,7 @@ export class TerraformService {
    * another project has, a protected name and beyond a limit of storage; Refused for a file that is too large; those of
    * the body.
    */
-  async upload(
+  async uploadModule(
     project: ProjectScope,
     viewer: SignedInViewer,
     { version, ...module }: TerraformVersion,
@@ -44,11 +44,11 @@ export class TerraformService {
   ): Promise<void> {
     const name = moduleName(module);
     const type = 'terraform_module' as const;
-    const maxBytes = await this.gate.admit(project, viewer, { type, name }, body.declaredSize);
+    const maxBytes = await this.gate.admitUpload(project, viewer, { type, name }, body.declaredSize);
     const isShareable = await this.duplicates.areAllowed(project, { type, name, version });
     const release = { project, viewer, name, version, isShareable };
     await this.releases.refuseEarly(release);
-    const content = await this.files.store(body, maxBytes);
-    await this.releases.publish(release, content, answered);
+    const content = await this.files.storeFile(body, maxBytes);
+    await this.releases.publishRelease(release, content, answered);
   }
 }

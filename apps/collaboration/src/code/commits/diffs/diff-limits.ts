@@ -42,10 +42,10 @@ export class DiffBudget {
   }
 
   /** Counts a patch and returns whether it is shown. Shape: null for a patch above the limit of a file. */
-  count(patch: Buffer | null): PatchState {
+  chargePatch(patch: Buffer | null): PatchState {
     this.files += 1;
     if (patch === null || patch.length > this.limits.fileBytes) return 'too large';
-    this.lines += linesIn(patch);
+    this.lines += countLines(patch);
     this.bytes += patch.length;
     if (this.isSpent) return 'too large';
     const isLong = patch.length > this.limits.fileBytes * COLLAPSED_FROM;
@@ -58,7 +58,7 @@ export class DiffBudget {
   }
 }
 
-function linesIn(patch: Buffer): number {
+function countLines(patch: Buffer): number {
   let count = 0;
   for (let at = patch.indexOf(LINE_END); at >= 0; at = patch.indexOf(LINE_END, at + 1)) count += 1;
   return count;

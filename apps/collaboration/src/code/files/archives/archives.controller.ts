@@ -10,7 +10,7 @@ import { convertGitFailures } from '../../repositories/git-failures';
 import { ProjectRepositories } from '../../repositories/project-repositories';
 import { FileLimits } from '../blobs/file-limits';
 import { findArchiveFormat } from './archive-formats';
-import { OneArchive, OneArchiveOfFormat } from './archives.dto';
+import { ShowArchive, ShowArchiveOfFormat } from './archives.dto';
 
 const ARCHIVE = '/projects/:id/repository/archive';
 const downloads = {
@@ -30,25 +30,25 @@ export class ArchivesController {
     private readonly limits: FileLimits,
   ) {}
 
-  @Endpoint('GET', ARCHIVE, { ...downloads, params: OneArchive })
-  download(call: Call<OneArchive, ProjectScope>): Promise<FileAnswer> {
-    return this.archive(call);
+  @Endpoint('GET', ARCHIVE, { ...downloads, params: ShowArchive })
+  download(call: Call<ShowArchive, ProjectScope>): Promise<FileAnswer> {
+    return this.openArchive(call);
   }
 
-  @Endpoint('GET', `${ARCHIVE}.:format`, { ...downloads, params: OneArchiveOfFormat })
-  downloadOfFormat(call: Call<OneArchiveOfFormat, ProjectScope>): Promise<FileAnswer> {
-    return this.archive(call);
+  @Endpoint('GET', `${ARCHIVE}.:format`, { ...downloads, params: ShowArchiveOfFormat })
+  downloadOfFormat(call: Call<ShowArchiveOfFormat, ProjectScope>): Promise<FileAnswer> {
+    return this.openArchive(call);
   }
 
-  private archive({ within, viewer, params }: Call<OneArchive, ProjectScope>): Promise<FileAnswer> {
+  private openArchive({ within, viewer, params }: Call<ShowArchive, ProjectScope>): Promise<FileAnswer> {
     const format = findArchiveFormat(params.format);
     const path = params.path.replace(/\/$/, '');
     // Paths that cannot be in a repository leave nothing out.
     const without = params.exclude_paths.map((one) => one.replace(/\/$/, '')).filter(hasPathForm);
-    return this.repositories.use(within, async (repository) => {
-      const { commit, ref } = await revisionOf(repository, params.sha);
+    return this.repositories.useRepository(within, async (repository) => {
+      const { commit, ref } = await resolveRevision(repository, params.sha);
       await checkPath(repository, commit, path);
-      const prefix = nameOf(within, [ref, commit], path);
+      const prefix = archiveName(within, [ref, commit], path);
       const paths = path === '' ? [] : [path];
       const open: OpenRange = async (_range, gone) => {
         await this.limits.countArchive(String(viewer.userId ?? viewer.address ?? ''), within.id);
@@ -68,7 +68,7 @@ export class ArchivesController {
 }
 
 /** Returns the commit of a revision and its name in the file name. Errors: NotFound. */
-async function revisionOf(repository: Repository, sha: string): Promise<{ commit: ObjectId; ref: string }> {
+async function resolveRevision(repository: Repository, sha: string): Promise<{ commit: ObjectId; ref: string }> {
   const commit = await resolveCommit(repository, sha === '' ? 'HEAD' : sha);
   if (commit === null) throw new NotFound('File');
   // Without a revision the name is that of the default branch, so both requests have the same bytes.
@@ -82,7 +82,7 @@ async function checkPath(repository: Repository, commit: ObjectId, path: string)
 }
 
 /** The folder is left out of a name that would be too long. */
-function nameOf({ path: project }: ProjectScope, parts: readonly string[], folder: string): string {
+function archiveName({ path: project }: ProjectScope, parts: readonly string[], folder: string): string {
   const [name, whole] = [parts, [...parts, folder]].map((each) => [project, ...each].join('-').replaceAll('/', '-'));
   return folder !== '' && hasPathForm(whole!) ? whole! : name!;
 }

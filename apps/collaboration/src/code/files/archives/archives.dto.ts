@@ -9,10 +9,10 @@ class ArchiveContent {
   @Flag({ default: true, hasNoEffect: true, about: 'Git LFS is not offered.' }) include_lfs_blobs: boolean;
 }
 
-export class OneArchive extends ArchiveContent {
+export class ShowArchive extends ArchiveContent {
   @OneOf(ARCHIVE_SUFFIXES, { default: 'tar.gz', about: 'Format of the archive.' }) format: ArchiveSuffix;
 }
 
-export class OneArchiveOfFormat extends ArchiveContent {
+export class ShowArchiveOfFormat extends ArchiveContent {
   @OneOf(ARCHIVE_SUFFIXES, { in: 'path', about: 'Format of the archive.' }) format: ArchiveSuffix;
 }

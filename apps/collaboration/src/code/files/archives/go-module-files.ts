@@ -1,6 +1,6 @@
 import type { TreeEntry } from '@rookery/git';
 
-/** A file of a module. Shape: `name` is relative to the folder of the module. */
+/** A file of a module. `name` is relative to the folder of the module. */
 export interface GoModuleFile {
   readonly name: string;
   readonly id: TreeEntry['id'];
@@ -19,8 +19,8 @@ const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 
 /**
  * Selects the files of a module by the rules that Go's tools have, because digests of modules depend on them: regular
- * files, without nested modules and vendored packages, and with the licence of the repository where the folder has none.
- * Shape: `entries` are all of the tree; null for a module that Go refuses. Source: reference packages-and-admin 4.12.
+ * files, without nested modules and vendored packages, and with the licence of the repository where the folder has
+ * none. `entries` are all of the tree; null for a module that Go refuses. Source: reference packages-and-admin 4.12.
  */
 export function filesOfGoModule(entries: readonly TreeEntry[], folder: string): readonly GoModuleFile[] | null {
   if (entries.length > MAX_FILES || entries.some(({ path }) => path.length > MAX_PATH)) return null;

@@ -32,7 +32,7 @@ import { utcTime } from '../../repositories/commit-times';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { keepAround, setHiddenRefs } from '../../repositories/hidden-refs';
 import { ProjectRepositories } from '../../repositories/project-repositories';
-import { callerIn, FileLimits } from '../blobs/file-limits';
+import { parseCaller, FileLimits } from '../blobs/file-limits';
 import { filesOfGoModule } from './go-module-files';
 import type { GoModuleFile } from './go-module-files';
 
@@ -53,11 +53,11 @@ export class GoSourceController {
 
   @Internal('POST', INTERNAL_PATHS.sourceCommit, INTERNAL_CALLERS.sourceCommit)
   async readCommit({ body }: InternalRequest): Promise<SourceCommitAnswer> {
-    const { project_id: projectId, rev, ...asked } = commitRequestIn(body);
-    const repository = await this.repositories.find(projectId);
+    const { project_id: projectId, rev, ...asked } = parseCommitRequest(body);
+    const repository = await this.repositories.findRepository(projectId);
     if (repository === null) return { commit: null };
     return convertGitFailures(async () => {
-      const id = await commitOf(repository, rev);
+      const id = await findCommit(repository, rev);
       const [commit] = id === null ? [] : await readCommits(repository, [id]);
       if (id === null || !commit) return { commit: null };
       const contents = await Promise.all(
@@ -72,8 +72,8 @@ export class GoSourceController {
 
   @Internal('POST', INTERNAL_PATHS.sourceTags, INTERNAL_CALLERS.sourceTags)
   async listTags({ body }: InternalRequest): Promise<SourceTagsAnswer> {
-    const { project_id: projectId, prefix, path, merged_into: mergedInto } = tagsRequestIn(body);
-    const repository = await this.repositories.find(projectId);
+    const { project_id: projectId, prefix, path, merged_into: mergedInto } = parseTagsRequest(body);
+    const repository = await this.repositories.findRepository(projectId);
     if (repository === null) return { tags: [] };
     return convertGitFailures(async () => {
       const merged = mergedInto === null ? {} : { mergedInto };
@@ -89,22 +89,22 @@ export class GoSourceController {
 
   @InternalStreamed('POST', INTERNAL_PATHS.sourceModule, INTERNAL_CALLERS.sourceModule)
   async openModule({ input, signal }: InternalUpload): Promise<InternalStream> {
-    const asked = moduleRequestIn((await json(input)) as SourceModuleRequest);
+    const asked = parseModuleRequest((await json(input)) as SourceModuleRequest);
     const { project_id: projectId, commit, folder, prefix, caller } = asked;
-    const repository = await this.repositories.find(projectId);
+    const repository = await this.repositories.findRepository(projectId);
     if (repository === null || (await resolveCommit(repository, commit)) === null) throw new NotFound('Commit');
     await this.limits.countArchive(caller, projectId);
     const entries = await convertGitFailures(() =>
-      listTree(repository, { id: commit, recursive: true, maxBytes: MAX_LISTING }),
+      listTree(repository, { id: commit, isRecursive: true, maxBytes: MAX_LISTING }),
     );
     const files = filesOfGoModule(entries, folder);
     if (files === null) throw new NotFound('Module');
-    return { mediaType: 'application/zip', stream: zipOf(repository, files, prefix, signal) };
+    return { mediaType: 'application/zip', stream: createZip(repository, files, prefix, signal) };
   }
 }
 
-/** Shape: a null `rev` is the default branch; full names of refs mean these alone. */
-async function commitOf(repository: Repository, rev: string | null): Promise<ObjectId | null> {
+/** A null `rev` is the default branch; full names of refs mean these alone. */
+async function findCommit(repository: Repository, rev: string | null): Promise<ObjectId | null> {
   const name = rev ?? (await readHead(repository));
   if (!name.startsWith('refs/')) return resolveCommit(repository, name);
   if (!isRefName(name)) return null;
@@ -125,7 +125,7 @@ async function readAsBase64(
   return (await readObject(repository, { rev, path }, maxBytes))?.content.toString('base64') ?? null;
 }
 
-function zipOf(repository: Repository, files: readonly GoModuleFile[], prefix: string, signal: AbortSignal) {
+function createZip(repository: Repository, files: readonly GoModuleFile[], prefix: string, signal: AbortSignal) {
   const zip = new ZipFile();
   const output = zip.outputStream as NodeJS.ReadableStream & { destroy(error?: Error): void };
   const fail = (error: unknown): void => output.destroy(error as Error);
@@ -143,7 +143,7 @@ function zipOf(repository: Repository, files: readonly GoModuleFile[], prefix: s
   return output as unknown as InternalStream['stream'];
 }
 
-function commitRequestIn(body: Readonly<Record<string, unknown>>): SourceCommitRequest {
+function parseCommitRequest(body: Readonly<Record<string, unknown>>): SourceCommitRequest {
   const { project_id, rev, paths, max_bytes, keeps, finds_tags } = body as unknown as SourceCommitRequest;
   requireProject(project_id);
   if (rev !== null && typeof rev !== 'string') throw new InvalidParameters(['rev is invalid']);
@@ -152,7 +152,7 @@ function commitRequestIn(body: Readonly<Record<string, unknown>>): SourceCommitR
   return { project_id, rev, paths, max_bytes, keeps: keeps === true, finds_tags: finds_tags === true };
 }
 
-function tagsRequestIn(body: Readonly<Record<string, unknown>>) {
+function parseTagsRequest(body: Readonly<Record<string, unknown>>) {
   const { project_id, prefix, path, merged_into } = body as unknown as SourceTagsRequest;
   requireProject(project_id);
   if (typeof prefix !== 'string') throw new InvalidParameters(['prefix is invalid']);
@@ -161,12 +161,12 @@ function tagsRequestIn(body: Readonly<Record<string, unknown>>) {
   return { project_id, prefix, path, merged_into };
 }
 
-function moduleRequestIn({ project_id, commit, folder, prefix, caller }: SourceModuleRequest) {
+function parseModuleRequest({ project_id, commit, folder, prefix, caller }: SourceModuleRequest) {
   requireProject(project_id);
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
   if (folder !== '' && !isPath(folder)) throw new InvalidParameters(['folder is invalid']);
   if (!isPath(prefix)) throw new InvalidParameters(['prefix is invalid']);
-  return { project_id, commit, folder, prefix, caller: callerIn(caller) };
+  return { project_id, commit, folder, prefix, caller: parseCaller(caller) };
 }
 
 function requireProject(id: unknown): void {

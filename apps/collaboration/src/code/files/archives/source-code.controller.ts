@@ -18,7 +18,7 @@ import { InvalidParameters, NotFound } from '@rookery/kernel';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { keepAround, setHiddenRefs } from '../../repositories/hidden-refs';
 import { ProjectRepositories } from '../../repositories/project-repositories';
-import { callerIn, FileLimits } from '../blobs/file-limits';
+import { parseCaller, FileLimits } from '../blobs/file-limits';
 
 const NO_COMMIT: SourceFileAnswer = { commit: null, content: null, is_too_large: false };
 
@@ -32,8 +32,8 @@ export class SourceCodeController {
 
   @Internal('POST', INTERNAL_PATHS.sourceFile, INTERNAL_CALLERS.sourceFile)
   async readFile({ body }: InternalRequest): Promise<SourceFileAnswer> {
-    const { project_id: projectId, ref, path, max_bytes: maxBytes } = fileRequestIn(body);
-    const repository = await this.repositories.find(projectId);
+    const { project_id: projectId, ref, path, max_bytes: maxBytes } = parseFileRequest(body);
+    const repository = await this.repositories.findRepository(projectId);
     if (repository === null) return NO_COMMIT;
     return convertGitFailures(async () => {
       const id = isRefName(ref) ? (await readRefs(repository, [ref])).get(ref) : undefined;
@@ -56,8 +56,8 @@ export class SourceCodeController {
       commit,
       prefix,
       caller,
-    } = archiveRequestIn((await json(input)) as SourceArchiveRequest);
-    const repository = await this.repositories.find(projectId);
+    } = parseArchiveRequest((await json(input)) as SourceArchiveRequest);
+    const repository = await this.repositories.findRepository(projectId);
     if (repository === null || (await resolveCommit(repository, commit)) === null) throw new NotFound('Commit');
     await this.limits.countArchive(caller, projectId);
     const asked = { commit, format: 'zip', prefix, signal } as const;
@@ -66,7 +66,7 @@ export class SourceCodeController {
   }
 }
 
-function fileRequestIn(body: Readonly<Record<string, unknown>>): SourceFileRequest {
+function parseFileRequest(body: Readonly<Record<string, unknown>>): SourceFileRequest {
   const { project_id, ref, path, max_bytes } = body as unknown as SourceFileRequest;
   if (!Number.isSafeInteger(project_id)) throw new InvalidParameters(['project_id is invalid']);
   if (typeof ref !== 'string') throw new InvalidParameters(['ref is invalid']);
@@ -75,9 +75,9 @@ function fileRequestIn(body: Readonly<Record<string, unknown>>): SourceFileReque
   return { project_id, ref, path, max_bytes };
 }
 
-function archiveRequestIn({ project_id, commit, prefix, caller }: SourceArchiveRequest) {
+function parseArchiveRequest({ project_id, commit, prefix, caller }: SourceArchiveRequest) {
   if (!Number.isSafeInteger(project_id)) throw new InvalidParameters(['project_id is invalid']);
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
   if (typeof prefix !== 'string' || !hasPathForm(prefix)) throw new InvalidParameters(['prefix is invalid']);
-  return { project_id, commit, prefix, caller: callerIn(caller) };
+  return { project_id, commit, prefix, caller: parseCaller(caller) };
 }

@@ -24,11 +24,11 @@ export interface BlobContent {
   /** UTF-8 without NUL, as far as the beginning shows. */
   readonly isText: boolean;
   readonly small: Buffer | null;
-  /** Opens the bytes or a range of them. Shape: `gone` ends the wait for a process, and the process. */
+  /** Opens the bytes or a range of them. `gone` ends the wait for a process, and the process. */
   open(range?: BlobRange | null, gone?: AbortSignal): Promise<Readable>;
 }
 
-type Facts = Pick<BlobContent, 'sha256' | 'isText'>;
+type BlobFacts = Pick<BlobContent, 'sha256' | 'isText'>;
 
 /** Blobs up to this size are held in memory while they are sent. Units: bytes. */
 const SMALL_BYTES = 1024 * 1024;
@@ -39,15 +39,15 @@ const MAX_KNOWN = 20_000;
 /** Reads blobs with the facts that answers name. Facts of large blobs cost a read of the whole blob, so they are kept. */
 @Injectable()
 export class BlobContents {
-  private readonly known = new LRUCache<string, Facts>({ max: MAX_KNOWN });
+  private readonly known = new LRUCache<string, BlobFacts>({ max: MAX_KNOWN });
 
   /** Reads a blob whose id and size are known. Errors: NotFound if it disappeared. */
-  async read(
+  async readBlob(
     repository: Repository,
     { id, size }: { readonly id: string; readonly size: number },
   ): Promise<BlobContent> {
     const open = (range: BlobRange | null = null, gone?: AbortSignal) => openBlob(repository, id, range, gone);
-    if (size > SMALL_BYTES) return { id, size, small: null, open, ...(await this.factsOf(id, open)) };
+    if (size > SMALL_BYTES) return { id, size, small: null, open, ...(await this.readFacts(id, open)) };
     const object = await readObject(repository, { rev: id as ObjectId }, SMALL_BYTES);
     if (object === null) throw new NotFound('Blob');
     const small = object.content;
@@ -56,7 +56,7 @@ export class BlobContents {
   }
 
   /** Errors: Unavailable at the deadline of the request, whose place in the line must not outlast it. */
-  private async factsOf(id: string, open: BlobContent['open']): Promise<Facts> {
+  private async readFacts(id: string, open: BlobContent['open']): Promise<BlobFacts> {
     const known = this.known.get(id);
     if (known) return known;
     const hash = createHash('sha256');
@@ -88,10 +88,10 @@ async function openBlob(
 ): Promise<Readable> {
   const blob = await convertGitFailures(() => streamBlob(repository, { rev: id as ObjectId }, gone));
   if (blob === null) throw new NotFound('Blob');
-  return range === null ? blob.content : Readable.from(part(blob.content, range), { objectMode: false });
+  return range === null ? blob.content : Readable.from(sliceContent(blob.content, range), { objectMode: false });
 }
 
-async function* part(content: Readable, { start, end }: BlobRange): AsyncGenerator<Buffer> {
+async function* sliceContent(content: Readable, { start, end }: BlobRange): AsyncGenerator<Buffer> {
   let at = 0;
   for await (const chunk of content as AsyncIterable<Buffer>) {
     const wanted = chunk.subarray(Math.max(0, start - at), Math.max(0, end + 1 - at));

@@ -7,7 +7,7 @@ import { readsFilesOf } from '../../repositories/code.permission';
 import { ProjectRepositories } from '../../repositories/project-repositories';
 import { BlobContents } from './blob-contents';
 import type { BlobContent } from './blob-contents';
-import { OneBlob } from './blobs.dto';
+import { IdentifyBlob } from './blobs.dto';
 import { contentInJson } from './content-in-json.presenter';
 import { FileLimits, LARGE_FILE_BYTES } from './file-limits';
 import { rawFile } from './raw-file.presenter';
@@ -26,7 +26,7 @@ const SCHEMA = {
 const reads = {
   ...readsFilesOf,
   source: 'reference repositories 3.2',
-  params: OneBlob,
+  params: IdentifyBlob,
   tokenScopes: ['read_repository'],
 } as const;
 
@@ -44,8 +44,8 @@ export class BlobsController {
     answers: streamedJson(SCHEMA),
     fails: [304, 404, 429],
   })
-  async show({ within, params }: Call<OneBlob, ProjectScope>): Promise<FileAnswer> {
-    const blob = await this.find(within, params.sha);
+  async show({ within, params }: Call<IdentifyBlob, ProjectScope>): Promise<FileAnswer> {
+    const blob = await this.findBlob(within, params.sha);
     const { id, size } = blob;
     const rawPath = `/api/v4/projects/${within.id}/repository/blobs/${id}/raw`;
     const admit = async (): Promise<void> => {
@@ -61,16 +61,16 @@ export class BlobsController {
     answers: streamed('application/octet-stream', { 'text/plain': {} }),
     fails: [404],
   })
-  async download({ within, params }: Call<OneBlob, ProjectScope>): Promise<FileAnswer> {
-    const blob = await this.find(within, params.sha);
+  async download({ within, params }: Call<IdentifyBlob, ProjectScope>): Promise<FileAnswer> {
+    const blob = await this.findBlob(within, params.sha);
     return { ...rawFile(blob, blob.id), version: blob.id };
   }
 
-  private find(project: ProjectScope, sha: string): Promise<BlobContent> {
-    return this.repositories.use(project, async (repository) => {
+  private findBlob(project: ProjectScope, sha: string): Promise<BlobContent> {
+    return this.repositories.useRepository(project, async (repository) => {
       const info = await findBlob(repository, sha);
       if (info === null) throw new NotFound('Blob');
-      return this.blobs.read(repository, info);
+      return this.blobs.readBlob(repository, info);
     });
   }
 }

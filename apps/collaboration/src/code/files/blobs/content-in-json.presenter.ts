@@ -4,8 +4,8 @@ import type { BlobContent } from './blob-contents';
 
 /**
  * Answers with a JSON object that has the content of a blob in base64, under `content`. Large contents are streamed, so
- * they are never held in memory. Shape: `before` and `after` are the fields around the content; `admit` runs before a
- * large content is opened and may refuse it.
+ * they are never held in memory. `before` and `after` are the fields around the content; `admit` runs before a large
+ * content is opened and may refuse it.
  */
 export function contentInJson(
   blob: BlobContent,
@@ -20,12 +20,12 @@ export function contentInJson(
   const length = Buffer.byteLength(head) + 4 * Math.ceil(blob.size / 3) + Buffer.byteLength(tail);
   const open: OpenRange = async (_range, gone) => {
     await admit();
-    return Readable.from(surrounded(head, await blob.open(null, gone), tail), { objectMode: false });
+    return Readable.from(surroundContent(head, await blob.open(null, gone), tail), { objectMode: false });
   };
   return { mediaType, length, stream: open };
 }
 
-async function* surrounded(head: string, content: Readable, tail: string): AsyncGenerator<Buffer> {
+async function* surroundContent(head: string, content: Readable, tail: string): AsyncGenerator<Buffer> {
   yield Buffer.from(head);
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of content as AsyncIterable<Buffer>) {

@@ -20,7 +20,7 @@ export class FileLimits {
     this.archives = new RateLimiterMemory({ points: archivesPerMinute, duration: WINDOW_SECONDS });
   }
 
-  /** Counts a large file in JSON. Shape: `rawPath` is the route without a limit. Errors: TooManyRequests. */
+  /** Counts a large file in JSON. `rawPath` is the route without a limit. Errors: TooManyRequests. */
   async countLargeFile(projectId: number, rawPath: string): Promise<void> {
     const setting = 'REPOSITORY_LARGE_FILES_PER_MINUTE_COUNT';
     const limit = { name: 'repository_large_files', most: this.settings.largeFilesPerMinute, setting };
@@ -55,6 +55,6 @@ export class FileLimits {
 }
 
 /** Returns the caller whose archives are counted. Processes of the previous release name none. */
-export function callerIn(caller: unknown): string {
+export function parseCaller(caller: unknown): string {
   return typeof caller === 'string' ? caller : '';
 }

@@ -24,60 +24,60 @@ export async function applyActions(
     contents.filter((content) => content !== null),
     MAX_CONTENT_BYTES,
   );
-  const editor = await TreeEditor.open(view, tree);
+  const editor = await TreeEditor.openTree(view, tree);
   const changes = new TreeChanges(editor);
   for (const [index, action] of actions.entries()) {
     const blob = contents[index] === null ? null : written.shift()!;
-    await changes.apply(action, blob);
+    await changes.applyAction(action, blob);
   }
-  return editor.write();
+  return editor.writeTree();
 }
 
 /** Actions on one tree, with their refusals. */
 class TreeChanges {
   constructor(private readonly editor: TreeEditor) {}
 
-  async apply(action: FileAction, blob: ObjectId | null): Promise<void> {
+  async applyAction(action: FileAction, blob: ObjectId | null): Promise<void> {
     checkPath(action.path);
     switch (action.kind) {
       case 'create':
         await this.checkIsFree(action.path);
-        return this.put(action.path, { mode: modeOf(PLAIN, action.isExecutable), id: blob! });
+        return this.putEntry(action.path, { mode: chooseMode(PLAIN, action.isExecutable), id: blob! });
       case 'update': {
-        const { mode } = await this.fileAt(action.path);
-        return this.put(action.path, { mode: modeOf(mode, action.isExecutable), id: blob! });
+        const { mode } = await this.requireFile(action.path);
+        return this.putEntry(action.path, { mode: chooseMode(mode, action.isExecutable), id: blob! });
       }
       case 'move':
-        return this.move(action, blob);
+        return this.moveFile(action, blob);
       case 'delete':
-        await this.entryAt(action.path);
-        await this.editor.remove(action.path);
+        await this.requireEntry(action.path);
+        await this.editor.removeEntry(action.path);
         return;
       case 'chmod': {
-        const file = await this.fileAt(action.path);
-        return this.put(action.path, { mode: modeOf(file.mode, action.isExecutable), id: file.id });
+        const file = await this.requireFile(action.path);
+        return this.putEntry(action.path, { mode: chooseMode(file.mode, action.isExecutable), id: file.id });
       }
     }
   }
 
-  private async move(action: FileAction & { readonly kind: 'move' }, blob: ObjectId | null): Promise<void> {
+  private async moveFile(action: FileAction & { readonly kind: 'move' }, blob: ObjectId | null): Promise<void> {
     const { path, previousPath } = action;
     checkPath(previousPath);
-    const file = await (blob === null ? this.entryAt(previousPath) : this.fileAt(previousPath));
+    const file = await (blob === null ? this.requireEntry(previousPath) : this.requireFile(previousPath));
     await this.checkIsFree(path);
-    await this.editor.remove(previousPath);
-    return this.put(path, { mode: file.mode, id: blob ?? file.id });
+    await this.editor.removeEntry(previousPath);
+    return this.putEntry(path, { mode: file.mode, id: blob ?? file.id });
   }
 
   /** Returns a file, link or submodule. Errors: Refused. */
-  private async entryAt(path: string): Promise<TreeEntry> {
-    const entry = await this.editor.find(path);
+  private async requireEntry(path: string): Promise<TreeEntry> {
+    const entry = await this.editor.findEntry(path);
     if (entry === null || entry.type === 'tree') throw refused("A file with this name doesn't exist");
     return entry;
   }
 
-  private async fileAt(path: string): Promise<TreeEntry> {
-    const entry = await this.entryAt(path);
+  private async requireFile(path: string): Promise<TreeEntry> {
+    const entry = await this.requireEntry(path);
     if (entry.type !== 'blob') throw refused("A file with this name doesn't exist");
     return entry;
   }
@@ -86,16 +86,16 @@ class TreeChanges {
   private async checkIsFree(path: string): Promise<void> {
     const names = path.split('/');
     for (let depth = 1; depth <= names.length; depth += 1) {
-      const entry = await this.editor.find(names.slice(0, depth).join('/'));
+      const entry = await this.editor.findEntry(names.slice(0, depth).join('/'));
       if (entry === null) return;
       if (entry.type !== 'tree') throw refused('A file with this name already exists');
     }
     throw refused('A directory with this name already exists');
   }
 
-  private async put(path: string, entry: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
+  private async putEntry(path: string, entry: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
     try {
-      await this.editor.put(path, entry);
+      await this.editor.putEntry(path, entry);
     } catch (error) {
       if (error instanceof GitError && error.reason === 'invalid') throw refused(`invalid path: '${path}'`);
       throw error;
@@ -110,7 +110,7 @@ function checkPath(path: string): void {
 }
 
 /** Returns the new mode of a file. Links and other modes stay as they are. */
-function modeOf(mode: string, isExecutable: boolean | undefined): string {
+function chooseMode(mode: string, isExecutable: boolean | undefined): string {
   if (isExecutable === undefined || (mode !== PLAIN && mode !== EXECUTABLE)) return mode;
   return isExecutable ? EXECUTABLE : PLAIN;
 }

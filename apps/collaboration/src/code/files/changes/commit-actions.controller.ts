@@ -10,7 +10,7 @@ import { addsCommitsOf } from '../../repositories/code.permission';
 import { areInOneNetwork } from '../../repositories/forks/fork-network';
 import { decodeContent } from './base64-content';
 import { CreateCommit } from './commit-actions.dto';
-import type { OneCommitAction } from './commit-actions.dto';
+import type { ApplyCommitAction } from './commit-actions.dto';
 import type { FileAction } from './file-action';
 import { COMMIT_REFUSALS, FileChanges } from './file-changes';
 import { CHANGE_BODY_LIMIT } from './file-changes.dto';
@@ -42,11 +42,11 @@ export class CommitActionsController {
     const request = {
       branch: params.branch,
       message: params.commit_message,
-      actions: params.actions.map(actionOf),
+      actions: params.actions.map(toFileAction),
       startBranch: params.start_branch || undefined,
       startSha: params.start_sha || undefined,
       startProject,
-      force: params.force,
+      isForced: params.force,
       author: name && email ? { name, email } : null,
     };
     const made = await this.changes.commit(within, viewer, request, { refusals: COMMIT_REFUSALS, hasStats });
@@ -60,7 +60,7 @@ export class CommitActionsController {
     named?: number | string,
   ): Promise<ProjectScope | undefined> {
     if (named === undefined) return undefined;
-    const project = await this.scopes.project(named, viewer);
+    const project = await this.scopes.findProject(named, viewer);
     if (project === null) throw new NotFound('Project');
     if (project.id === within.id) return undefined;
     if (!areInOneNetwork(project, within) || !mayReadCode(viewer, project))
@@ -69,7 +69,7 @@ export class CommitActionsController {
   }
 }
 
-function actionOf(given: OneCommitAction): FileAction {
+function toFileAction(given: ApplyCommitAction): FileAction {
   const { action: kind, file_path: path, last_commit_id: lastCommitId } = given;
   const content = given.content === undefined ? undefined : decodeContent(given.content, given.encoding);
   switch (kind) {

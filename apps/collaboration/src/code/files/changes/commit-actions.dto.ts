@@ -12,7 +12,7 @@ const NEEDED: Readonly<Record<string, string>> = {
 const MAX_ACTIONS = 1000;
 
 /** Change of one file in a commit. */
-export class OneCommitAction {
+export class ApplyCommitAction {
   @OneOf(['create', 'update', 'move', 'delete', 'chmod'], { about: 'Kind of the change.' })
   action: 'create' | 'update' | 'move' | 'delete' | 'chmod';
   @Text({ about: 'Path of the file.' }) file_path: string;
@@ -30,8 +30,8 @@ export class CreateCommit {
   @Text({ blank: 'refused', about: 'Branch that gets the commit.' }) branch: string;
   @Text({ about: 'Message of the commit.' }) commit_message: string;
   @HasNeededParameters()
-  @ListOfHashes(() => OneCommitAction, { max: MAX_ACTIONS, about: 'Changes of files, in this order.' })
-  actions: readonly OneCommitAction[];
+  @ListOfHashes(() => ApplyCommitAction, { max: MAX_ACTIONS, about: 'Changes of files, in this order.' })
+  actions: readonly ApplyCommitAction[];
   @Text({ optional: true, about: 'Branch on which the commit builds. Default: `branch`.' }) start_branch?: string;
   @Text({ optional: true, about: 'Full id of the commit on which the commit builds.' }) start_sha?: string;
   @IdOrPath({ optional: true, about: 'Project of the start, by id or full path. Default: this project.' })

@@ -26,7 +26,7 @@ export interface CommitRequest {
   /** Project of the fork network that has the start; default: the project of the commit. */
   readonly startProject?: ProjectScope | undefined;
   /** Overwrites an existing branch. */
-  readonly force: boolean;
+  readonly isForced: boolean;
   /** Author in place of the caller. */
   readonly author: { readonly name: string; readonly email: string } | null;
 }

@@ -18,8 +18,8 @@ const CHANGED = {
   },
   required: ['file_path', 'branch'],
 } as const;
-type Changed = Pick<CreateFile, 'file_path' | 'branch'>;
-type Writes<P> = Call<P, ProjectScope, SignedInViewer>;
+type ChangedFile = Pick<CreateFile, 'file_path' | 'branch'>;
+type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
 /** Commits that change one file. Source: reference repositories 3.6. */
 @Controller()
@@ -30,10 +30,10 @@ export class FileChangesController {
     ...writes,
     about: 'Adds a file.',
     params: CreateFile,
-    answers: json<Changed>(CHANGED, { status: 201 }),
+    answers: json<ChangedFile>(CHANGED, { status: 201 }),
     bodyLimit: CHANGE_BODY_LIMIT,
   })
-  create({ params, ...call }: Writes<CreateFile>): Promise<Changed> {
+  create({ params, ...call }: WriteCall<CreateFile>): Promise<ChangedFile> {
     const { file_path: path, execute_filemode: isExecutable } = params;
     const content = decodeContent(params.content, params.encoding);
     return this.commit({ params, ...call }, { kind: 'create', path, content, isExecutable });
@@ -43,22 +43,22 @@ export class FileChangesController {
     ...writes,
     about: 'Changes the content of a file.',
     params: UpdateFile,
-    answers: json<Changed>(CHANGED),
+    answers: json<ChangedFile>(CHANGED),
     bodyLimit: CHANGE_BODY_LIMIT,
   })
-  update({ params, ...call }: Writes<UpdateFile>): Promise<Changed> {
+  update({ params, ...call }: WriteCall<UpdateFile>): Promise<ChangedFile> {
     const { file_path: path, execute_filemode: isExecutable, last_commit_id: lastCommitId } = params;
     const content = decodeContent(params.content, params.encoding);
     return this.commit({ params, ...call }, { kind: 'update', path, content, isExecutable, lastCommitId });
   }
 
   @Endpoint('DELETE', FILE, { ...writes, about: 'Removes a file.', params: RemoveFile, answers: none() })
-  async remove({ params, ...call }: Writes<RemoveFile>): Promise<void> {
+  async remove({ params, ...call }: WriteCall<RemoveFile>): Promise<void> {
     const { file_path: path, last_commit_id: lastCommitId } = params;
     await this.commit({ params, ...call }, { kind: 'delete', path, lastCommitId });
   }
 
-  private async commit({ within, viewer, params }: Writes<RemoveFile>, action: FileAction): Promise<Changed> {
+  private async commit({ within, viewer, params }: WriteCall<RemoveFile>, action: FileAction): Promise<ChangedFile> {
     const {
       branch,
       commit_message: message,
@@ -67,7 +67,14 @@ export class FileChangesController {
       author_email: email,
     } = params;
     const author = name && email ? { name, email } : null;
-    const request = { branch, message, actions: [action], startBranch: startBranch || undefined, force: false, author };
+    const request = {
+      branch,
+      message,
+      actions: [action],
+      startBranch: startBranch || undefined,
+      isForced: false,
+      author,
+    };
     await this.changes.commit(within, viewer, request, { refusals: FILE_REFUSALS });
     return { file_path: params.file_path, branch };
   }

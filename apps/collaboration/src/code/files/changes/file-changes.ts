@@ -75,21 +75,21 @@ export class FileChanges {
     request: CommitRequest,
     { refusals, hasStats = false }: { readonly refusals: ChangeRefusals; readonly hasStats?: boolean },
   ): Promise<{ readonly commit: Commit; readonly stats: LineCounts | null }> {
-    return this.repositories.use(project, async (repository) => {
-      const { mayPush } = (await this.protections.readAccess({ project, viewer })).branch(request.branch);
+    return this.repositories.useRepository(project, async (repository) => {
+      const { mayPush } = (await this.protections.readAccess({ project, viewer })).branchAccess(request.branch);
       // Clients try again after they have unprotected the branch, so this refusal comes before all others.
       if (!mayPush) throw refusals.protectedBranch();
       const written: ObjectId[] = [];
       let isFirst = false;
-      const origin = request.startProject ? await this.repositories.open(request.startProject) : null;
+      const origin = request.startProject ? await this.repositories.openRepository(request.startProject) : null;
       const write = async (view: Repository): Promise<readonly RefUpdate[]> => {
         const start = await findStart(view, request, origin);
         isFirst = start.base === null;
-        const newId = await this.write(view, { viewer, request, refusals, base: start.base });
+        const newId = await this.writeCommit(view, { viewer, request, refusals, base: start.base });
         written.push(newId);
         return [{ ref: start.ref, oldId: start.oldId, newId }];
       };
-      const outcome = await this.refs.change(repository, { project, viewer, write });
+      const outcome = await this.refs.changeRefs(repository, { project, viewer, write });
       if (!outcome.moved) {
         // The first branch of a repository is for maintainers, whatever its name.
         const isOfBranch = outcome.why === null && (isFirst || IS_PROTECTED.test(outcome.refusal));
@@ -102,10 +102,10 @@ export class FileChanges {
   }
 
   /** Writes the objects of a commit. Returns its id. */
-  private async write(view: Repository, { viewer, request, refusals, base }: CommitWrite): Promise<ObjectId> {
+  private async writeCommit(view: Repository, { viewer, request, refusals, base }: CommitWrite): Promise<ObjectId> {
     if (base !== null) await this.refuseStale(view, base, request.actions, refusals);
-    const tree = await applyActions(view, base === null ? null : await treeOf(view, base), request.actions);
-    const committer = await this.identities.identityOf(viewer);
+    const tree = await applyActions(view, base === null ? null : await readTreeId(view, base), request.actions);
+    const committer = await this.identities.findIdentity(viewer);
     const author = request.author === null ? committer : { ...committer, ...request.author };
     const parents = base === null ? [] : [base];
     return writeCommit(view, { tree, parents, message: request.message, author, committer });
@@ -126,7 +126,7 @@ export class FileChanges {
   }
 }
 
-async function treeOf(view: Repository, commit: ObjectId): Promise<ObjectId> {
+async function readTreeId(view: Repository, commit: ObjectId): Promise<ObjectId> {
   const object = await readObject(view, { rev: commit }, MAX_COMMIT_BYTES);
   return parseCommit(commit, object!.content).tree;
 }

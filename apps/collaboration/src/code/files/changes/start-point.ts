@@ -29,16 +29,16 @@ const branchRef = (name: string): string => `refs/heads/${name}`;
  */
 export async function findStart(
   repository: Repository,
-  { branch, startBranch = branch, startSha, force }: CommitRequest,
+  { branch, startBranch = branch, startSha, isForced }: CommitRequest,
   origin: Repository | null,
 ): Promise<StartPoint> {
-  const oldId = await branchAt(repository, branch);
+  const oldId = await findBranchTip(repository, branch);
   const from = origin ?? repository;
-  const base = startSha === undefined ? await branchAt(from, startBranch) : await commitAt(from, startSha);
+  const base = startSha === undefined ? await findBranchTip(from, startBranch) : await requireCommit(from, startSha);
   const isEmpty = base === null && (await listRefs(repository, { under: ['refs/heads'], max: 1 })).length === 0;
   if (base === null && !isEmpty) throw refused('You can only create or edit files when you are on a branch');
   const isOther = startSha !== undefined || startBranch !== branch || origin !== null;
-  if (isOther && oldId !== null && !force)
+  if (isOther && oldId !== null && !isForced)
     throw refused(`A branch called '${branch}' already exists. Switch to that branch in order to make changes`);
   if ((isOther || isEmpty) && !isShortRefName(branch))
     throw refused(`Something went wrong when we tried to create '${branch}' for you: Branch name is invalid`);
@@ -46,11 +46,11 @@ export async function findStart(
   return { base, ref: branchRef(branch), oldId: oldId ?? NO_OBJECT };
 }
 
-async function branchAt(repository: Repository, name: string): Promise<ObjectId | null> {
+async function findBranchTip(repository: Repository, name: string): Promise<ObjectId | null> {
   return isRefName(branchRef(name)) ? readRef(repository, branchRef(name)) : null;
 }
 
-async function commitAt(repository: Repository, sha: string): Promise<ObjectId> {
+async function requireCommit(repository: Repository, sha: string): Promise<ObjectId> {
   if (!isObjectId(sha)) throw refused(`Invalid start_sha '${sha}'`);
   const commit = await resolveCommit(repository, sha);
   if (commit === null) throw refused(`Cannot find start_sha '${sha}'`);

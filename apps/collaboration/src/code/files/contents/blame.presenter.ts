@@ -5,8 +5,8 @@ import { zonedTime } from '../../repositories/commit-times';
 import { convertGitFailures } from '../../repositories/git-failures';
 import { readBlamedLines } from './blamed-lines';
 import type { BlamedLines } from './blamed-lines';
-import type { FoundFile } from './file-finder';
-import type { OneLineRange } from './files.dto';
+import type { FileAtRef } from './file-finder';
+import type { ShowLineRange } from './files.dto';
 
 const text = (description: string) => ({ type: 'string', description }) as const;
 const time = (description: string) => ({ ...text(description), format: 'date-time' }) as const;
@@ -44,17 +44,17 @@ export const BLAME_SCHEMA = {
 /** Answers with the lines of a file and their commits. They are read when they are sent, so HEAD costs little. */
 export function blamedFile(
   repository: Repository,
-  file: FoundFile,
-  range?: OneLineRange,
+  file: FileAtRef,
+  range?: ShowLineRange,
 ): Pick<FileAnswer, 'mediaType' | 'stream'> {
   const stream = async (): Promise<Readable> => {
     const groups = await convertGitFailures(() => readBlamedLines(repository, file, range));
-    return Readable.from([Buffer.from(JSON.stringify(groups.map(shown)))], { objectMode: false });
+    return Readable.from([Buffer.from(JSON.stringify(groups.map(toBlameJson)))], { objectMode: false });
   };
   return { mediaType: 'application/json', stream };
 }
 
-function shown({ commit: { id, parents, message, author, committer }, lines }: BlamedLines): object {
+function toBlameJson({ commit: { id, parents, message, author, committer }, lines }: BlamedLines): object {
   const commit: Record<keyof typeof COMMIT, unknown> = {
     id,
     parent_ids: parents,

@@ -1,6 +1,6 @@
-import { blame, GitError, readCommits } from '@rookery/git';
+import { blameFile, GitError, readCommits } from '@rookery/git';
 import type { BlamedLine, Commit, ObjectId, Repository } from '@rookery/git';
-import type { FoundFile } from './file-finder';
+import type { FileAtRef } from './file-finder';
 
 /** Neighbouring lines that one commit wrote. Shape: lines without line ends. */
 export interface BlamedLines {
@@ -11,11 +11,11 @@ export interface BlamedLines {
 /** Reads who wrote the lines of a file. Shape: lines count from 1, both bounds inclusive; others are left out. */
 export async function readBlamedLines(
   repository: Repository,
-  { commit, path, blob }: FoundFile,
+  { commit, path, blob }: FileAtRef,
   range?: { readonly start: number; readonly end: number },
 ): Promise<BlamedLines[]> {
   if (blob.size === 0) return [];
-  const lines = await blame(repository, commit, path, range).catch(beyondTheEnd);
+  const lines = await blameFile(repository, commit, path, range).catch(beyondTheEnd);
   const groups: { id: ObjectId; lines: string[] }[] = [];
   for (const { commit: id, text } of lines) {
     const last = groups.at(-1);

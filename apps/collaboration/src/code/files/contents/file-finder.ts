@@ -7,7 +7,7 @@ import { BlobContents } from '../blobs/blob-contents';
 import type { BlobContent } from '../blobs/blob-contents';
 
 /** A file at a commit with the facts that its answers name. */
-export interface FoundFile {
+export interface FileAtRef {
   readonly path: string;
   /** The revision as the caller named it. */
   readonly ref: string;
@@ -29,17 +29,17 @@ export class FileFinder {
   constructor(private readonly blobs: BlobContents) {}
 
   /** Errors: NotFound for an unknown revision, and for a path that is missing or no file. */
-  async find(
+  async findFile(
     repository: Repository,
     { ref, path }: { readonly ref: string; readonly path: string },
-  ): Promise<FoundFile> {
+  ): Promise<FileAtRef> {
     const commit = await resolveCommit(repository, ref);
     if (commit === null) throw new NotFound('Commit');
     const entry = hasPathForm(path) ? await readEntry(repository, commit, path) : null;
     const info = entry?.type === 'blob' ? await objectInfo(repository, { rev: entry.id }) : null;
     if (entry === null || info === null) throw new NotFound('File');
     const [blob, lastCommit] = await Promise.all([
-      this.blobs.read(repository, info),
+      this.blobs.readBlob(repository, info),
       this.lastCommitOf(repository, commit, path),
     ]);
     return { path, ref, commit, lastCommit, isExecutable: entry.mode === EXECUTABLE, blob };

@@ -1,7 +1,7 @@
-import type { FoundFile } from './file-finder';
+import type { FileAtRef } from './file-finder';
 
 /** Headers about a file, under the names that clients read. Source: reference repositories 3.3. */
-export function fileHeaders(file: FoundFile): Record<string, string> {
+export function fileHeaders(file: FileAtRef): Record<string, string> {
   return {
     'x-gitlab-blob-id': file.blob.id,
     'x-gitlab-commit-id': file.commit,
@@ -16,7 +16,7 @@ export function fileHeaders(file: FoundFile): Record<string, string> {
   };
 }
 
-export function extractFileName({ path }: Pick<FoundFile, 'path'>): string {
+export function extractFileName({ path }: Pick<FileAtRef, 'path'>): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 

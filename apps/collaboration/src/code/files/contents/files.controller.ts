@@ -9,10 +9,10 @@ import { FileLimits, LARGE_FILE_BYTES } from '../blobs/file-limits';
 import { rawFile } from '../blobs/raw-file.presenter';
 import { blamedFile, BLAME_SCHEMA } from './blame.presenter';
 import { FileFinder } from './file-finder';
-import type { FoundFile } from './file-finder';
+import type { FileAtRef } from './file-finder';
 import { fileHeaders, extractFileName } from './file-headers';
 import { FILE_SCHEMA } from './file.schema';
-import { OneBlamedFile, OneFile, OneRawFile } from './files.dto';
+import { ShowBlamedFile, IdentifyFile, ShowRawFile } from './files.dto';
 
 const FILE = '/projects/:id/repository/files/:file_path';
 const reads = { ...readsFilesOf, source: 'reference repositories 3.3', tokenScopes: ['read_repository'] } as const;
@@ -45,12 +45,12 @@ export class FilesController {
   @Endpoint('GET', FILE, {
     ...needsRef,
     about: 'A file with its content in base64. HEAD answers with its facts in headers.',
-    params: OneFile,
+    params: IdentifyFile,
     answers: streamedJson(FILE_SCHEMA),
     fails: [404, 429],
   })
-  async show({ within, params }: Call<OneFile, ProjectScope>): Promise<FileAnswer> {
-    const file = await this.find(within, params);
+  async show({ within, params }: Call<IdentifyFile, ProjectScope>): Promise<FileAnswer> {
+    const file = await this.findFile(within, params);
     const rawPath = `/api/v4/projects/${within.id}/repository/files/${encodeURIComponent(file.path)}/raw`;
     const admit = async (): Promise<void> => {
       if (file.blob.size > LARGE_FILE_BYTES) await this.limits.countLargeFile(within.id, rawPath);
@@ -62,13 +62,13 @@ export class FilesController {
   @Endpoint('GET', `${FILE}/raw`, {
     ...reads,
     about: 'Downloads a file.',
-    params: OneRawFile,
+    params: ShowRawFile,
     answers: streamed('application/octet-stream', { 'text/plain': {} }),
     fails: [404],
   })
-  async download({ within, params }: Call<OneRawFile, ProjectScope>): Promise<FileAnswer> {
+  async download({ within, params }: Call<ShowRawFile, ProjectScope>): Promise<FileAnswer> {
     const { file_path: path, ref } = params;
-    const file = await this.find(within, { file_path: path.replace(/^\//, ''), ref: ref === '' ? 'HEAD' : ref });
+    const file = await this.findFile(within, { file_path: path.replace(/^\//, ''), ref: ref === '' ? 'HEAD' : ref });
     const headers = { ...NOT_KEPT.headers, ...fileHeaders(file) };
     return { ...rawFile(file.blob, extractFileName(file)), cacheControl: NOT_KEPT.cacheControl, headers };
   }
@@ -76,26 +76,26 @@ export class FilesController {
   @Endpoint('GET', `${FILE}/blame`, {
     ...needsRef,
     about: 'Lines of a file with the commits that wrote them.',
-    params: OneBlamedFile,
+    params: ShowBlamedFile,
     answers: streamedJson(BLAME_SCHEMA),
     fails: [404],
   })
-  async blame({ within, params }: Call<OneBlamedFile, ProjectScope>): Promise<FileAnswer> {
+  async blame({ within, params }: Call<ShowBlamedFile, ProjectScope>): Promise<FileAnswer> {
     const { range } = params;
     if (range && range.start > range.end)
       throw new Refused('range[start] must be less than or equal to range[end]', { verbatim: true });
-    return this.repositories.use(within, async (repository) => {
-      const file = await this.files.find(repository, { ref: params.ref, path: params.file_path });
+    return this.repositories.useRepository(within, async (repository) => {
+      const file = await this.files.findFile(repository, { ref: params.ref, path: params.file_path });
       return { ...blamedFile(repository, file, range), headers: fileHeaders(file) };
     });
   }
 
-  private find(project: ProjectScope, { file_path: path, ref }: OneFile): Promise<FoundFile> {
-    return this.repositories.use(project, (repository) => this.files.find(repository, { ref, path }));
+  private findFile(project: ProjectScope, { file_path: path, ref }: IdentifyFile): Promise<FileAtRef> {
+    return this.repositories.useRepository(project, (repository) => this.files.findFile(repository, { ref, path }));
   }
 }
 
-function factsOf(file: FoundFile): object {
+function factsOf(file: FileAtRef): object {
   return {
     file_name: extractFileName(file),
     file_path: file.path,

@@ -2,14 +2,14 @@ import { Flag, HashOf, Int, Text } from '@rookery/api-v4';
 import { IsFilePath } from './is-file-path';
 
 /** A file at a revision. */
-export class OneFile {
+export class IdentifyFile {
   @IsFilePath()
   @Text({ in: 'path', about: 'Path of the file.' })
   file_path: string;
   @Text({ blank: 'refused', about: 'Branch, tag or commit.' }) ref: string;
 }
 
-export class OneRawFile {
+export class ShowRawFile {
   @IsFilePath({ mayBeginWithSlash: true })
   @Text({ in: 'path', about: 'Path of the file.' })
   file_path: string;
@@ -17,11 +17,11 @@ export class OneRawFile {
   @Flag({ default: false, hasNoEffect: true, about: 'Git LFS is not offered.' }) lfs: boolean;
 }
 
-export class OneLineRange {
+export class ShowLineRange {
   @Int({ min: 1, about: 'First line.' }) start: number;
   @Int({ min: 1, about: 'Last line.' }) end: number;
 }
 
-export class OneBlamedFile extends OneFile {
-  @HashOf(() => OneLineRange, { optional: true, about: 'Lines to read. Default: all.' }) range?: OneLineRange;
+export class ShowBlamedFile extends IdentifyFile {
+  @HashOf(() => ShowLineRange, { optional: true, about: 'Lines to read. Default: all.' }) range?: ShowLineRange;
 }

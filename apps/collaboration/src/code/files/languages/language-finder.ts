@@ -10,11 +10,11 @@ let finder: Promise<LanguageFinder> | undefined;
 
 /** Returns the finder. The list of languages is loaded at the first use, because it is large. */
 export function languageFinder(): Promise<LanguageFinder> {
-  return (finder ??= import('linguist-languages').then(({ default: _, ...list }) => finderOf(Object.values(list))));
+  return (finder ??= import('linguist-languages').then(({ default: _, ...list }) => createFinder(Object.values(list))));
 }
 
 /** Shape: names and extensions in the spelling of the list; an extension begins with a dot. */
-function finderOf(languages: readonly Language[]): LanguageFinder {
+function createFinder(languages: readonly Language[]): LanguageFinder {
   const byName = new Map<string, Language>();
   const byExtension = new Map<string, Language>();
   for (const language of languages.toSorted(byRank)) {
@@ -29,7 +29,7 @@ function finderOf(languages: readonly Language[]): LanguageFinder {
   return (fileName) => {
     const found =
       byName.get(fileName) ??
-      extensionsOf(fileName)
+      listExtensions(fileName)
         .map((one) => byExtension.get(one))
         .find(Boolean);
     return found && COUNTED.includes(found.type) ? found.name : null;
@@ -68,7 +68,7 @@ function keepFirst(map: Map<string, Language>, key: string, language: Language):
 }
 
 /** Returns all extensions, the longest first: `.blade.php`, `.php`. Bounds: at most 4. */
-function extensionsOf(fileName: string): string[] {
+function listExtensions(fileName: string): string[] {
   const parts = fileName.toLowerCase().split('.').slice(1).slice(-4);
   return parts.map((_, index) => `.${parts.slice(index).join('.')}`);
 }

@@ -25,22 +25,22 @@ export class Languages {
 
   constructor(private readonly repositories: ProjectRepositories) {}
 
-  /** Returns the languages of the default branch. Shape: empty for an empty repository. Errors: TooLarge. */
+  /** Returns the languages of the default branch. The result is empty for an empty repository. Errors: TooLarge. */
   listShares(project: ProjectScope): Promise<LanguageShares> {
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const commit = await resolveCommit(repository, 'HEAD');
       if (commit === null) return {};
       const known = this.known.get(commit);
       if (known) return known;
-      const entries = await listTree(repository, { id: commit, recursive: true });
-      const shares = sharesOf(entries, await languageFinder());
+      const entries = await listTree(repository, { id: commit, isRecursive: true });
+      const shares = computeShares(entries, await languageFinder());
       this.known.set(commit, shares);
       return shares;
     });
   }
 }
 
-function sharesOf(entries: readonly TreeEntry[], find: LanguageFinder): LanguageShares {
+function computeShares(entries: readonly TreeEntry[], find: LanguageFinder): LanguageShares {
   const bytes = new Map<string, number>();
   for (const { type, mode, path, size } of entries) {
     if (type !== 'blob' || mode === SYMBOLIC_LINK || FOREIGN.test(path)) continue;

@@ -31,7 +31,7 @@ export class Folder {
   /** Returns the entries from an index on. Shape: paths start at the root of the repository. */
   entries(start = 0, end = this.length): TreeEntry[] {
     const prefix = this.path === '' ? '' : `${this.path}/`;
-    return this.tree.slice(start, end).map((entry) => ({ ...entry, path: prefix + entry.path }));
+    return this.tree.readEntries(start, end).map((entry) => ({ ...entry, path: prefix + entry.path }));
   }
 
   /** Token of the page that begins at an index. */
@@ -58,19 +58,19 @@ export class FoldersService {
 
   /** Lists a folder. Errors: NotFound for an unknown revision, or for a path that is no folder. */
   list(project: RepositoryOwner, { ref = '', path, recursive }: FolderAddress): Promise<Folder> {
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const commit = await resolveCommit(repository, ref === '' ? 'HEAD' : ref);
       if (commit === null) throw new NotFound('Tree');
       const plain = path.replace(/\/$/, '');
       const tree = plain === '' || hasPathForm(plain) ? await findTree(repository, commit, plain) : null;
       const listing =
-        tree && (await (recursive ? this.everythingIn(repository, tree) : readSortedTree(repository, tree)));
+        tree && (await (recursive ? this.readWholeTree(repository, tree) : readSortedTree(repository, tree)));
       if (listing === null) throw new NotFound('invalid revision or path');
       return new Folder(listing, plain);
     });
   }
 
-  private async everythingIn(repository: Repository, tree: ObjectId): Promise<SortedTree> {
+  private async readWholeTree(repository: Repository, tree: ObjectId): Promise<SortedTree> {
     const known = this.kept.get(tree);
     if (known) return known;
     const listing = await listSortedTree(repository, tree);

@@ -40,29 +40,27 @@ export class BranchChanges {
   /** Creates a branch. Errors: Refused. */
   async create(writer: BranchWriter, { branch, ref }: { branch: string; ref: string }): Promise<BranchRow> {
     if (!isRefName(`${BRANCHES}${branch}`)) throw refused('Branch name is invalid');
-    await this.repositories.use(writer.project, async (repository) => {
+    await this.repositories.useRepository(writer.project, async (repository) => {
       const write = (view: Repository) => this.newBranch(view, writer, branch, ref);
-      const outcome = await this.changes.change(repository, { ...writer, write });
+      const outcome = await this.changes.changeRefs(repository, { ...writer, write });
       if (outcome.moved) return;
       if (outcome.why === 'changed') throw refused('Branch already exists');
-      if (outcome.why === 'hierarchy') throw failed(branch, 'Branch name conflicts with existing branch hierarchy.');
+      if (outcome.why === 'hierarchy')
+        throw branchRefusal(branch, 'Branch name conflicts with existing branch hierarchy.');
       throw refused(outcome.refusal);
     });
-    return this.branches.find(writer, branch);
+    return this.branches.findBranch(writer, branch);
   }
 
-  /**
-   * Deletes a branch. Shape: `check` gets the date of the commit at its tip. Errors: NotFound; Refused; those of
-   * `check`.
-   */
+  /** Deletes a branch. `check` gets the date of the commit at its tip. Errors: NotFound; Refused; those of `check`. */
   remove(writer: BranchWriter, name: string, check: (updatedAt: Date) => void): Promise<void> {
-    return this.repositories.use(writer.project, async (repository) => {
+    return this.repositories.useRepository(writer.project, async (repository) => {
       const branch = await findBranch(repository, name);
       if (branch === null) throw new NotFound('Branch');
       const [tip] = await readCommits(repository, [branch.id]);
       if (tip) check(new Date(tip.author.seconds * 1000));
       const write = () => Promise.resolve([{ ref: branch.name, oldId: branch.id, newId: NO_OBJECT }]);
-      const outcome = await this.changes.change(repository, { ...writer, write });
+      const outcome = await this.changes.changeRefs(repository, { ...writer, write });
       if (!outcome.moved) throw refused(outcome.refusal);
     });
   }
@@ -75,7 +73,7 @@ export class BranchChanges {
     const head = await readHead(view);
     const isOfDefault = [head, head.slice(BRANCHES.length), 'HEAD'].includes(ref);
     if (!isOfDefault || (await listRefs(view, { under: ['refs/heads'], max: 1 })).length > 0)
-      throw failed(name, `invalid reference name '${ref}'`);
+      throw branchRefusal(name, `invalid reference name '${ref}'`);
     const first = await this.writeFirstCommit(view, writer);
     return [...new Set([head, full])].map((one) => ({ ref: one, oldId: NO_OBJECT, newId: first }));
   }
@@ -84,13 +82,13 @@ export class BranchChanges {
   private async writeFirstCommit(view: Repository, { viewer }: BranchWriter): Promise<ObjectId> {
     const [blob] = await writeBlobs(view, [Buffer.alloc(0)], 1);
     const entry = { mode: '100644', type: 'blob', id: blob!, path: 'README.md', size: null } as const;
-    const author = await this.identities.identityOf(viewer);
+    const author = await this.identities.findIdentity(viewer);
     const tree = await writeTree(view, [entry]);
     return writeCommit(view, { tree, parents: [], message: 'Add README.md', author, committer: author });
   }
 }
 
-function failed(branch: string, reason: string): Refused {
+function branchRefusal(branch: string, reason: string): Refused {
   return refused(`Failed to create branch '${branch}': ${reason}`);
 }
 

@@ -4,7 +4,7 @@ import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { ProtectedBranches } from '../../protected-refs/protected-branches';
 import { branchPresenter } from './branch.presenter';
-import { OneBranch, ProtectBranch } from './branches.dto';
+import { IdentifyBranch, ProtectBranch } from './branches.dto';
 import { Branches } from './branches';
 import type { BranchRow } from './branches';
 
@@ -34,20 +34,20 @@ export class BranchProtectionController {
   async protect({ params, viewer, within }: Call<ProtectBranch, ProjectScope, SignedInViewer>): Promise<BranchRow> {
     const { branch, ...rights } = params;
     const reader = { project: within, viewer };
-    await this.branches.find(reader, branch);
+    await this.branches.findBranch(reader, branch);
     await this.rules.protect({ ...reader, userId: viewer.userId }, branch, rights);
-    return this.branches.find(reader, branch);
+    return this.branches.findBranch(reader, branch);
   }
 
   @Endpoint('PUT', `${ONE}/unprotect`, {
     ...common,
     about: 'Removes the rule with the name of a branch.',
-    params: OneBranch,
+    params: IdentifyBranch,
   })
-  async unprotect({ params, viewer, within }: Call<OneBranch, ProjectScope, SignedInViewer>): Promise<BranchRow> {
+  async unprotect({ params, viewer, within }: Call<IdentifyBranch, ProjectScope, SignedInViewer>): Promise<BranchRow> {
     const reader = { project: within, viewer };
-    await this.branches.find(reader, params.branch);
+    await this.branches.findBranch(reader, params.branch);
     await this.rules.unprotect({ ...reader, userId: viewer.userId }, params.branch);
-    return this.branches.find(reader, params.branch);
+    return this.branches.findBranch(reader, params.branch);
   }
 }

@@ -17,5 +17,5 @@ export const branchPresenter = presenter<BranchRow>('Branch').fields({
   developers_can_merge: [bool, (branch) => branch.canDevelopersMerge, { about: 'A rule lets developers merge here.' }],
   can_push: [bool, (branch) => branch.canPush, { about: 'The caller may push to the branch.' }],
   default: [bool, (branch) => branch.isDefault, { about: 'It is the default branch of the repository.' }],
-  web_url: [text, ({ projectPath, name }, _, { links }) => links.web(`${projectPath}/-/tree/${pathOfRef(name)}`)],
+  web_url: [text, ({ projectPath, name }, _, { links }) => links.webUrl(`${projectPath}/-/tree/${pathOfRef(name)}`)],
 });

@@ -16,7 +16,7 @@ import { readsHistoryOf, writesCodeOf } from '../../repositories/code.permission
 import type { RefPage } from '../listing/ref-page';
 import { branchPresenter } from './branch.presenter';
 import { BranchChanges } from './branch-changes';
-import { CreateBranch, ListBranches, OneBranch } from './branches.dto';
+import { CreateBranch, ListBranches, IdentifyBranch } from './branches.dto';
 import { Branches } from './branches';
 import { MergedBranches } from './merged-branches';
 import type { BranchRow } from './branches';
@@ -49,7 +49,7 @@ export class BranchesController {
   @Endpoint('GET', ONE, {
     ...reads,
     about: 'One branch. `HEAD` answers 204 if it exists.',
-    params: OneBranch,
+    params: IdentifyBranch,
     answers: orNone(one(branchPresenter)),
     fails: [404],
   })
@@ -58,8 +58,8 @@ export class BranchesController {
     viewer,
     within,
     isHead,
-  }: Call<OneBranch, ProjectScope>): Promise<BranchRow | AlternativeAnswer> {
-    const branch = await this.branches.find({ project: within, viewer }, params.branch);
+  }: Call<IdentifyBranch, ProjectScope>): Promise<BranchRow | AlternativeAnswer> {
+    const branch = await this.branches.findBranch({ project: within, viewer }, params.branch);
     return isHead ? new AlternativeAnswer(null) : branch;
   }
 
@@ -76,11 +76,11 @@ export class BranchesController {
   @Endpoint('DELETE', ONE, {
     ...writes,
     about: 'Deletes a branch.',
-    params: OneBranch,
+    params: IdentifyBranch,
     answers: none(),
     fails: [404, 412],
   })
-  async remove(call: Call<OneBranch, ProjectScope, SignedInViewer>): Promise<void> {
+  async remove(call: Call<IdentifyBranch, ProjectScope, SignedInViewer>): Promise<void> {
     const { params, viewer, within } = call;
     const check = (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt);
     await this.changes.remove({ project: within, viewer }, params.branch, check);
@@ -92,6 +92,6 @@ export class BranchesController {
     answers: accepted(),
   })
   async removeMerged({ viewer, within }: Call<NoParams, ProjectScope, SignedInViewer>): Promise<void> {
-    await this.merged.remove({ project: within, viewer });
+    await this.merged.removeMerged({ project: within, viewer });
   }
 }

@@ -11,7 +11,7 @@ export class ListBranches {
   @Text({ optional: true, about: 'Name of the last branch of the page before.' }) page_token?: string;
 }
 
-export class OneBranch {
+export class IdentifyBranch {
   @Text({ in: 'path', about: 'Name of the branch.' }) branch: string;
 }
 
@@ -20,7 +20,7 @@ export class CreateBranch {
   @Text({ blank: 'refused', about: 'Branch, tag or commit at which the branch begins.' }) ref: string;
 }
 
-export class ProtectBranch extends OneBranch {
+export class ProtectBranch extends IdentifyBranch {
   @Flag({ optional: true, about: 'Developers may push to the branch.' }) developers_can_push?: boolean;
   @Flag({ optional: true, about: 'Developers may merge into the branch.' }) developers_can_merge?: boolean;
 }

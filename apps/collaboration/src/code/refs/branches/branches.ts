@@ -44,7 +44,7 @@ export interface BranchReader {
   readonly viewer: Viewer;
 }
 
-/** Branch that `HEAD` names. Shape: `tip` is null if it does not exist. */
+/** Branch that `HEAD` names. `tip` is null if it does not exist. */
 interface DefaultTip {
   readonly name: RefName;
   readonly tip: ObjectId | null;
@@ -75,30 +75,30 @@ export class Branches {
       ...(query.search ? [searchFilter(query.search)] : []),
       ...(query.regex ? [regexFilter(query.regex)] : []),
     ];
-    return this.repositories.use(reader.project, async (repository) => {
+    return this.repositories.useRepository(reader.project, async (repository) => {
       const [refs, head] = await Promise.all([
         listRefNames(repository, { under: 'refs/heads', order: ORDERS[query.sort] }),
         readHead(repository),
       ]);
       const defaultBranch = { name: head, tip: refs.find(({ name }) => name === head)?.id ?? null };
-      const found = refs.map(listed).filter(({ shortName }) => filters.every((fits) => fits(shortName)));
+      const found = refs.map(toListedRef).filter(({ shortName }) => filters.every((fits) => fits(shortName)));
       const ordered = query.search && !isKeyset ? withExactFirst(found, query.search) : found;
-      return refPage(ordered, position, (shown) => this.rowsOf(repository, reader, shown, defaultBranch));
+      return refPage(ordered, position, (shown) => this.loadRows(repository, reader, shown, defaultBranch));
     });
   }
 
   /** Returns one branch. Errors: NotFound. */
-  find(reader: BranchReader, name: string): Promise<BranchRow> {
-    return this.repositories.use(reader.project, async (repository) => {
+  findBranch(reader: BranchReader, name: string): Promise<BranchRow> {
+    return this.repositories.useRepository(reader.project, async (repository) => {
       const [ref, head] = await Promise.all([findBranch(repository, name), readHead(repository)]);
       const tip = ref === null || ref.name === head ? null : await readRef(repository, head);
-      const [row] = ref === null ? [] : await this.rowsOf(repository, reader, [ref], { name: head, tip });
+      const [row] = ref === null ? [] : await this.loadRows(repository, reader, [ref], { name: head, tip });
       if (row === undefined) throw new NotFound('Branch');
       return row;
     });
   }
 
-  private async rowsOf(
+  private async loadRows(
     repository: Repository,
     reader: BranchReader,
     refs: readonly ListedRef[],
@@ -118,7 +118,7 @@ export class Branches {
       const commit = commits[index];
       // A branch that no longer leads to a commit is damaged, and not listed.
       if (!commit) return [];
-      const { isProtected, mayPush, canDevelopersPush, canDevelopersMerge } = access.branch(shortName);
+      const { isProtected, mayPush, canDevelopersPush, canDevelopersMerge } = access.branchAccess(shortName);
       return [
         {
           ...{ name: shortName, isMerged: merged.has(name), isDefault: name === defaultBranch.name },
@@ -146,9 +146,9 @@ async function mergedAmong(
 export async function findBranch(repository: Repository, name: string): Promise<ListedRef | null> {
   const full = `${BRANCHES}${name}`;
   const id: ObjectId | null = isRefName(full) ? await readRef(repository, full) : null;
-  return id === null ? null : listed({ name: full as RefName, id });
+  return id === null ? null : toListedRef({ name: full as RefName, id });
 }
 
-function listed({ name, id }: NamedRef): ListedRef {
+function toListedRef({ name, id }: NamedRef): ListedRef {
   return { name, id, shortName: name.slice(BRANCHES.length) };
 }

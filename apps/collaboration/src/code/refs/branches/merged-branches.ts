@@ -35,15 +35,15 @@ export class MergedBranches {
    * Deletes merged branches, except protected ones and those of open merge requests. Bounds: 5,000 branches.
    * Errors: Refused.
    */
-  remove(writer: BranchWriter): Promise<void> {
-    return this.repositories.use(writer.project, async (repository) => {
+  removeMerged(writer: BranchWriter): Promise<void> {
+    return this.repositories.useRepository(writer.project, async (repository) => {
       const access = await this.protections.readAccess(writer);
       const requests = await this.database.run(branchesOfRequests, { projectId: writer.project.id });
       const kept = new Set(requests.map(({ branch }) => branch));
-      const isKept = (name: string): boolean => kept.has(name) || access.branch(name).isProtected;
-      const write = (view: Repository) => deletions(view, isKept);
+      const isKept = (name: string): boolean => kept.has(name) || access.branchAccess(name).isProtected;
+      const write = (view: Repository) => planDeletions(view, isKept);
       for (let attempt = 1; ; attempt++) {
-        const outcome = await this.changes.change(repository, { ...writer, write });
+        const outcome = await this.changes.changeRefs(repository, { ...writer, write });
         if (outcome.moved) return;
         if (outcome.why === null || attempt === MAX_ATTEMPTS) throw new Refused(outcome.refusal, { verbatim: true });
       }
@@ -51,7 +51,7 @@ export class MergedBranches {
   }
 }
 
-async function deletions(view: Repository, isKept: (name: string) => boolean): Promise<RefUpdate[]> {
+async function planDeletions(view: Repository, isKept: (name: string) => boolean): Promise<RefUpdate[]> {
   const head = await readHead(view);
   const tip = await readRef(view, head);
   if (tip === null) return [];

@@ -39,14 +39,14 @@ export async function refPage<T>(
     const { rows, total, hasNext } = pageOf(page, refs.slice(start, start + page.perPage + 1), refs.length);
     return { rows: await load(rows), total, hasNext };
   }
-  const start = startOf(refs, position);
+  const start = startIndex(refs, position);
   const shown = refs.slice(start, start + page.perPage);
   const last = shown.at(-1);
   const hasNext = last !== undefined && start + page.perPage < refs.length;
   return { rows: await load(shown), next: hasNext ? { page_token: last.shortName } : null };
 }
 
-function startOf(refs: readonly ListedRef[], { token, nameOrder }: RefPosition): number {
+function startIndex(refs: readonly ListedRef[], { token, nameOrder }: RefPosition): number {
   if (token === undefined || token === '') return 0;
   const index = refs.findIndex(({ shortName }) => shortName === token);
   if (index >= 0) return index + 1;

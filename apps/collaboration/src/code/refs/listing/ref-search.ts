@@ -22,11 +22,11 @@ export function searchFilter(search: string): NameFilter {
  * Errors: Refused for an expression that is malformed or too large. Source: reference repositories 5.1.
  */
 export function regexFilter(regex: string): NameFilter {
-  const compiled = compile(regex);
+  const compiled = compilePattern(regex);
   return (name) => compiled.matcher(name).find();
 }
 
-function compile(regex: string): RE2JS {
+function compilePattern(regex: string): RE2JS {
   try {
     return RE2JS.compile(regex);
   } catch {

@@ -38,13 +38,13 @@ export class TagChanges {
   async create(writer: TagWriter, tag: NewTag): Promise<TagRow> {
     if (!isRefName(`${TAGS}${tag.tag_name}`)) throw refused('Tag name invalid');
     if (tag.ref.trim() === '') throw refused('Target is empty');
-    await this.repositories.use(writer.project, async (repository) => {
+    await this.repositories.useRepository(writer.project, async (repository) => {
       const write = (view: Repository) => this.newTag(view, writer, tag);
-      const outcome = await this.changes.change(repository, { ...writer, write });
+      const outcome = await this.changes.changeRefs(repository, { ...writer, write });
       if (outcome.moved) return;
       throw refused(outcome.why === 'changed' ? takenText(tag) : outcome.refusal);
     });
-    return this.tags.find(writer, tag.tag_name);
+    return this.tags.findTag(writer, tag.tag_name);
   }
 
   /**
@@ -52,13 +52,13 @@ export class TagChanges {
    * the tag moved meanwhile; those of `check`.
    */
   remove(writer: TagWriter, name: string, check: (updatedAt: Date) => void): Promise<void> {
-    return this.repositories.use(writer.project, async (repository) => {
+    return this.repositories.useRepository(writer.project, async (repository) => {
       const tag = await findTag(repository, name);
       if (tag === null) throw new NotFound('Tag');
       const [commit] = await readPeeledCommits(repository, [tag.id]);
       if (commit) check(new Date(commit.author.seconds * 1000));
       const write = () => Promise.resolve([{ ref: tag.name, oldId: tag.id, newId: NO_OBJECT }]);
-      const outcome = await this.changes.change(repository, { ...writer, write });
+      const outcome = await this.changes.changeRefs(repository, { ...writer, write });
       if (outcome.moved) return;
       throw outcome.why === null ? new Forbidden(outcome.refusal) : refused(outcome.refusal);
     });
@@ -71,7 +71,7 @@ export class TagChanges {
     const target = await resolveCommit(view, ref);
     if (target === null) throw refused(`Target ${ref} is invalid`);
     if (message.trim() === '') return [{ ref: full, oldId: NO_OBJECT, newId: target }];
-    const tagger = await this.identities.identityOf(viewer);
+    const tagger = await this.identities.findIdentity(viewer);
     const annotation = message.endsWith('\n') ? message : `${message}\n`;
     const newId = await writeTag(view, { target, type: 'commit', name, tagger, message: annotation });
     return [{ ref: full, oldId: NO_OBJECT, newId }];

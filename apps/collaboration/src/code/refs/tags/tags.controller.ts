@@ -7,7 +7,7 @@ import type { RefPage } from '../listing/ref-page';
 import { TagChanges } from './tag-changes';
 import type { SignatureType } from './tag-signature';
 import { tagPresenter, tagSignaturePresenter } from './tag.presenter';
-import { CreateTag, ListTags, OneTag } from './tags.dto';
+import { CreateTag, ListTags, IdentifyTag } from './tags.dto';
 import { Tags } from './tags';
 import type { TagRow } from './tags';
 
@@ -38,23 +38,23 @@ export class TagsController {
   @Endpoint('GET', ONE, {
     ...reads,
     about: 'One tag.',
-    params: OneTag,
+    params: IdentifyTag,
     answers: one(tagPresenter),
     fails: [404],
   })
-  show({ params, viewer, within }: Call<OneTag, ProjectScope>): Promise<TagRow> {
-    return this.tags.find({ project: within, viewer }, params.tag_name);
+  show({ params, viewer, within }: Call<IdentifyTag, ProjectScope>): Promise<TagRow> {
+    return this.tags.findTag({ project: within, viewer }, params.tag_name);
   }
 
   @Endpoint('GET', `${ONE}/signature`, {
     ...reads,
     about: 'Signature of a tag. It is not verified.',
-    params: OneTag,
+    params: IdentifyTag,
     answers: one(tagSignaturePresenter),
     fails: [404],
   })
-  signature({ params, viewer, within }: Call<OneTag, ProjectScope>): Promise<SignatureType> {
-    return this.tags.signature({ project: within, viewer }, params.tag_name);
+  signature({ params, viewer, within }: Call<IdentifyTag, ProjectScope>): Promise<SignatureType> {
+    return this.tags.findSignatureType({ project: within, viewer }, params.tag_name);
   }
 
   @Endpoint('POST', ALL, {
@@ -70,11 +70,11 @@ export class TagsController {
   @Endpoint('DELETE', ONE, {
     ...writes,
     about: 'Deletes a tag.',
-    params: OneTag,
+    params: IdentifyTag,
     answers: none(),
     fails: [404, 412],
   })
-  async remove(call: Call<OneTag, ProjectScope, SignedInViewer>): Promise<void> {
+  async remove(call: Call<IdentifyTag, ProjectScope, SignedInViewer>): Promise<void> {
     const { params, viewer, within } = call;
     const check = (updatedAt: Date): void => checkUnmodifiedSince(call, updatedAt);
     await this.changes.remove({ project: within, viewer }, params.tag_name, check);

@@ -10,7 +10,7 @@ export class ListTags {
   @Text({ optional: true, about: 'Name of the last tag of the page before.' }) page_token?: string;
 }
 
-export class OneTag {
+export class IdentifyTag {
   @Text({ in: 'path', about: 'Name of the tag.' }) tag_name: string;
 }
 

@@ -71,36 +71,36 @@ export class Tags {
   list(reader: TagReader, query: TagQuery, page: PageRequest): Promise<RefPage<TagRow>> {
     const isKeyset = query.pagination === 'keyset';
     const nameOrder = query.order_by === 'name' ? query.sort : null;
-    return this.repositories.use(reader.project, async (repository) => {
-      const refs = await listRefNames(repository, { under: 'refs/tags', order: orderOf(query) });
+    return this.repositories.useRepository(reader.project, async (repository) => {
+      const refs = await listRefNames(repository, { under: 'refs/tags', order: toRefOrder(query) });
       const fits = query.search ? searchFilter(query.search) : () => true;
-      const found = refs.map(listed).filter(({ shortName }) => fits(shortName));
+      const found = refs.map(toListedRef).filter(({ shortName }) => fits(shortName));
       const ordered = query.order_by === 'version' ? byVersion(found, query.sort) : found;
       const shown = query.search && !isKeyset ? withExactFirst(ordered, query.search) : ordered;
       const position = { page, isKeyset, token: query.page_token, nameOrder };
-      return refPage(shown, position, (part) => this.rowsOf(repository, reader, part));
+      return refPage(shown, position, (part) => this.loadRows(repository, reader, part));
     });
   }
 
   /** Returns one tag. Errors: NotFound. */
-  find(reader: TagReader, name: string): Promise<TagRow> {
-    return this.repositories.use(reader.project, async (repository) => {
+  findTag(reader: TagReader, name: string): Promise<TagRow> {
+    return this.repositories.useRepository(reader.project, async (repository) => {
       const ref = await findTag(repository, name);
       if (ref === null) throw new NotFound('Tag');
-      const [row] = await this.rowsOf(repository, reader, [ref]);
+      const [row] = await this.loadRows(repository, reader, [ref]);
       return row!;
     });
   }
 
   /** Returns the form of a tag's signature. Errors: NotFound for a tag without one. */
-  async signature(reader: TagReader, name: string): Promise<SignatureType> {
-    const { annotation } = await this.find(reader, name);
+  async findSignatureType(reader: TagReader, name: string): Promise<SignatureType> {
+    const { annotation } = await this.findTag(reader, name);
     const type = annotation && detectSignatureType(annotation.message);
     if (type === null) throw new NotFound('Signature');
     return type;
   }
 
-  private async rowsOf(repository: Repository, reader: TagReader, refs: readonly ListedRef[]): Promise<TagRow[]> {
+  private async loadRows(repository: Repository, reader: TagReader, refs: readonly ListedRef[]): Promise<TagRow[]> {
     const ids = refs.map(({ id }) => id);
     const tags = refs.map(({ shortName }) => shortName);
     const [commits, annotations, access, releases] = await Promise.all([
@@ -112,7 +112,7 @@ export class Tags {
     return refs.map(({ id, shortName }, index) => ({
       ...{ name: shortName, target: id, projectPath: reader.project.fullPath },
       ...{ annotation: annotations[index] ?? null, commit: commits[index] ?? null },
-      isProtected: access.tag(shortName).isProtected,
+      isProtected: access.tagAccess(shortName).isProtected,
       release: releases.find(({ tag }) => tag === shortName) ?? null,
     }));
   }
@@ -122,10 +122,10 @@ export class Tags {
 export async function findTag(repository: Repository, name: string): Promise<ListedRef | null> {
   const full = `${TAGS}${name}`;
   const id: ObjectId | null = isRefName(full) ? await readRef(repository, full) : null;
-  return id === null ? null : listed({ name: full as RefName, id });
+  return id === null ? null : toListedRef({ name: full as RefName, id });
 }
 
-function orderOf({ order_by: by, sort }: TagQuery): RefOrder {
+function toRefOrder({ order_by: by, sort }: TagQuery): RefOrder {
   const order = by === 'updated' ? 'updated' : 'name';
   return sort === 'asc' ? order : `-${order}`;
 }
@@ -137,6 +137,6 @@ async function readAnnotation(repository: Repository, id: ObjectId): Promise<Ann
   return object && parseTag(object.id, object.content);
 }
 
-function listed({ name, id }: NamedRef): ListedRef {
+function toListedRef({ name, id }: NamedRef): ListedRef {
   return { name, id, shortName: name.slice(TAGS.length) };
 }

@@ -42,10 +42,10 @@ export class ForkCopies {
   ) {}
 
   /**
-   * Copies the repository that a row names, once for concurrent callers. Shape: `openSource` opens the repository of an
+   * Copies the repository that a row names, once for concurrent callers. `openSource` opens the repository of an
    * existing project. Errors: GitError.
    */
-  copy(
+  copyRepository(
     projectId: number,
     row: RepositoryRow,
     openSource: (source: ProjectFacts) => Promise<Repository>,
@@ -66,7 +66,7 @@ export class ForkCopies {
   ): Promise<Repository> {
     const target = { storage: row.storage, path: hashedPath(projectId) };
     const sourceId = row.copiesProjectId!;
-    const source = (await this.directory.projects([sourceId])).get(sourceId);
+    const source = (await this.directory.findProjects([sourceId])).get(sourceId);
     // The source may be deleted, and may be a fork that is not copied yet.
     if (source) await openSource(source);
     const [place] = await this.work.run((tx) => tx.run(storages, { id: sourceId }));
@@ -78,12 +78,12 @@ export class ForkCopies {
       isFit && (await this.repositories.exists(from))
         ? await forkRepository(this.repositories, from, target, branch === null ? {} : { branch })
         : await this.repositories.create(target, { defaultBranch: 'main' });
-    await this.finish(projectId, repository);
+    await this.finishCopy(projectId, repository);
     return repository;
   }
 
   /** The default branch of a fork is protected as after a first push. */
-  private async finish(projectId: number, repository: Repository): Promise<void> {
+  private async finishCopy(projectId: number, repository: Repository): Promise<void> {
     const head = await readHead(repository);
     const hasBranch = (await readRef(repository, head)) !== null;
     await this.work.run(async (tx) => {

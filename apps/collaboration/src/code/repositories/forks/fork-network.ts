@@ -8,9 +8,9 @@ export type NetworkMember = Pick<ProjectScope, 'id' | 'fork'>;
  * together.
  */
 export function areInOneNetwork(one: NetworkMember, other: NetworkMember): boolean {
-  return networkOf(one) === networkOf(other);
+  return networkId(one) === networkId(other);
 }
 
-function networkOf({ id, fork }: NetworkMember): number {
+function networkId({ id, fork }: NetworkMember): number {
   return fork?.network_id ?? id;
 }

@@ -18,7 +18,7 @@ export class ForksConsumer {
   @Consume(projectForked, { effect: 'copy-repository' })
   async copy({ tx, events }: EffectBatch<typeof projectForked>): Promise<void> {
     await this.directory.assertCurrentFor(tx, events);
-    const living = await this.directory.projects(events.map(({ data }) => data.project_id));
+    const living = await this.directory.findProjects(events.map(({ data }) => data.project_id));
     for (const { data } of events) {
       const { project_id: id, source_project_id: source, branch = null } = data;
       if (!living.has(id)) continue;

@@ -8,13 +8,13 @@ type Change = Pick<RefUpdate, 'ref' | 'oldId' | 'newId'>;
 
 type PushAction = 'created' | 'pushed' | 'removed';
 
-function actionOf({ oldId, newId }: Pick<Change, 'oldId' | 'newId'>): PushAction {
+function pushAction({ oldId, newId }: Pick<Change, 'oldId' | 'newId'>): PushAction {
   if (newId === NO_OBJECT) return 'removed';
   return oldId === NO_OBJECT ? 'created' : 'pushed';
 }
 
 /** Returns the type of a ref in feeds; null for refs that feeds do not show. */
-function refTypeOf({ ref }: Pick<Change, 'ref'>): 'branch' | 'tag' | null {
+function refType({ ref }: Pick<Change, 'ref'>): 'branch' | 'tag' | null {
   if (ref.startsWith('refs/heads/')) return 'branch';
   return ref.startsWith('refs/tags/') ? 'tag' : null;
 }
@@ -22,6 +22,6 @@ function refTypeOf({ ref }: Pick<Change, 'ref'>): 'branch' | 'tag' | null {
 /** Whether feeds show an update only as part of a bulk event. */
 export function isBulk(update: Change, among: readonly Change[]): boolean {
   const isSame = (other: Change): boolean =>
-    refTypeOf(other) === refTypeOf(update) && actionOf(other) === actionOf(update);
+    refType(other) === refType(update) && pushAction(other) === pushAction(update);
   return among.filter(isSame).length > MAX_SINGLE_REFS;
 }

@@ -71,7 +71,7 @@ export class PushLimits {
     const aboveBytes = this.instance.planLimit('repository_max_file_size', namespace.plan);
     if (aboveBytes === 0) return null;
     const files = await largeFiles(view, updates, aboveBytes, signal);
-    return files.length === 0 ? null : refusalOf(files, aboveBytes);
+    return files.length === 0 ? null : sizeRefusal(files, aboveBytes);
   }
 
   /** Whether the checks of a push may read all its objects, which may take long. */
@@ -94,7 +94,7 @@ export class PushLimits {
     const ended = AbortSignal.any([signal, AbortSignal.timeout(WARNING_MS)]);
     try {
       const files = await largeFiles(view, updates, WARNED_BYTES, ended);
-      return files.length === 0 ? null : warningOf(files);
+      return files.length === 0 ? null : sizeWarning(files);
     } catch {
       signal.throwIfAborted();
       return null;
@@ -102,7 +102,7 @@ export class PushLimits {
   }
 
   hasQuota(project: ProjectScope): boolean {
-    return this.quotasOf(project).length > 0;
+    return this.listQuotas(project).length > 0;
   }
 
   /**
@@ -114,7 +114,7 @@ export class PushLimits {
     repository: Repository,
     { project, bytes }: { readonly project: ProjectScope; readonly bytes: number },
   ): Promise<string | null> {
-    const quotas = this.quotasOf(project);
+    const quotas = this.listQuotas(project);
     for (const { kind, id } of quotas) await tx.run(lock, { kind, id });
     // Reads pending pushes before the repository: a push that settles in between may count twice, but is never missed.
     const [pending] = await tx.run(pendingOfProject, { id: project.id });
@@ -128,7 +128,7 @@ export class PushLimits {
   }
 
   /** Returns the quotas of a project, always in the same order, so that the locks of concurrent pushes cannot deadlock. */
-  private quotasOf({ id, namespace }: ProjectScope): readonly Quota[] {
+  private listQuotas({ id, namespace }: ProjectScope): readonly Quota[] {
     const ids = { namespace: namespace.traversalIds[0]!, project: id };
     const all = (['namespace', 'project'] as const).map((kind) => ({
       ...{ kind, id: ids[kind], limit: this.instance.planLimit(LIMITS[kind], namespace.plan) },
@@ -147,23 +147,23 @@ async function largeFiles(
   return from.length === 0 ? [] : findLargeFiles(view, { from, aboveBytes, max: MAX_FILES_SHOWN, signal });
 }
 
-function warningOf(files: readonly LargeFile[]): string {
+function sizeWarning(files: readonly LargeFile[]): string {
   return [
     `Rookery: Warning: This push adds files of more than ${formatBytes(WARNED_BYTES)}, which every clone will copy:`,
     '',
-    ...linesOf(files),
+    ...fileLines(files),
   ].join('\n');
 }
 
-function linesOf(files: readonly LargeFile[]): string[] {
+function fileLines(files: readonly LargeFile[]): string[] {
   return files.map(({ id, size }) => `- ${id} (${formatBytes(size)})`);
 }
 
-function refusalOf(files: readonly LargeFile[], limit: number): string {
+function sizeRefusal(files: readonly LargeFile[], limit: number): string {
   return [
     `You are attempting to check in one or more blobs which exceed the ${formatBytes(limit)} limit:`,
     '',
-    ...linesOf(files),
+    ...fileLines(files),
     '',
     'Please remove the files from your commits and try again.',
   ].join('\n');

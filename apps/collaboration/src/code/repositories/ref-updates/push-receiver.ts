@@ -28,7 +28,7 @@ export interface IncomingPush {
   recheckRights(): Promise<void>;
 }
 
-/** State of the record of a push, which the checks before and after the update share. Shape: `id` is null without a row. */
+/** State of the record of a push, which the checks before and after the update share. `id` is null without a row. */
 interface PushRecord {
   id: number | null;
   isSettled: boolean;
@@ -55,9 +55,9 @@ export class PushReceiver {
   ) {}
 
   /** Starts to receive a push. Returns git's answer to its client. Errors: GitError. */
-  async receive(repository: Repository, push: IncomingPush): Promise<Readable> {
+  async receivePush(repository: Repository, push: IncomingPush): Promise<Readable> {
     const recorded: PushRecord = { id: null, isSettled: false, warning: null };
-    const ticket = this.hooks.expect(repository, this.checksOf(repository, push, recorded));
+    const ticket = this.hooks.expectPush(repository, this.createChecks(repository, push, recorded));
     try {
       const maxPackBytes = this.limits.maxPackBytes(push.project);
       const running = await receivePack(repository, {
@@ -68,7 +68,7 @@ export class PushReceiver {
         .catch(() => undefined)
         .then(() => {
           ticket.close();
-          return this.settle(repository, recorded, null);
+          return this.settlePush(repository, recorded, null);
         });
       return running.stdout;
     } catch (error) {
@@ -78,23 +78,23 @@ export class PushReceiver {
   }
 
   /** Builds the callbacks of the git hooks: one decides on the push before refs change, one settles it afterwards. */
-  private checksOf(repository: Repository, push: IncomingPush, recorded: PushRecord): PushChecks {
+  private createChecks(repository: Repository, push: IncomingPush, recorded: PushRecord): PushChecks {
     return {
       beforeUpdate: async (sent) => {
         const refusal =
-          (await this.refusalOf(push, sent, recorded)) ?? (await this.record(repository, push, sent, recorded));
+          (await this.findRefusal(push, sent, recorded)) ?? (await this.recordPush(repository, push, sent, recorded));
         if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         return null;
       },
       afterUpdate: async ({ updates }) => {
-        const texts = await this.settle(repository, recorded, new Set(updates.map(({ ref }) => ref)));
+        const texts = await this.settlePush(repository, recorded, new Set(updates.map(({ ref }) => ref)));
         return inLines(...texts, recorded.warning, push.notice);
       },
     };
   }
 
   /** Records the intent. Returns the refusal of a quota, or null. */
-  private async record(
+  private async recordPush(
     repository: Repository,
     { project, viewer }: IncomingPush,
     { updates: sent, options, storedBytes, signal }: Push,
@@ -112,23 +112,23 @@ export class PushReceiver {
     if ('refusal' in outcome) return outcome.refusal;
     recorded.id = outcome.id;
     // The wait for the locks of quotas may outlast the time limit of the decision: then no ref moves.
-    if (signal.aborted) await this.settle(repository, recorded, new Set());
+    if (signal.aborted) await this.settlePush(repository, recorded, new Set());
     return null;
   }
 
   /** Checks everything but quotas. Rules and permissions are checked last, since reading the objects may take long. */
-  private async refusalOf(push: IncomingPush, sent: Push, recorded: PushRecord): Promise<string | null> {
+  private async findRefusal(push: IncomingPush, sent: Push, recorded: PushRecord): Promise<string | null> {
     const { project, viewer } = push;
     const { quarantined, updates, signal } = sent;
     const request = { project, viewer, source: 'git' } as const;
     const early =
-      (await this.rules.refusalOf(quarantined, request, updates)) ??
+      (await this.rules.findRefusal(quarantined, request, updates)) ??
       (await this.limits.refusalOfFiles(quarantined, project, updates, signal));
     if (early !== null) return early;
     // An import has no reader of a warning.
     if (viewer !== null) recorded.warning = await this.limits.warningOfFiles(quarantined, sent, updates);
     const late = this.limits.readsObjects(project, sent)
-      ? await this.rules.refusalOf(quarantined, request, updates)
+      ? await this.rules.findRefusal(quarantined, request, updates)
       : null;
     const refusal = late ?? (await this.refusalOfRights(push));
     // A decision that took too long is refused already, and the push moves no ref.
@@ -149,14 +149,14 @@ export class PushReceiver {
   }
 
   /** A failed settlement does not fail the push: a job repeats it. */
-  private async settle(
+  private async settlePush(
     repository: Repository,
     recorded: PushRecord,
     moved: ReadonlySet<string> | null,
   ): Promise<readonly string[]> {
     if (recorded.id === null || recorded.isSettled) return [];
     try {
-      const texts = await this.settlement.settle(repository, recorded.id, moved);
+      const texts = await this.settlement.settlePush(repository, recorded.id, moved);
       recorded.isSettled = true;
       return texts;
     } catch (error) {

@@ -32,11 +32,8 @@ export class PushRules {
     private readonly links: Links,
   ) {}
 
-  /**
-   * Returns the refusal of the updates for the user, or null. Shape: `view` sees the new objects; the refs have not
-   * moved.
-   */
-  async refusalOf(view: Repository, request: PushRequest, updates: readonly RefUpdate[]): Promise<string | null> {
+  /** Returns the refusal of the updates for the user, or null. `view` sees the new objects; the refs have not moved. */
+  async findRefusal(view: Repository, request: PushRequest, updates: readonly RefUpdate[]): Promise<string | null> {
     const [head, branches, access] = await Promise.all([
       readHead(view),
       listRefs(view, { under: ['refs/heads'], max: 1 }),
@@ -63,7 +60,7 @@ export class PushRules {
       `A default branch (e.g. ${defaultBranch}) does not yet exist for ${fullPath}`,
       'Ask a project Owner or Maintainer to create a default branch:',
       '',
-      `  ${this.links.web(`${fullPath}/-/project_members`)}`,
+      `  ${this.links.webUrl(`${fullPath}/-/project_members`)}`,
       '',
     ].join('\n');
   }
@@ -71,5 +68,5 @@ export class PushRules {
 
 async function isOnProtectedBranch(view: Repository, access: RefAccess, id: ObjectId): Promise<boolean> {
   const containing = await listRefs(view, { under: ['refs/heads'], contains: id });
-  return containing.some(({ name }) => access.branch(name.slice(BRANCHES.length)).isProtected);
+  return containing.some(({ name }) => access.branchAccess(name.slice(BRANCHES.length)).isProtected);
 }

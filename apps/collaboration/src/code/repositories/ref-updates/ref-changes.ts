@@ -26,7 +26,7 @@ export interface RefChange {
   write(view: Repository): Promise<readonly RefUpdate[]>;
 }
 
-/** Outcome of a change. Shape: `refusal` is a sentence for the user; `why` is null if a rule of the project refused. */
+/** Outcome of a change. `refusal` is a sentence for the user; `why` is null if a rule of the project refused. */
 export type RefChangeOutcome =
   | { readonly moved: true }
   | { readonly moved: false; readonly why: null; readonly refusal: string }
@@ -47,18 +47,18 @@ export class RefChanges {
   ) {}
 
   /** Changes refs. Errors: GitError; those of `write`; the refusal of a caller whose permissions have changed. */
-  async change(repository: Repository, change: RefChange): Promise<RefChangeOutcome> {
+  async changeRefs(repository: Repository, change: RefChange): Promise<RefChangeOutcome> {
     return inQuarantine(repository, async (written) => {
       const updates = await change.write(written.repository);
       const refusal =
-        (await this.rules.refusalOf(written.repository, { ...change, source: 'api' }, updates)) ??
+        (await this.rules.findRefusal(written.repository, { ...change, source: 'api' }, updates)) ??
         (await this.limits.refusalOfFiles(written.repository, change.project, updates));
       if (refusal !== null) return { moved: false, why: null, refusal };
-      return updates.length === 0 ? { moved: true } : this.move(repository, change, written, updates);
+      return updates.length === 0 ? { moved: true } : this.moveRefs(repository, change, written, updates);
     });
   }
 
-  private async move(
+  private async moveRefs(
     repository: Repository,
     { project, viewer, isMerge }: RefChange,
     { repository: view, keep }: ObjectWrite,
@@ -73,7 +73,7 @@ export class RefChanges {
     let moved: ReadonlySet<string> | null = new Set();
     try {
       // Objects may take long, and the recheck of permissions knows neither the branch nor its rules.
-      const refusal = await this.rules.refusalOf(view, { project, viewer, isMerge, source: 'api' }, updates);
+      const refusal = await this.rules.findRefusal(view, { project, viewer, isMerge, source: 'api' }, updates);
       if (refusal !== null) return { moved: false, why: null, refusal };
       await keep();
       moved = null;
@@ -96,7 +96,7 @@ export class RefChanges {
   private async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<void> {
     const { rights: _, ...waiter } = currentWaiter() ?? BACKGROUND;
     try {
-      await awaitedBy({ ...waiter, deadline: Infinity }, () => this.settlement.settle(repository, id, moved));
+      await awaitedBy({ ...waiter, deadline: Infinity }, () => this.settlement.settlePush(repository, id, moved));
     } catch (error) {
       this.logger.warn({ err: error, pushId: id }, 'a change of refs is not settled yet');
     }

@@ -55,8 +55,8 @@ export class RefIntents {
   ) {}
 
   /** Records a push. Returns its id. Errors: a database error if the repository was removed meanwhile. */
-  record(push: NewPush, updates: readonly RefUpdate[]): Promise<number> {
-    return this.work.run((tx) => write(tx, push, updates, 0));
+  recordUpdates(push: NewPush, updates: readonly RefUpdate[]): Promise<number> {
+    return this.work.run((tx) => writeIntents(tx, push, updates, 0));
   }
 
   /**
@@ -70,15 +70,20 @@ export class RefIntents {
     updates: readonly RefUpdate[],
   ): Promise<{ readonly id: number } | { readonly refusal: string }> {
     const owned = { ...push, projectId: project.id };
-    if (bytes === 0 || !this.limits.hasQuota(project)) return { id: await this.record(owned, updates) };
+    if (bytes === 0 || !this.limits.hasQuota(project)) return { id: await this.recordUpdates(owned, updates) };
     return this.work.run(async (tx) => {
       const refusal = await this.limits.refusalOfSize(tx, repository, { project, bytes });
-      return refusal === null ? { id: await write(tx, owned, updates, bytes) } : { refusal };
+      return refusal === null ? { id: await writeIntents(tx, owned, updates, bytes) } : { refusal };
     });
   }
 }
 
-async function write(tx: Tx, push: NewPush, updates: readonly RefUpdate[], storedBytes: number): Promise<number> {
+async function writeIntents(
+  tx: Tx,
+  push: NewPush,
+  updates: readonly RefUpdate[],
+  storedBytes: number,
+): Promise<number> {
   const [row] = await tx.run(intend, {
     options: [],
     ...push,

@@ -41,13 +41,13 @@ const IMPORTED_HEAD = /^refs\/imports\/[1-9]\d{0,14}$/;
 export async function refusalOfRefs(updates: readonly RefUpdate[], facts: PushFacts): Promise<string | null> {
   if (updates.length > MAX_PUSHED_REFS) return `A push may change at most ${MAX_PUSHED_REFS} refs.`;
   for (const update of updates) {
-    const refusal = await refusalOf(update, facts);
+    const refusal = await findRefusal(update, facts);
     if (refusal !== null) return refusal;
   }
   return null;
 }
 
-async function refusalOf(update: RefUpdate, facts: PushFacts): Promise<string | null> {
+async function findRefusal(update: RefUpdate, facts: PushFacts): Promise<string | null> {
   const { ref } = update;
   if (!facts.access.mayPushAny && !isOfSharedBranch(update, facts)) return NOT_PUSHED;
   if (ref.startsWith(BRANCHES)) {
@@ -62,7 +62,7 @@ async function refusalOf(update: RefUpdate, facts: PushFacts): Promise<string | 
 /** A merge request shares its existing branch, and nothing else of the fork. */
 function isOfSharedBranch({ ref, oldId, newId }: RefUpdate, { access }: PushFacts): boolean {
   if (!ref.startsWith(BRANCHES) || oldId === NO_OBJECT || newId === NO_OBJECT) return false;
-  return access.branch(ref.slice(BRANCHES.length)).isShared;
+  return access.branchAccess(ref.slice(BRANCHES.length)).isShared;
 }
 
 /** Whether a ref names the head of an upstream merge request. No client sees it, so its updates are not settled. */
@@ -77,7 +77,7 @@ function refusalOfName(name: string, { newId }: RefUpdate, { defaultBranch }: Pu
 }
 
 async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: PushFacts): Promise<string | null> {
-  const access = facts.access.branch(name);
+  const access = facts.access.branchAccess(name);
   // The branches of the first push count as protected, because one of them becomes the default branch.
   if (facts.isEmpty) return mayPushFirst(access, facts) ? null : facts.noDefaultBranchText;
   if (!access.isProtected) return null;
@@ -114,7 +114,7 @@ async function refusalOfCreation(
 }
 
 function refusalOfTag(name: string, update: RefUpdate, facts: PushFacts): string | null {
-  const { isProtected, mayCreate } = facts.access.tag(name);
+  const { isProtected, mayCreate } = facts.access.tagAccess(name);
   if (update.oldId !== NO_OBJECT) {
     if (!facts.isMaintainer) return 'You are not allowed to change existing tags on this project.';
     if (!isProtected) return null;

@@ -99,10 +99,10 @@ export class Settlement {
   ) {}
 
   /**
-   * Settles a push. Returns texts that git shows after it. Shape: `moved` are the refs that git reported as moved; null if
-   * its report was lost.
+   * Settles a push. Returns texts that git shows after it. `moved` are the refs that git reported as moved; null if its
+   * report was lost.
    */
-  async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<readonly string[]> {
+  async settlePush(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<readonly string[]> {
     const rows = await this.database.run(intended, { id });
     if (rows.length === 0) return [];
     const happened = moved ?? (await this.movedRefs(repository, id));
@@ -110,18 +110,18 @@ export class Settlement {
       .filter(({ ref }) => happened.has(ref))
       .map(({ ref, old_id: oldId, new_id: newId }) => ({ ref, oldId, newId }));
     const defaultBranch = await settleDefaultBranch(repository);
-    const commits = await this.commitsOf(repository, done, defaultBranch.name);
+    const commits = await this.listCommits(repository, done, defaultBranch.name);
     const { project_id: projectId, user_id: userId, created_at: pushedAt, source, options } = rows[0]!;
     const push = { pushId: id, projectId, userId, pushedAt, source, options };
     const settled = { ...push, repository, updates: done, defaultBranch: defaultBranch.name };
     const effects = await this.effects.prepare(settled);
-    await this.work.run((tx) => this.close(tx, id, { done, commits, defaultBranch, effects }));
+    await this.work.run((tx) => this.closeIntents(tx, id, { done, commits, defaultBranch, effects }));
     const texts: string[] = [];
-    for (const effect of effects) texts.push(...(await this.finish(id, effect)));
+    for (const effect of effects) texts.push(...(await this.finishEffect(id, effect)));
     return texts;
   }
 
-  private async finish(id: number, effect: PreparedEffect): Promise<readonly string[]> {
+  private async finishEffect(id: number, effect: PreparedEffect): Promise<readonly string[]> {
     try {
       return (await effect.finish?.()) ?? [];
     } catch (error) {
@@ -130,7 +130,7 @@ export class Settlement {
     }
   }
 
-  private async close(
+  private async closeIntents(
     tx: Tx,
     id: number,
     facts: {
@@ -187,7 +187,7 @@ export class Settlement {
   }
 
   /** Updates that feeds show as one bulk event need no facts about commits. */
-  private async commitsOf(
+  private async listCommits(
     repository: Repository,
     done: readonly RefUpdate[],
     defaultBranch: string | null,

@@ -10,7 +10,7 @@ import { Links } from '@rookery/platform';
 const MAX_SEGMENTS = 21;
 
 /** Parameters of a `go get` request. */
-class OneGoImport {
+class ShowGoImport {
   @Text({ in: 'path', about: 'Import path of a Go package without the host: a project and a folder in it.' })
   import_path: string;
 }
@@ -27,15 +27,15 @@ export class GoImportController {
     about: 'Names the repository of a Go package. The gateway sends requests with `go-get=1` here.',
     source: 'reference repositories 1.8',
     may: anyone(),
-    params: OneGoImport,
+    params: ShowGoImport,
     answers: file('text/html'),
     fails: [404],
     tokenScopes: 'any',
   })
-  async show({ params, viewer }: Call<OneGoImport>): Promise<FileAnswer> {
+  async show({ params, viewer }: Call<ShowGoImport>): Promise<FileAnswer> {
     const segments = params.import_path.split('/');
     const path = await this.repositoryPath(viewer, segments);
-    return { mediaType: 'text/html; charset=utf-8', stream: Buffer.from(this.page(path)) };
+    return { mediaType: 'text/html; charset=utf-8', stream: Buffer.from(this.renderPage(path)) };
   }
 
   /**
@@ -44,20 +44,20 @@ export class GoImportController {
    */
   private async repositoryPath(viewer: Viewer, segments: readonly string[]): Promise<string> {
     for (let length = 2; length <= Math.min(segments.length, MAX_SEGMENTS); length += 1) {
-      const project = await this.directory.project(segments.slice(0, length).join('/'), viewer);
+      const project = await this.directory.findProject(segments.slice(0, length).join('/'), viewer);
       if (project) return project.fullPath;
     }
     if (isSignedIn(viewer) || segments.length < 2) throw new NotFound();
     return segments.slice(0, 2).join('/');
   }
 
-  private page(path: string): string {
-    const url = new URL(this.links.web(path.split('/').map(encodeURIComponent).join('/')));
-    const content = escaped(`${url.host}${url.pathname} git ${url.href}.git`);
+  private renderPage(path: string): string {
+    const url = new URL(this.links.webUrl(path.split('/').map(encodeURIComponent).join('/')));
+    const content = escapeHtml(`${url.host}${url.pathname} git ${url.href}.git`);
     return `<html><head><meta name="go-import" content="${content}"></head></html>\n`;
   }
 }
 
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }

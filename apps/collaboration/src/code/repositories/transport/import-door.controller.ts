@@ -27,8 +27,8 @@ export class ImportDoorController {
   @InternalStreamed('GET', INTERNAL_PATHS.importRefs, INTERNAL_CALLERS.importRefs)
   async advertise({ params, query }: InternalUpload): Promise<InternalStream> {
     if (query['service'] !== SERVICE) throw new NotFound();
-    const project = await this.project(params);
-    const repository = await convertGitFailures(() => this.repositories.open(project));
+    const project = await this.findProject(params);
+    const repository = await convertGitFailures(() => this.repositories.openRepository(project));
     const { preamble, stdout } = await convertGitFailures(() =>
       openAdvertisement(repository, SERVICE, { isImport: true }),
     );
@@ -38,18 +38,18 @@ export class ImportDoorController {
 
   @InternalStreamed('POST', INTERNAL_PATHS.importPush, INTERNAL_CALLERS.importPush)
   async receive({ params, input }: InternalUpload): Promise<InternalStream> {
-    const project = await this.project(params);
-    const repository = await convertGitFailures(() => this.repositories.open(project));
-    const recheckRights = async (): Promise<void> => void (await this.project(params));
+    const project = await this.findProject(params);
+    const repository = await convertGitFailures(() => this.repositories.openRepository(project));
+    const recheckRights = async (): Promise<void> => void (await this.findProject(params));
     const push = { project, viewer: null, input, notice: null, recheckRights };
-    const stream = await convertGitFailures(() => this.pushes.receive(repository, push));
+    const stream = await convertGitFailures(() => this.pushes.receivePush(repository, push));
     return { mediaType: `application/x-${SERVICE}-result`, stream };
   }
 
   /** Errors: NotFound for a project that is missing or archived; Unavailable if the copy of the directory is late. */
-  private async project({ project_id: id }: Readonly<Record<string, string>>): Promise<ProjectScope> {
+  private async findProject({ project_id: id }: Readonly<Record<string, string>>): Promise<ProjectScope> {
     await this.directory.assertCurrent();
-    const project = (await this.directory.projects([Number(id)])).get(Number(id));
+    const project = (await this.directory.findProjects([Number(id)])).get(Number(id));
     if (!project || project.archived) throw new NotFound('Project');
     return { ...project, level: ACCESS_LEVELS.owner };
   }

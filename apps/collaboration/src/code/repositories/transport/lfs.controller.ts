@@ -3,7 +3,7 @@ import { empty, Endpoint, projectByAnyPath, streamedBody } from '@rookery/api-v4
 import { NotImplemented } from '@rookery/kernel';
 import { usesGit } from '../git-access.permission';
 import { invisibleAs } from './invisible-as';
-import { OneRepository } from './smart-http.dto';
+import { IdentifyRepository } from './smart-http.dto';
 
 const common = {
   within: projectByAnyPath('full_path'),
@@ -13,7 +13,7 @@ const common = {
   source: 'reference repositories 1.7',
   refusals: { parentAs: invisibleAs },
   may: usesGit('git-upload-pack'),
-  params: OneRepository,
+  params: IdentifyRepository,
   answers: empty(),
 } as const;
 const body = streamedBody({ maxBytes: 1024 * 1024, digests: 'none' });

@@ -1,7 +1,7 @@
 import type { ProjectScope } from '@rookery/api-v4';
 
 /**
- * Returns the text for a git user who addresses a project by a former path, null for the present path. Shape: `url` is the
+ * Returns the text for a git user who addresses a project by a former path, null for the present path. `url` is the
  * present address of the repository. Source: reference repositories 1.9.
  */
 export function moveNotice(addressedAs: string, { fullPath }: ProjectScope, url: string): string | null {

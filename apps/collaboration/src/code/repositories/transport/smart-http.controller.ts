@@ -12,7 +12,7 @@ import { PushReceiver } from '../ref-updates/push-receiver';
 import { convertGitFailures } from '../git-failures';
 import { invisibleAs } from './invisible-as';
 import { moveNotice } from './moved-project';
-import { OneRepository, ListAdvertisedRefs } from './smart-http.dto';
+import { IdentifyRepository, ListAdvertisedRefs } from './smart-http.dto';
 
 /** Largest negotiation of a fetch, inflated. Units: bytes. */
 const MAX_NEGOTIATION = 10 * 1024 * 1024;
@@ -45,12 +45,12 @@ export class SmartHttpController {
     answers: file('application/*'),
     aliases: ['//*full_path/info/refs'],
   })
-  async advertise({ params, within, isReadOnly }: Call<ListAdvertisedRefs, ProjectScope>): Promise<FileAnswer> {
-    if (isReadOnly) throw new Forbidden();
+  async advertise({ params, within, isWriteForbidden }: Call<ListAdvertisedRefs, ProjectScope>): Promise<FileAnswer> {
+    if (isWriteForbidden) throw new Forbidden();
     const service = params.service as PackService;
-    const repository = await convertGitFailures(() => this.repositories.open(within));
+    const repository = await convertGitFailures(() => this.repositories.openRepository(within));
     const protocol = params.git_protocol;
-    return answerOf(service, 'advertisement', async (signal) => {
+    return packAnswer(service, 'advertisement', async (signal) => {
       const running = await openAdvertisement(repository, service, { protocol, signal });
       await recheckRights(running);
       return Readable.from(withPreamble(running.preamble, running.stdout), { objectMode: false });
@@ -61,7 +61,7 @@ export class SmartHttpController {
     ...common,
     about: 'Serves one request of a fetch or clone.',
     may: usesGit('git-upload-pack'),
-    params: OneRepository,
+    params: IdentifyRepository,
     body: streamedBody({
       maxBytes: MAX_NEGOTIATION,
       inflates: true,
@@ -71,9 +71,9 @@ export class SmartHttpController {
     answers: file('application/x-git-upload-pack-result'),
     aliases: ['//*full_path/git-upload-pack'],
   })
-  async upload({ params, within, body }: StreamedCall<OneRepository, ProjectScope>): Promise<FileAnswer> {
-    const repository = await convertGitFailures(() => this.repositories.open(within));
-    return answerOf('git-upload-pack', 'result', async (signal) => {
+  async upload({ params, within, body }: StreamedCall<IdentifyRepository, ProjectScope>): Promise<FileAnswer> {
+    const repository = await convertGitFailures(() => this.repositories.openRepository(within));
+    return packAnswer('git-upload-pack', 'result', async (signal) => {
       const running = await uploadPack(repository, { input: body, protocol: params.git_protocol, signal });
       await recheckRights(running);
       return running.stdout;
@@ -84,7 +84,7 @@ export class SmartHttpController {
     ...common,
     about: 'Receives a push.',
     may: usesGit('git-receive-pack'),
-    params: OneRepository,
+    params: IdentifyRepository,
     body: streamedBody({
       maxBytes: MAX_PUSH,
       inflates: true,
@@ -94,19 +94,21 @@ export class SmartHttpController {
     answers: file('application/x-git-receive-pack-result'),
     aliases: ['//*full_path/git-receive-pack'],
   })
-  async receive({ params, within, viewer, body }: StreamedCall<OneRepository, ProjectScope>): Promise<FileAnswer> {
+  async receive({ params, within, viewer, body }: StreamedCall<IdentifyRepository, ProjectScope>): Promise<FileAnswer> {
     if (!isSignedIn(viewer)) throw new Unauthorized();
-    const repository = await convertGitFailures(() => this.repositories.open(within));
+    const repository = await convertGitFailures(() => this.repositories.openRepository(within));
     const push = {
       ...{ project: within, viewer },
       input: body,
-      notice: moveNotice(params.full_path, within, this.links.web(`${within.fullPath}.git`)),
+      notice: moveNotice(params.full_path, within, this.links.webUrl(`${within.fullPath}.git`)),
       recheckRights: () => {
         body.restartDeadline();
         return body.recheckRights();
       },
     };
-    return answerOf('git-receive-pack', 'result', (signal) => this.pushes.receive(repository, { ...push, signal }));
+    return packAnswer('git-receive-pack', 'result', (signal) =>
+      this.pushes.receivePush(repository, { ...push, signal }),
+    );
   }
 }
 
@@ -121,7 +123,7 @@ async function recheckRights(running: RunningGit): Promise<void> {
 }
 
 /** Shape: `open` gets a signal that is aborted if the client leaves before the process has started. */
-function answerOf(
+function packAnswer(
   service: PackService,
   part: 'advertisement' | 'result',
   open: (gone: AbortSignal) => Promise<Readable>,

@@ -1,7 +1,7 @@
 import { Text } from '@rookery/api-v4';
 
 /** Path and headers of every request of a git client. */
-export class OneRepository {
+export class IdentifyRepository {
   @Text({ in: 'path', about: 'Full path of the project, with or without `.git`.' }) full_path: string;
   @Text({
     in: 'header',
@@ -12,7 +12,7 @@ export class OneRepository {
   git_protocol?: string;
 }
 
-export class ListAdvertisedRefs extends OneRepository {
+export class ListAdvertisedRefs extends IdentifyRepository {
   @Text({ optional: true, about: '`git-upload-pack` for fetches, `git-receive-pack` for pushes.' })
   service?: string;
 }

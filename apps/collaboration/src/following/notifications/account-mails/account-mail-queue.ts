@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AccountMailFacts } from '@rookery/contracts';
 import { IdentityClient, isRefusedByIdentity } from '@rookery/directory';
-import { Database, prepared, Work } from '@rookery/persistence';
+import { Database, prepareStatement, Work } from '@rookery/persistence';
 import type { RowOf } from '@rookery/persistence';
-import { MAIL_IDENTITY, messageIdFor } from '../mailer/mail-identity';
+import { MAIL_IDENTITY, deriveMessageId } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { retryOutcome } from '../mailer/mail-source';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from '../mailer/mail-source';
@@ -25,7 +25,7 @@ interface AnsweredMail {
 }
 
 /** $1 ids. */
-const load = prepared(
+const load = prepareStatement(
   'account_mails_load',
   `select id, source_event_id as event_id, recipient_id, template, subject_id, left_out, attempts, created_at
    from account_mails where id = any($1::bigint[]) order by id`,
@@ -48,14 +48,14 @@ export class AccountMailQueue implements MailSource {
   ) {}
 
   /** Takes a batch. Errors: Unavailable while identity is away; the taken e-mails are retried. */
-  async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
-    const swept = await this.table.sweep(this.work, this.settings);
+  async takeMails(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
+    const swept = await this.table.postponeBlocked(this.work, this.settings);
     const {
       count,
       jobs,
       claimed: taken,
     } = await this.table.takeBatch(this.work, async (tx, batch) => {
-      const claimed = await this.table.claim(tx, batch, this.settings);
+      const claimed = await this.table.claimMails(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, jobs: [], claimed };
       const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
       const due = await tx.prepared<AccountMailJob>(load, [allowed.map((mail) => mail.id)]);
@@ -64,11 +64,11 @@ export class AccountMailQueue implements MailSource {
     if (jobs.length === 0) return { count: count + swept, mails: [] };
     const answered = await this.requestFacts(jobs);
     const gone = answered.filter(({ facts }) => facts === null);
-    await this.table.drop(
+    await this.table.dropMails(
       this.database,
       gone.map(({ job }) => job.id),
     );
-    const mails = answered.flatMap(({ job, facts }) => (facts ? [this.mailOf(job, facts)] : []));
+    const mails = answered.flatMap(({ job, facts }) => (facts ? [this.composeMail(job, facts)] : []));
     return { count: count + swept, mails: withSpans(mails, taken) };
   }
 
@@ -76,8 +76,8 @@ export class AccountMailQueue implements MailSource {
     return this.table.isDue(this.database);
   }
 
-  settle(outcomes: readonly MailOutcome[]): Promise<void> {
-    return this.table.settle(this.database, outcomes);
+  settleMails(outcomes: readonly MailOutcome[]): Promise<void> {
+    return this.table.settleMails(this.database, outcomes);
   }
 
   measureQueue(): Promise<QueueLength> {
@@ -92,7 +92,7 @@ export class AccountMailQueue implements MailSource {
     try {
       return await this.requestTogether(jobs);
     } catch (error) {
-      await this.settle(jobs.map((job) => retryOutcome(job, 'not tried: identity is away', this.settings)));
+      await this.settleMails(jobs.map((job) => retryOutcome(job, 'not tried: identity is away', this.settings)));
       throw error;
     }
   }
@@ -100,7 +100,7 @@ export class AccountMailQueue implements MailSource {
   /** During an update, an identity of the previous release refuses a whole batch for one template that it does not know. */
   private async requestTogether(jobs: readonly AccountMailJob[]): Promise<readonly AnsweredMail[]> {
     try {
-      const { mails } = await this.identity.accountMails(jobs.map(questionOf));
+      const { mails } = await this.identity.accountMails(jobs.map(toQuestion));
       return jobs.map((job, index) => ({ job, facts: mails[index] ?? null }));
     } catch (error) {
       if (jobs.length === 1 || !isRefusedByIdentity(error)) throw error;
@@ -120,18 +120,18 @@ export class AccountMailQueue implements MailSource {
         refused.push(job);
       }
     }
-    await this.settle(refused.map((job) => retryOutcome(job, 'not tried: identity refuses it', this.settings)));
+    await this.settleMails(refused.map((job) => retryOutcome(job, 'not tried: identity refuses it', this.settings)));
     return answered;
   }
 
-  private mailOf(job: AccountMailJob, facts: AccountMailFacts): DueMail {
+  private composeMail(job: AccountMailJob, facts: AccountMailFacts): DueMail {
     const { id, attempts, created_at, template } = job;
-    const messageId = messageIdFor(job, this.sender);
+    const messageId = deriveMessageId(job, this.sender);
     const leftOut = job.left_out ?? [];
     const today = new Date().toISOString().slice(0, 10);
     const compose = () => composeAccountMail(template, { ...facts, today, leftOut }, messageId, this.sender);
     const isStillDue = async (): Promise<boolean> => {
-      const [now] = (await this.identity.accountMails([questionOf(job)])).mails;
+      const [now] = (await this.identity.accountMails([toQuestion(job)])).mails;
       const isElsewhere = now && (now.address !== facts.address || now.link !== facts.link);
       if (isElsewhere) throw new Error('its recipient has another address or link now');
       return Boolean(now);
@@ -141,6 +141,6 @@ export class AccountMailQueue implements MailSource {
   }
 }
 
-function questionOf({ template, recipient_id, subject_id }: AccountMailJob) {
+function toQuestion({ template, recipient_id, subject_id }: AccountMailJob) {
   return { template, recipient_id, subject_id };
 }

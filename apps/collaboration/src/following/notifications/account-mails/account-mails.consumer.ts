@@ -26,7 +26,7 @@ export class AccountMailsConsumer {
     const notices = events.map(({ id: eventId, data }): AccountNotice => {
       return { eventId, template: 'email_confirmation', recipientId: data.user_id, subjectId: data.email_id };
     });
-    return this.mails.queue(tx, notices);
+    return this.mails.queueMails(tx, notices);
   }
 
   @Consume(emailAdded, { effect: 'queue-account-mails' })
@@ -34,30 +34,30 @@ export class AccountMailsConsumer {
     const notices = events.map(({ id: eventId, data }): AccountNotice => {
       return { eventId, template: 'email_added', recipientId: data.user_id, subjectId: data.email_id };
     });
-    return this.mails.queue(tx, notices);
+    return this.mails.queueMails(tx, notices);
   }
 
   @Consume(accessTokenCreated, { effect: 'queue-account-mails' })
   tokenCreated({ tx, events }: EffectBatch<typeof accessTokenCreated>): Promise<void> {
-    return this.mails.queue(
+    return this.mails.queueMails(
       tx,
-      events.flatMap((event) => noticesOf(event, 'token_created')),
+      events.flatMap((event) => toNotices(event, 'token_created')),
     );
   }
 
   @Consume(accessTokenExpiryApproached, { effect: 'queue-account-mails' })
   expiryApproached({ tx, events }: EffectBatch<typeof accessTokenExpiryApproached>): Promise<void> {
-    return this.mails.queue(
+    return this.mails.queueMails(
       tx,
-      events.flatMap((event) => noticesOf(event, 'token_expires')),
+      events.flatMap((event) => toNotices(event, 'token_expires')),
     );
   }
 
   @Consume(accessTokenRotated, { effect: 'queue-account-mails' })
   rotated({ tx, events }: EffectBatch<typeof accessTokenRotated>): Promise<void> {
-    return this.mails.queue(
+    return this.mails.queueMails(
       tx,
-      events.flatMap((event) => noticesOf(event, 'token_rotated')),
+      events.flatMap((event) => toNotices(event, 'token_rotated')),
     );
   }
 
@@ -70,11 +70,11 @@ export class AccountMailsConsumer {
         ...{ recipientId: data.author_id, subjectId: data.export_id },
       };
     });
-    return this.mails.queue(tx, notices);
+    return this.mails.queueMails(tx, notices);
   }
 }
 
-function noticesOf(
+function toNotices(
   {
     id: eventId,
     data,

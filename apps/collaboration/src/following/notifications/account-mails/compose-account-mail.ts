@@ -14,9 +14,9 @@ interface Letter {
   /** Text of the button that opens the link. */
   readonly label?: string;
 }
-type Facts = AccountMailFacts & { readonly today: string; readonly leftOut?: readonly LeftOutSnippet[] };
+type LetterFacts = AccountMailFacts & { readonly today: string; readonly leftOut?: readonly LeftOutSnippet[] };
 
-const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string) => Letter>> = {
+const LETTERS: Readonly<Record<AccountMailTemplate, (facts: LetterFacts, host: string) => Letter>> = {
   // The recipient may not know this instance, so the text contains nothing that the user who entered the address wrote.
   email_confirmation: ({ link }, host) => ({
     subject: 'Confirm your e-mail address',
@@ -74,12 +74,12 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: Facts, host: string)
 };
 
 /**
- * Composes an e-mail about a user's account for the mail server. Shape: `today` is a day (UTC).
- * Source: reference identity-and-import 4.5, 5; reference reliability 2.7; reference work-tracking 8.6.
+ * Composes an e-mail about a user's account for the mail server. `today` is a day (UTC). Source: reference
+ * identity-and-import 4.5, 5; reference reliability 2.7; reference work-tracking 8.6.
  */
 export function composeAccountMail(
   template: AccountMailTemplate,
-  facts: Facts,
+  facts: LetterFacts,
   messageId: string,
   identity: MailIdentity,
 ): SendMailOptions {
@@ -108,13 +108,13 @@ export function composeAccountMail(
   return mailMessage(message, identity);
 }
 
-function tokenNamed({ token }: Facts): string {
+function tokenNamed({ token }: LetterFacts): string {
   const of = token?.of ? ` of the ${token.of.kind} ${oneLine(token.of.path, 255)}` : '';
   return `"${oneLine(token?.name ?? '', 255)}"${of}`;
 }
 
 /** Describes the expiry relative to the day of sending, which may be days after queueing. */
-function describeExpiry({ token, today }: Facts): string {
+function describeExpiry({ token, today }: LetterFacts): string {
   const days = Math.round((Date.parse(token?.expires_on ?? today) - Date.parse(today)) / 86_400_000);
   if (days <= 0) return 'has expired';
   return days === 1 ? 'expires tomorrow' : `expires in ${days} days`;

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AccountMailTemplate } from '@rookery/contracts';
-import { activeTraceparent, prepared } from '@rookery/persistence';
+import { activeTraceparent, prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { Mailer } from '../mailer/mailer';
 import type { LeftOutSnippet } from './account-mail.entity';
 import { mailerSettings } from '../mailer/mailer.config';
 import type { MailerSettings } from '../mailer/mailer.config';
 
-/** An e-mail to queue about an account. Shape: `subjectId` is the e-mail address, token, export or import in question. */
+/** An e-mail to queue about an account. `subjectId` is the e-mail address, token, export or import in question. */
 export interface AccountNotice {
   readonly eventId: string;
   readonly template: AccountMailTemplate;
@@ -17,7 +17,7 @@ export interface AccountNotice {
   readonly leftOut?: readonly LeftOutSnippet[];
 }
 
-const queue = prepared(
+const queue = prepareStatement(
   'account_mails_queue',
   `insert into account_mails (source_event_id, recipient_id, template, subject_id, left_out, traceparent)
    select *, $6::text from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::jsonb[])
@@ -33,7 +33,7 @@ export class QueueAccountMails {
   ) {}
 
   /** Wakes the mailer of this process once the rows are committed. */
-  async queue(tx: Tx, notices: readonly AccountNotice[]): Promise<void> {
+  async queueMails(tx: Tx, notices: readonly AccountNotice[]): Promise<void> {
     if (notices.length === 0 || !this.settings.isEnabled) return;
     const queued = await tx.prepared(queue, [
       notices.map((one) => one.eventId),

@@ -1,5 +1,5 @@
-import { prepared } from '@rookery/persistence';
-import type { Prepared, RowOf, Tx } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { PreparedStatement, RowOf, Tx } from '@rookery/persistence';
 import type { NoteableKinds } from '../../../base/noteables/noteable-kinds';
 import { SHOWN_TEXTS } from '../composing/compose-combined';
 import type { CombinedMail, MailAuthor } from '../composing/compose-combined';
@@ -9,7 +9,7 @@ import type { Mail } from '../mail.entity';
 import type { ClaimedMail } from '../mailer/mail-table';
 import type { MailOutcome } from '../mailer/mail-source';
 import type { MailerSettings } from '../mailer/mailer.config';
-import { GATHERED_LIMIT, messageCountSql, threadKeyOf } from '../mailer/allowances';
+import { GATHERED_LIMIT, messageCountSql, threadKey } from '../mailer/allowances';
 import { combinedDueSql } from '../due-sql';
 
 /** A message to send: a row of the queue, or one of several notes that the row covers. */
@@ -30,7 +30,7 @@ interface CoveredRow
   readonly actor_username: string;
 }
 
-/** A combined e-mail that may be sent now. Shape: `coveredIds` are the ids of the rows that it covers. */
+/** A combined e-mail that may be sent now. `coveredIds` are the ids of the rows that it covers. */
 export interface CombinedMailJob
   extends
     CombinedMail,
@@ -44,7 +44,7 @@ export interface CombinedMailJob
  * gets the event of the newest. $1 ids taken now, $2-$5 their threads and templates of combined e-mails, $6 batch, $7 lease
  * in ms, $8 number of messages that were taken.
  */
-const gather = prepared(
+const gather = prepareStatement(
   'mails_gather',
   `with thread as (
      select * from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[])
@@ -79,7 +79,7 @@ const gather = prepared(
    from made`,
 );
 /** Drops rows that a combined e-mail does not cover any more. $1 ids of combined e-mails, $2 ids of covered rows. */
-const dropUncovered = prepared(
+const dropUncovered = prepareStatement(
   'mails_leave_out',
   `update mails m set state = 'dropped'
    where m.gathered_into = any($1::bigint[]) and m.state = 'gathered' and m.id <> all($2::bigint[])`,
@@ -91,9 +91,9 @@ const dropUncovered = prepared(
  */
 export class CombinedMails {
   /** $1 ids of combined e-mails. */
-  private readonly due: Prepared;
+  private readonly due: PreparedStatement;
 
-  /** Shape: `load` returns the full facts of messages that may be sent, in their order. */
+  /** `load` returns the full facts of messages that may be sent, in their order. */
   constructor(
     private readonly kinds: NoteableKinds,
     private readonly load: (
@@ -101,15 +101,20 @@ export class CombinedMails {
       messages: readonly QueuedMessage[],
     ) => Promise<readonly MailJob[]>,
   ) {
-    this.due = prepared('mails_gathered_due', kinds.all.map(combinedDueSql).join(' union all '));
+    this.due = prepareStatement('mails_gathered_due', kinds.all.map(combinedDueSql).join(' union all '));
   }
 
   /** Replaces e-mails of one thread by a combined one. Shape: all e-mails that were taken and may be sent. */
-  async gather(tx: Tx, batch: string, taken: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
-    const threads = new Map(taken.filter((mail) => mail.is_put_off).map((mail) => [threadKeyOf(mail)!, mail]));
+  async gatherMails(
+    tx: Tx,
+    batch: string,
+    taken: readonly ClaimedMail[],
+    settings: MailerSettings,
+  ): Promise<ClaimedMail[]> {
+    const threads = new Map(taken.filter((mail) => mail.is_put_off).map((mail) => [threadKey(mail)!, mail]));
     if (threads.size === 0) return [...taken];
     const isMember = (mail: ClaimedMail): boolean =>
-      (mail.is_put_off || mail.is_fresh) && threads.has(threadKeyOf(mail) ?? '');
+      (mail.is_put_off || mail.is_fresh) && threads.has(threadKey(mail) ?? '');
     const of = [...threads.values()];
     const members = taken.filter(isMember);
     const made = await tx.prepared<ClaimedMail>(gather, [
@@ -122,8 +127,8 @@ export class CombinedMails {
       settings.leaseMs,
       members.reduce((sum, mail) => sum + mail.tells, 0),
     ]);
-    const gone = new Set(made.map((mail) => threadKeyOf(mail)));
-    return [...taken.filter((mail) => !isMember(mail) || !gone.has(threadKeyOf(mail))), ...made];
+    const gone = new Set(made.map((mail) => threadKey(mail)));
+    return [...taken.filter((mail) => !isMember(mail) || !gone.has(threadKey(mail))), ...made];
   }
 
   /**
@@ -142,7 +147,7 @@ export class CombinedMails {
     for (const covered of byMail.values()) covered.sort((a, b) => a.id - b.id || a.place - b.place);
     const newest = [...byMail.values()].flatMap((covered) => covered.slice(-SHOWN_TEXTS));
     const jobs = await this.load(through, newest);
-    return new Map([...byMail].map(([id, covered]) => [id, jobOf(id, covered, jobs)]));
+    return new Map([...byMail].map(([id, covered]) => [id, combineJobs(id, covered, jobs)]));
   }
 
   /** Drops rows that were not covered. Must run before the outcomes of the combined e-mails are written. */
@@ -154,7 +159,7 @@ export class CombinedMails {
 }
 
 /** Shape: rows in chronological order. */
-function jobOf(id: number, rows: readonly CoveredRow[], jobs: readonly MailJob[]): CombinedMailJob {
+function combineJobs(id: number, rows: readonly CoveredRow[], jobs: readonly MailJob[]): CombinedMailJob {
   const coveredIds = new Set(rows.map((row) => row.id));
   const newest = jobs.filter((job) => coveredIds.has(job.id));
   if (newest.length === 0) throw new Error('the messages of the e-mail changed while they were loaded');
@@ -166,13 +171,13 @@ function jobOf(id: number, rows: readonly CoveredRow[], jobs: readonly MailJob[]
     coveredIds: [...coveredIds],
     newest,
     count: rows.length,
-    authors: authorsOf(rows),
+    authors: listAuthors(rows),
     reasons: rows.map((row) => row.reason),
     isWatching: rows.every((row) => row.is_watching),
   };
 }
 
-function authorsOf(rows: readonly CoveredRow[]): MailAuthor[] {
+function listAuthors(rows: readonly CoveredRow[]): MailAuthor[] {
   const byId = new Map<number, MailAuthor>();
   for (const { actor_id, actor_name, actor_username } of rows)
     byId.set(actor_id, { actor_name, actor_username, count: (byId.get(actor_id)?.count ?? 0) + 1 });

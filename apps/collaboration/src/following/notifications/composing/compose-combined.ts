@@ -73,7 +73,7 @@ function bodyOfAll({ newest, count, authors }: CombinedMail): MailBody {
   const order = newest.length < count ? `The newest ${newest.length}:` : 'In the order in which they came:';
   const messages = newest.map((job) => {
     const message = renderMessage(job);
-    return { lead: message.lead, text: manyLines(shortened(message.text)).trim() };
+    return { lead: message.lead, text: manyLines(shortenText(message.text)).trim() };
   });
   const texts = messages.map((one) => (one.text === '' ? one.lead : `${one.lead}:\n\n${one.text}`));
   const pieces = messages.map(
@@ -85,6 +85,6 @@ function bodyOfAll({ newest, count, authors }: CombinedMail): MailBody {
   };
 }
 
-function shortened(text: string): string {
+function shortenText(text: string): string {
   return text.length > TEXT_LENGTH ? `${text.slice(0, TEXT_LENGTH)} …` : text;
 }

@@ -2,9 +2,9 @@ import { escapeHtml } from '@rookery/kernel';
 import type { RowOf } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import type { ShownAs } from '../../../base/noteables/references.shape';
+import type { ReferenceFormat } from '../../../base/noteables/references.shape';
 import { unsubscribeKey, unsubscribeUrl } from '../../subscriptions/unsubscribing/unsubscribe-key';
-import { extractHost, createListId, messageIdFor, messageIdOfNote } from '../mailer/mail-identity';
+import { extractHost, createListId, deriveMessageId, messageIdOfNote } from '../mailer/mail-identity';
 import type { MailIdentity } from '../mailer/mail-identity';
 import { linkHtml, urlOfPath } from '../mailer/mail-layout';
 import { mailMessage, subjectLine } from '../mailer/mail-message';
@@ -18,7 +18,7 @@ export interface MailJob extends RowOf<
   Mail,
   'id' | 'recipientId' | 'template' | 'reason' | 'isWatching' | 'attempts' | 'createdAt' | 'noteableId' | 'noteId'
 > {
-  readonly kind: Pick<NoteableKind, 'type' | 'noun' | 'word' | 'parent' | keyof ShownAs>;
+  readonly kind: Pick<NoteableKind, 'type' | 'noun' | 'word' | 'parent' | keyof ReferenceFormat>;
   readonly event_id: string;
   readonly address: string;
   readonly actor_name: string;
@@ -71,21 +71,21 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
   unapproved: (job) => `${actorName(job)} withdrew the approval of ${noteableReference(job)}`,
   moved: (job) => `${actorName(job)} moved ${noteableReference(job)} to another project`,
   cloned: (job) => `${actorName(job)} cloned ${noteableReference(job)}`,
-  reassigned: (job) => `${actorName(job)} changed the assignees of ${noteableReference(job)}${changeOf(job)}`,
-  rereviewed: (job) => `${actorName(job)} changed the reviewers of ${noteableReference(job)}${changeOf(job)}`,
-  relabelled: (job) => `${actorName(job)} added ${labelsOf(job)} to ${noteableReference(job)}`,
-  milestoned: (job) => `${actorName(job)} ${milestoneChangeOf(job)} of ${noteableReference(job)}`,
-  pushed: (job) => `${actorName(job)} pushed ${commitsOf(job)} to ${noteableReference(job)}`,
+  reassigned: (job) => `${actorName(job)} changed the assignees of ${noteableReference(job)}${describeChange(job)}`,
+  rereviewed: (job) => `${actorName(job)} changed the reviewers of ${noteableReference(job)}${describeChange(job)}`,
+  relabelled: (job) => `${actorName(job)} added ${describeLabels(job)} to ${noteableReference(job)}`,
+  milestoned: (job) => `${actorName(job)} ${describeMilestoneChange(job)} of ${noteableReference(job)}`,
+  pushed: (job) => `${actorName(job)} pushed ${describeCommits(job)} to ${noteableReference(job)}`,
   ready: (job) => `${actorName(job)} marked ${noteableReference(job)} as ready`,
   auto_merge_set: (job) => `${actorName(job)} set ${noteableReference(job)} to be merged when all checks pass`,
-  conflicting: (job) => `${capitalized(noteableReference(job))} has conflicts and cannot be merged`,
+  conflicting: (job) => `${capitalize(noteableReference(job))} has conflicts and cannot be merged`,
   threads_resolved: (job) => `${actorName(job)} resolved all threads of ${noteableReference(job)}`,
-  due: (job) => `${capitalized(noteableReference(job))} is due on ${job.due_on}`,
+  due: (job) => `${capitalize(noteableReference(job))} is due on ${job.due_on}`,
   mentioned: (job) => `${actorName(job)} mentioned you in ${noteableReference(job)}`,
   note_created: (job) => `${actorName(job)} commented on ${noteableReference(job)}`,
 };
 
-/** Variable parts of an e-mail about a noteable. Shape: `because` ends the footer sentence. */
+/** Variable parts of an e-mail about a noteable. `because` ends the footer sentence. */
 export interface Letter {
   readonly about: MailJob;
   readonly sender: string;
@@ -117,17 +117,17 @@ export function toMailOptions(
   identity: MailIdentity,
 ): SendMailOptions {
   const host = extractHost(identity);
-  const url = linkTo(about, identity);
+  const url = noteableLink(about, identity);
   const unsubscribe = unsubscribeLink(about, identity);
   const { word } = about.kind;
   const footer = `You get this e-mail ${because}.`;
-  const thread = `<${about.kind.noun}_${identifierOf(about)}@${host}>`;
+  const thread = `<${about.kind.noun}_${shownIdentifier(about)}@${host}>`;
   const isFirst = messageId === thread;
   const message = {
     address: about.address,
     sender: oneLine(sender, 300),
     replyName: oneLine(about.parent_path, 200),
-    subject: `${isFirst ? '' : 'Re: '}${subjectOf(about, identity)}`,
+    subject: `${isFirst ? '' : 'Re: '}${composeSubject(about, identity)}`,
     text: `${body.text}\n\n-- \n${footer}\n${url}\nUnsubscribe from this ${word}, or see how to change your settings: ${unsubscribe}\n`,
     layout: {
       ...{ title: oneLine(about.title), place: oneLine(about.parent_path), content: body.html },
@@ -135,7 +135,7 @@ export function toMailOptions(
       footer: `${escapeHtml(footer)} ${linkHtml(unsubscribe, `Unsubscribe from this ${word}, or see how to change your settings`)}.`,
     },
     messageId,
-    headers: headersOf(about, identity, host),
+    headers: createHeaders(about, identity, host),
   };
   return { ...mailMessage(message, identity), ...(isFirst ? {} : { inReplyTo: thread, references: thread }) };
 }
@@ -168,12 +168,12 @@ export function renderMailBody(job: MailJob): MailBody {
 export function createMessageId(job: MailJob, identity: MailIdentity): string {
   const host = extractHost(identity);
   const template = parseTemplate(job.kind, job.template);
-  if (template === 'created') return `<${job.kind.noun}_${identifierOf(job)}@${host}>`;
+  if (template === 'created') return `<${job.kind.noun}_${shownIdentifier(job)}@${host}>`;
   if (template === 'note_created') return messageIdOfNote(job, identity);
-  return messageIdFor(job, identity);
+  return deriveMessageId(job, identity);
 }
 
-function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<string, string> {
+function createHeaders(job: MailJob, identity: MailIdentity, host: string): Record<string, string> {
   const { headerPrefix } = identity;
   const { type, parent } = job.kind;
   const place = parent === 'project' ? 'Project' : 'Group';
@@ -181,7 +181,7 @@ function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<s
     [place]: job.parent_name,
     [`${place}-Id`]: String(job.parent_id),
     [`${place}-Path`]: job.parent_path,
-    [`${type}-ID`]: String(identifierOf(job)),
+    [`${type}-ID`]: String(shownIdentifier(job)),
     ...(job.kind.shownId === 'iid' ? { [`${type}-IID`]: job.shown_id } : {}),
     ...(job.state === null ? {} : { [`${type}-State`]: job.state }),
     ...(job.confidential === null ? {} : { [`Confidential${type}`]: String(job.confidential) }),
@@ -198,12 +198,12 @@ function headersOf(job: MailJob, identity: MailIdentity, host: string): Record<s
   };
 }
 
-function subjectOf(job: MailJob, { subjectSuffix }: MailIdentity): string {
-  const parts = [oneLine(job.parent_name), `${oneLine(job.title)} (${shortReferenceOf(job)})`, oneLine(subjectSuffix)];
+function composeSubject(job: MailJob, { subjectSuffix }: MailIdentity): string {
+  const parts = [oneLine(job.parent_name), `${oneLine(job.title)} (${shortReference(job)})`, oneLine(subjectSuffix)];
   return subjectLine(...parts);
 }
 
-function linkTo({ kind, shown_id, note_id, parent_path }: MailJob, { externalUrl }: MailIdentity): string {
+function noteableLink({ kind, shown_id, note_id, parent_path }: MailJob, { externalUrl }: MailIdentity): string {
   const path = oneLine(parent_path);
   const place = urlOfPath(externalUrl, kind.parent === 'group' ? `groups/${path}` : path);
   return `${place}${kind.webPath}${shown_id}${note_id === null ? '' : `#note_${note_id}`}`;
@@ -225,37 +225,37 @@ export function actorName(job: Pick<MailJob, 'actor_name' | 'actor_username'>): 
 
 /** Returns the noteable as `issue #7`. */
 export function noteableReference(job: MailJob): string {
-  return `${job.kind.word} ${shortReferenceOf(job)}`;
+  return `${job.kind.word} ${shortReference(job)}`;
 }
 
 /** Length of an abbreviated sha. */
 const SHORT_SHA = 8;
 
-function shortReferenceOf({ kind, shown_id }: MailJob): string {
+function shortReference({ kind, shown_id }: MailJob): string {
   return kind.shownId === 'sha' ? shown_id.slice(0, SHORT_SHA) : `${kind.sigil}${shown_id}`;
 }
 
 /** Id of the noteable that users know: of a commit its sha. */
-function identifierOf({ kind, noteable_id, shown_id }: MailJob): number | string {
+function shownIdentifier({ kind, noteable_id, shown_id }: MailJob): number | string {
   return kind.shownId === 'sha' ? shown_id : noteable_id;
 }
 
-function labelsOf({ labels }: MailJob): string {
+function describeLabels({ labels }: MailJob): string {
   const names = labels.map((name) => `~"${oneLine(name, 255)}"`).join(', ');
   return labels.length === 1 ? `the label ${names}` : `the labels ${names}`;
 }
 
-function milestoneChangeOf({ milestone }: MailJob): string {
+function describeMilestoneChange({ milestone }: MailJob): string {
   return milestone === null ? 'removed the milestone' : `set the milestone %"${oneLine(milestone, 255)}"`;
 }
 
-function commitsOf({ commits }: MailJob): string {
+function describeCommits({ commits }: MailJob): string {
   return commits === 1 ? '1 commit' : `${commits ?? 0} commits`;
 }
 
-const capitalized = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
+const capitalize = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
 
-function changeOf({ added, removed }: MailJob): string {
+function describeChange({ added, removed }: MailJob): string {
   const people = (names: readonly string[]): string => names.map((name) => `@${name}`).join(', ');
   const parts = [
     ...(added.length > 0 ? [`added ${people(added)}`] : []),

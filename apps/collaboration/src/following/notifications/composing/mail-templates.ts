@@ -96,7 +96,7 @@ export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: str
   );
 }
 
-/** Boolean SQL: do users who watch the place get the message? Shape: `stored` is a stored template. */
+/** Boolean SQL: do users who watch the place get the message? `stored` is a stored template. */
 export function isWatchedSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
   return isOneOfSql(kind, stored, WATCHED);
 }

@@ -65,11 +65,11 @@ export class DueMailsJob {
       const rows = await tx.run(due(kind), { day, after, limit: BATCH });
       const notices = rows.map(({ id, author_id, event_id }): Notice => {
         // No user acts, so the author is named, and gets the e-mail like the other participants.
-        const author = { actorId: author_id, toActor: true, to: [] };
+        const author = { actorId: author_id, isForActor: true, to: [] };
         const about = { eventId: event_id, template: 'due', noteableId: id, noteId: null } as const;
-        return { ...about, ...author, toParticipants: true, details: { due_on: day } };
+        return { ...about, ...author, isForParticipants: true, details: { due_on: day } };
       });
-      await this.mails.queue(tx, kind, notices);
+      await this.mails.queueMails(tx, kind, notices);
       return rows.length === BATCH ? rows.at(-1)!.id : null;
     });
   }

@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { MailerSettings } from './mailer.config';
 
@@ -21,7 +21,7 @@ export interface QueuedMail {
  * Takes one token for each e-mail and returns the tokens that its recipient had before. $1 recipients, one for each
  * e-mail; $2 burst; $3 e-mails per second.
  */
-const takeTokens = prepared(
+const takeTokens = prepareStatement(
   'mails_allow',
   `with wanted as (select recipient_id, count(*)::integer as count from unnest($1::bigint[]) recipient_id group by 1),
    known as (
@@ -36,17 +36,17 @@ const takeTokens = prepared(
    )
    select recipient_id, tokens from given`,
 );
-const returnTokens = prepared(
+const returnTokens = prepareStatement(
   'mails_give_back',
   `update mail_allowances a set tokens = a.tokens + g.count
    from unnest($1::bigint[], $2::float8[]) as g (recipient_id, count) where a.recipient_id = g.recipient_id`,
 );
 const isInThread = `q.recipient_id = w.recipient_id and q.noteable_id = w.noteable_id and q.noteable_type = w.noteable_type
   and q.state = 'queued' and q.claim is null and q.allowed_at is not null`;
-/** A number in SQL: how many notes or changes a row of `mails` covers. Shape: `row` is its alias. */
+/** A number in SQL: how many notes or changes a row of `mails` covers. `row` is its alias. */
 export const messageCountSql = (row: string): string => `coalesce(cardinality(${row}.note_ids), 1)`;
 /** Reads the latest turn of each thread if it is in the future. $1-$3 threads. */
-const latestTurns = prepared(
+const latestTurns = prepareStatement(
   'mails_turns',
   `select w.number::integer, extract(epoch from latest.allowed_at - now())::float8 * 1000 as delay,
      (select sum(waiting.tells)::integer from (select ${messageCountSql('q')} as tells from mails q where ${isInThread} and q.allowed_at = latest.allowed_at
@@ -67,7 +67,7 @@ export function allowanceSql(recipientId: string, perSecond: string): string {
 }
 
 /** Returns the key of the thread (recipient and noteable) of an e-mail; null if it is never combined with others. */
-export function threadKeyOf({ recipient_id, noteable_type, noteable_id }: QueuedMail): string | null {
+export function threadKey({ recipient_id, noteable_type, noteable_id }: QueuedMail): string | null {
   return noteable_id === null ? null : `${recipient_id} ${noteable_type} ${noteable_id}`;
 }
 
@@ -84,7 +84,7 @@ export interface PostponedMail {
 const LAG_MS = 30_000;
 
 /** Time at which postponed e-mails of one thread may be sent. */
-interface Turn {
+interface AllowanceTurn {
   readonly delayMs: number;
   /** Number of notes and changes that may still join. */
   room: number;
@@ -126,7 +126,7 @@ export async function chargeAllowances(
   for (const { left, mails } of over) {
     let count = 0;
     for (const mail of mails) {
-      const thread = threadKeyOf(mail);
+      const thread = threadKey(mail);
       let turn = thread === null ? undefined : turns.get(thread);
       const isFirst = turn === undefined || turn.room < mail.tells;
       if (turn === undefined || turn.room < mail.tells) {
@@ -143,10 +143,8 @@ export async function chargeAllowances(
   return later;
 }
 
-async function turnsOf(tx: Tx, mails: readonly QueuedMail[]): Promise<Map<string, Turn>> {
-  const threads = [
-    ...new Map(mails.flatMap((mail) => (mail.noteable_id === null ? [] : [[threadKeyOf(mail)!, mail]]))),
-  ];
+async function turnsOf(tx: Tx, mails: readonly QueuedMail[]): Promise<Map<string, AllowanceTurn>> {
+  const threads = [...new Map(mails.flatMap((mail) => (mail.noteable_id === null ? [] : [[threadKey(mail)!, mail]])))];
   if (threads.length === 0) return new Map();
   const rows = await tx.prepared<{ number: number; delay: number; count: number }>(latestTurns, [
     threads.map(([, mail]) => mail.recipient_id),

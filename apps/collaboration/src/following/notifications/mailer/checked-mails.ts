@@ -2,15 +2,15 @@ import type { Directory } from '@rookery/directory';
 import type { Database, DeclaredStatement, Work } from '@rookery/persistence';
 import type { SendMailOptions } from 'nodemailer';
 import { DueCheck } from './due-check';
-import type { Due } from './due-check';
-import { messageIdFor } from './mail-identity';
+import type { DueRecipient } from './due-check';
+import { deriveMessageId } from './mail-identity';
 import type { MailIdentity } from './mail-identity';
 import type { DueMail, MailOutcome, MailSource, QueueLength } from './mail-source';
 import { MailTable, withSpans } from './mail-table';
 import type { MailerSettings } from './mailer.config';
 
 /** An e-mail that may be sent now. */
-interface CheckedMail extends Due {
+interface CheckedMail extends DueRecipient {
   readonly attempts: number;
   readonly created_at: Date;
   readonly event_id: string;
@@ -45,31 +45,31 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
   ) {}
 
   /** Takes a batch. Errors: Unavailable while the copy of the directory is too old to decide. */
-  async take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
+  async takeMails(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }> {
     const { work, settings, directory } = this.services;
     const { table, due } = this.queue;
-    const swept = await table.sweep(work, settings);
+    const swept = await table.postponeBlocked(work, settings);
     const {
       count,
       jobs,
       checkedAt,
       claimed: taken,
     } = await table.takeBatch(work, async (tx, batch) => {
-      const claimed = await table.claim(tx, batch, settings);
+      const claimed = await table.claimMails(tx, batch, settings);
       if (claimed.length === 0) return { count: 0, jobs: [], checkedAt: 0, claimed };
       await directory.assertCurrent(tx);
       const allowed = await table.postponeExcess(tx, claimed, settings);
       const at = performance.now();
       const found = await tx.run(due, { ids: allowed.map(({ id }) => id) });
       const present = new Set(found.map(({ id }) => id));
-      await table.drop(
+      await table.dropMails(
         tx,
         allowed.flatMap(({ id }) => (present.has(id) ? [] : [id])),
       );
       return { count: claimed.length, jobs: found, checkedAt: at, claimed };
     });
     const check = new DueCheck(jobs, checkedAt, (ids) => this.stillDue(ids));
-    const mails = jobs.map((job) => this.mailOf(job, check));
+    const mails = jobs.map((job) => this.composeMail(job, check));
     return { count: count + swept, mails: withSpans(mails, taken) };
   }
 
@@ -77,8 +77,8 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
     return this.queue.table.isDue(this.services.database);
   }
 
-  settle(outcomes: readonly MailOutcome[]): Promise<void> {
-    return this.queue.table.settle(this.services.database, outcomes);
+  settleMails(outcomes: readonly MailOutcome[]): Promise<void> {
+    return this.queue.table.settleMails(this.services.database, outcomes);
   }
 
   measureQueue(): Promise<QueueLength> {
@@ -90,9 +90,9 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
     return this.services.database.run(this.queue.due, { ids });
   }
 
-  private mailOf(job: Job, check: DueCheck): DueMail {
+  private composeMail(job: Job, check: DueCheck): DueMail {
     const { id, attempts, created_at, address } = job;
-    const messageId = messageIdFor(job, this.services.identity);
+    const messageId = deriveMessageId(job, this.services.identity);
     const compose = () => this.queue.compose(job, messageId);
     return { id, attempts, created_at, address, messageId, compose, isStillDue: () => check.isDue(job) };
   }

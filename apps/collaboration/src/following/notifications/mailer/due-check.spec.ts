@@ -1,13 +1,13 @@
 import { CHECK_COUNT, DueCheck } from './due-check';
-import type { Due } from './due-check';
+import type { DueRecipient } from './due-check';
 
-const batch: Due[] = Array.from({ length: 100 }, (_, index) => ({
+const batch: DueRecipient[] = Array.from({ length: 100 }, (_, index) => ({
   id: index + 1,
   address: `p${index + 1}@example.com`,
 }));
 const longAgo = -1_000_000;
 let asked: (readonly number[])[];
-let due: readonly Due[];
+let due: readonly DueRecipient[];
 let check: DueCheck;
 
 beforeEach(() => {

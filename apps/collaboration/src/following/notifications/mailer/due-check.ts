@@ -4,7 +4,7 @@ export const CHECK_VALID_MS = 50;
 export const CHECK_COUNT = 16;
 
 /** An e-mail that may be sent, and its recipient's address. */
-export interface Due {
+export interface DueRecipient {
   readonly id: number;
   readonly address: string;
 }
@@ -29,16 +29,16 @@ export class DueCheck {
 
   /** Shape: `due` as read by a statement sent at `checkedAt`, of `performance.now()`; `check` reads some of them again. */
   constructor(
-    due: readonly Due[],
+    due: readonly DueRecipient[],
     checkedAt: number,
-    private readonly check: (ids: readonly number[]) => Promise<readonly Due[]>,
+    private readonly check: (ids: readonly number[]) => Promise<readonly DueRecipient[]>,
   ) {
     this.results = new Map(due.map(({ id, address }) => [id, { address, checkedAt }]));
     this.waiting = new Set(this.results.keys());
   }
 
   /** Errors: those of `check`; a plain Error if the address has changed, so that the e-mail is composed again. */
-  async isDue({ id, address }: Due): Promise<boolean> {
+  async isDue({ id, address }: DueRecipient): Promise<boolean> {
     const askedAt = performance.now();
     let result = this.results.get(id);
     while (result === undefined || result.checkedAt < askedAt - CHECK_VALID_MS) {

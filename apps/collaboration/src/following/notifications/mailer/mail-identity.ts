@@ -42,19 +42,19 @@ export function extractHost({ externalUrl }: Pick<MailIdentity, 'externalUrl'>):
   return new URL(externalUrl).hostname;
 }
 
-/** Returns the value of `List-Id` for a project or group. Shape: `path` is its full path. */
+/** Returns the value of `List-Id` for a project or group. `path` is its full path. */
 export function createListId(path: string, host: string): string {
   const list = [...path.split('/')].reverse().map((part) => part.replace(/[^A-Za-z0-9_-]/g, '-'));
   return `${oneLine(path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`;
 }
 
 /** Returns a Message-ID that is stable for a row of a queue and cannot be guessed. Shape: with angle brackets. */
-export function messageIdFor(
+export function deriveMessageId(
   mail: { readonly event_id: string; readonly recipient_id: number; readonly template: string },
   identity: MailIdentity,
 ): string {
   const triple = `${mail.event_id}:${mail.recipient_id}:${mail.template}`;
-  return `<${digest(triple, identity).slice(0, 40)}@${extractHost(identity)}>`;
+  return `<${computeDigest(triple, identity).slice(0, 40)}@${extractHost(identity)}>`;
 }
 
 /**
@@ -66,9 +66,9 @@ export function messageIdOfNote(
   { note_id, event_id }: { readonly note_id: number | null; readonly event_id: string },
   identity: MailIdentity,
 ): string {
-  return `<note_${note_id}.${digest(event_id, identity).slice(0, 20)}@${extractHost(identity)}>`;
+  return `<note_${note_id}.${computeDigest(event_id, identity).slice(0, 20)}@${extractHost(identity)}>`;
 }
 
-function digest(text: string, { secret }: MailIdentity): string {
+function computeDigest(text: string, { secret }: MailIdentity): string {
   return createHmac('sha256', secret).update(text).digest('hex');
 }

@@ -1,6 +1,6 @@
 import { escapeHtml } from '@rookery/kernel';
 
-/** Contents of the HTML part of an e-mail. Shape: `title` and `place` are plain texts, `content` and `footer` HTML. */
+/** Contents of the HTML part of an e-mail. `title` and `place` are plain texts, `content` and `footer` HTML. */
 export interface MailLayout {
   readonly title: string;
   /** Path of the project or group, or the host of the instance. */

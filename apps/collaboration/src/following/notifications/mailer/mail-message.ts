@@ -3,7 +3,7 @@ import type { MailIdentity } from './mail-identity';
 import { htmlMail } from './mail-layout';
 import type { MailLayout } from './mail-layout';
 
-/** Parts of an e-mail that its composer decides. Shape: all texts are cleaned and of one line, but for `text`. */
+/** Parts of an e-mail that its composer decides. All texts are cleaned and of one line, but for `text`. */
 interface MailParts {
   /** A confirmed address of the recipient. */
   readonly address: string;

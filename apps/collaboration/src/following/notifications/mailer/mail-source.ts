@@ -41,14 +41,14 @@ export interface MailSource {
   /** Whether the queue may hold due e-mails; one query, for a poll without a nudge. */
   isDue(): Promise<boolean>;
   /** Takes a batch. Shape: `count` rows were taken; `mails` may be sent. Errors: thrown if this cannot be decided now. */
-  take(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
+  takeMails(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
   /** Writes outcomes into the queue. */
-  settle(outcomes: readonly MailOutcome[]): Promise<void>;
+  settleMails(outcomes: readonly MailOutcome[]): Promise<void>;
   /** Measures the queue for metrics; counts up to 10,000. */
   measureQueue(): Promise<QueueLength>;
 }
 
-/** Length of a queue. Shape: `oldestSeconds` is the age of the e-mail that waits longest. */
+/** Length of a queue. `oldestSeconds` is the age of the e-mail that waits longest. */
 export interface QueueLength {
   readonly queue: string;
   readonly count: number;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { CommitInDoubt } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
-import type { Database, Prepared, Tx, Work } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
+import type { Database, PreparedStatement, Tx, Work } from '@rookery/persistence';
 import type { DueMail, MailOutcome, QueueLength } from './mail-source';
 import type { MailerSettings } from './mailer.config';
-import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadKeyOf } from './allowances';
+import { allowanceSql, chargeAllowances, messageCountSql, refilledSql, threadKey } from './allowances';
 import type { QueuedMail } from './allowances';
 
 /** Longer than PostgreSQL works at a commit whose client is gone. Units: ms. */
@@ -38,12 +38,12 @@ type ClaimSettings = Pick<MailerSettings, 'leaseMs' | 'batchCount' | 'perMinute'
  * for all queues) and outcomes. Source: reference reliability 2.7; ADR 0082.
  */
 export class MailTable {
-  private readonly isDueStatement: Prepared;
-  private readonly claimStatement: Prepared;
-  private readonly sweepStatement: Prepared;
-  private readonly postponeStatement: Prepared;
-  private readonly settleStatement: Prepared;
-  private readonly releaseStatement: Prepared;
+  private readonly isDueStatement: PreparedStatement;
+  private readonly claimStatement: PreparedStatement;
+  private readonly sweepStatement: PreparedStatement;
+  private readonly postponeStatement: PreparedStatement;
+  private readonly settleStatement: PreparedStatement;
+  private readonly releaseStatement: PreparedStatement;
   /** Batches whose commit is in doubt because its answer was lost, with the time until which each is released. */
   private readonly batchesInDoubt = new Map<string, number>();
   private sweptAt = -SWEEP_MS;
@@ -61,13 +61,13 @@ export class MailTable {
             isCombined: `picked.template like '%\\_gathered'`,
           }
         : { columns: 'null::text as noteable_type, null::bigint as noteable_id, 1 as tells', isCombined: 'false' };
-    this.isDueStatement = prepared(
+    this.isDueStatement = prepareStatement(
       `${table}_look`,
       `select coalesce((select min(q.next_attempt_at) from ${table} q where q.state = 'queued') <= now(), false) as is_due`,
     );
     // $1 lease in ms, $2 limit, $3 batch id, $4 e-mails per second. A taken e-mail is not due again before its lease ends.
     // For recipients without allowance, only e-mails whose turn has come are taken.
-    this.claimStatement = prepared(
+    this.claimStatement = prepareStatement(
       `${table}_claim`,
       `with picked as materialized (
          select q.id, q.template, q.allowed_at, q.claim from ${table} q
@@ -82,7 +82,7 @@ export class MailTable {
     // $1 e-mails per second. Rows are found by recipient: in the order of the queue, each sweep would read all waiting
     // rows. They are locked by primary key: the index of waiting rows would read all of them. Recipients with allowance
     // left are skipped: a claim takes their oldest e-mail first.
-    this.sweepStatement = prepared(
+    this.sweepStatement = prepareStatement(
       `${table}_sweep`,
       `select m.id, m.recipient_id, ${thread.columns} from ${table} m
        where m.state || '' = 'queued' and m.allowed_at is null and m.id = any(array(
@@ -92,7 +92,7 @@ export class MailTable {
          where ${refilledSql('$1')} < 1 limit ${SWEEP_COUNT}))
        for update of m skip locked`,
     );
-    this.postponeStatement = prepared(
+    this.postponeStatement = prepareStatement(
       `${table}_postpone`,
       `${update} attempts = m.attempts - (m.claim is not null)::integer, claim = null,
          allowed_at = now() + p.delay * interval '1 millisecond',
@@ -100,13 +100,13 @@ export class MailTable {
        from unnest($1::bigint[], $2::float8[], $3::integer[]) as p (id, delay, lag) where m.id = p.id`,
     );
     // $1 batches. The claim is kept: a row without one counts as postponed and would become part of a combined e-mail.
-    this.releaseStatement = prepared(
+    this.releaseStatement = prepareStatement(
       `${table}_release`,
       `${update} attempts = m.attempts - 1, next_attempt_at = now()
        where m.state = 'queued' and m.next_attempt_at > now() and m.claim = any($1::uuid[])`,
     );
     // The state is compared as an expression: its index would read all waiting rows for the few that are settled.
-    this.settleStatement = prepared(
+    this.settleStatement = prepareStatement(
       `${table}_settle`,
       `${update} state = o.state, attempts = m.attempts - o.untried, smtp_reply = left(o.reply, 1000),
          message_id = coalesce(o.message_id, m.message_id), sent_at = case when o.state = 'sent' then now() end,
@@ -125,7 +125,7 @@ export class MailTable {
     const batch = randomUUID();
     try {
       return await work.run(async (tx) => {
-        await this.release(tx);
+        await this.releaseDoubtful(tx);
         return take(tx, batch);
       });
     } catch (error) {
@@ -144,25 +144,25 @@ export class MailTable {
    * Postpones e-mails of recipients without allowance, so that claims skip them from then on. Returns their number if
    * there may be more, else 0.
    */
-  async sweep(work: Work, settings: MailerSettings): Promise<number> {
+  async postponeBlocked(work: Work, settings: MailerSettings): Promise<number> {
     const now = performance.now();
     if (now - this.sweptAt < SWEEP_MS) return 0;
     const count = await work.run(async (tx) => {
       const held = await tx.prepared<QueuedMail>(this.sweepStatement, [settings.perMinute / 60]);
-      await this.postpone(tx, held, settings, false);
+      await this.postponeMails(tx, held, settings, false);
       return held.length;
     });
     if (count < SWEEP_COUNT) this.sweptAt = now;
     return count < SWEEP_COUNT ? 0 : count;
   }
 
-  claim(through: Pick<Tx, 'run'>, batch: string, settings: ClaimSettings): Promise<ClaimedMail[]> {
+  claimMails(through: Pick<Tx, 'run'>, batch: string, settings: ClaimSettings): Promise<ClaimedMail[]> {
     const { leaseMs, batchCount, perMinute } = settings;
     return through.run<ClaimedMail>({ ...this.claimStatement, values: [leaseMs, batchCount, batch, perMinute / 60] });
   }
 
   /** Releases batches in doubt, repeatedly for `DOUBT_MS`: their commit may still be in progress. */
-  private async release(tx: Tx): Promise<void> {
+  private async releaseDoubtful(tx: Tx): Promise<void> {
     if (this.batchesInDoubt.size === 0) return;
     const batches = [...this.batchesInDoubt.keys()];
     await tx.prepared(this.releaseStatement, [batches]);
@@ -177,16 +177,16 @@ export class MailTable {
    * its thread.
    */
   async postponeExcess(tx: Tx, claimed: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
-    const going = new Set(claimed.filter((mail) => mail.is_put_off).flatMap((mail) => threadKeyOf(mail) ?? []));
-    const fresh = claimed.filter((mail) => mail.is_fresh && !going.has(threadKeyOf(mail) ?? ''));
-    const later = new Set(await this.postpone(tx, fresh, settings, true));
+    const going = new Set(claimed.filter((mail) => mail.is_put_off).flatMap((mail) => threadKey(mail) ?? []));
+    const fresh = claimed.filter((mail) => mail.is_fresh && !going.has(threadKey(mail) ?? ''));
+    const later = new Set(await this.postponeMails(tx, fresh, settings, true));
     // A recipient whose allowance is used up may have more waiting e-mails.
     if (later.size > 0) this.sweptAt = -SWEEP_MS;
     return claimed.filter((mail) => !later.has(mail.id));
   }
 
   /** Charges allowances and postpones the excess. Returns the ids of the postponed e-mails. */
-  private async postpone(tx: Tx, mails: readonly QueuedMail[], settings: MailerSettings, canSend: boolean) {
+  private async postponeMails(tx: Tx, mails: readonly QueuedMail[], settings: MailerSettings, canSend: boolean) {
     if (mails.length === 0) return [];
     const inOrder = [...mails].sort((a, b) => a.id - b.id);
     const later = await chargeAllowances(tx, inOrder, settings, canSend);
@@ -196,7 +196,7 @@ export class MailTable {
     return ids;
   }
 
-  async settle(through: Pick<Tx, 'prepared'>, outcomes: readonly MailOutcome[]): Promise<void> {
+  async settleMails(through: Pick<Tx, 'prepared'>, outcomes: readonly MailOutcome[]): Promise<void> {
     if (outcomes.length === 0) return;
     await through.prepared(this.settleStatement, [
       outcomes.map((one) => one.id),
@@ -218,8 +218,8 @@ export class MailTable {
   }
 
   /** Marks e-mails as dropped: they will not be sent. */
-  drop(through: Pick<Tx, 'prepared'>, ids: readonly number[]): Promise<void> {
-    return this.settle(
+  dropMails(through: Pick<Tx, 'prepared'>, ids: readonly number[]): Promise<void> {
+    return this.settleMails(
       through,
       ids.map((id) => ({ id, state: 'dropped', reply: null, messageId: null, delayMs: 0 })),
     );

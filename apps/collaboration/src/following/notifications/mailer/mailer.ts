@@ -59,17 +59,17 @@ export class Mailer {
       DELAYS,
     );
     metrics.gauge('rookery_mails_waiting', 'Queued e-mails; counted up to 10,000.', ['queue'], (gauge) =>
-      this.measure((one) => gauge.set({ queue: one.queue }, one.count)),
+      this.measureQueue((one) => gauge.set({ queue: one.queue }, one.count)),
     );
     metrics.gauge('rookery_mail_oldest_seconds', 'Age of the oldest queued e-mail.', ['queue'], (gauge) =>
-      this.measure((one) => gauge.set({ queue: one.queue }, one.oldestSeconds)),
+      this.measureQueue((one) => gauge.set({ queue: one.queue }, one.oldestSeconds)),
     );
   }
 
   start(): void {
     if (!this.settings.isEnabled) return;
     this.client = new SmtpClient(this.settings);
-    this.running ??= this.run(this.client);
+    this.running ??= this.runLoop(this.client);
   }
 
   /** Wakes the mailer because a queue has new e-mails. */
@@ -89,11 +89,11 @@ export class Mailer {
     this.client?.close(false);
   }
 
-  private async measure(show: (waiting: QueueLength) => void): Promise<void> {
+  private async measureQueue(show: (waiting: QueueLength) => void): Promise<void> {
     for (const source of this.sources) show(await source.measureQueue());
   }
 
-  private async run(client: SmtpClient): Promise<void> {
+  private async runLoop(client: SmtpClient): Promise<void> {
     let hasMore = true;
     while (!this.isStopping) {
       const isKnownDue = this.wasNudged || hasMore;
@@ -114,8 +114,8 @@ export class Mailer {
     try {
       if (!isKnownDue && !(await source.isDue())) return 0;
       this.pace.recordWork();
-      const { count, mails } = await source.take();
-      await this.send(client, source, mails);
+      const { count, mails } = await source.takeMails();
+      await this.sendMails(client, source, mails);
       return count;
     } catch (error) {
       this.logger.warn({ err: error }, 'e-mails wait');
@@ -123,12 +123,12 @@ export class Mailer {
     }
   }
 
-  private async send(client: SmtpClient, source: MailSource, mails: readonly DueMail[]): Promise<void> {
+  private async sendMails(client: SmtpClient, source: MailSource, mails: readonly DueMail[]): Promise<void> {
     const until = Date.now() + this.settings.leaseMs / 2;
     const outcomes = new OutcomeWriter(source, this.logger, () => this.isStopping);
     const record = (mail: DueMail, outcome: MailOutcome): void =>
-      outcomes.record(mail.coveredIds ? { ...outcome, coveredIds: mail.coveredIds() } : outcome);
-    const refused = await this.suspects.among(mails.map(({ address }) => address));
+      outcomes.recordOutcome(mail.coveredIds ? { ...outcome, coveredIds: mail.coveredIds() } : outcome);
+    const refused = await this.suspects.findRefused(mails.map(({ address }) => address));
     const waiting = [...mails];
     const worker = async (): Promise<void> => {
       for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
@@ -137,16 +137,16 @@ export class Mailer {
           continue;
         }
         const isHeld = refused.isSuspect(mail.address) && !mail.asksToConfirm;
-        const held = (await this.outcomeUnlessDue(mail)) ?? (isHeld ? this.dropped(mail, SUSPECT) : null);
+        const held = (await this.outcomeUnlessDue(mail)) ?? (isHeld ? this.droppedOutcome(mail, SUSPECT) : null);
         if (held) {
           record(mail, held);
           continue;
         }
-        const answer = await this.attempt(client, mail);
+        const answer = await this.sendMail(client, mail);
         if (answer.outcome === 'away') this.isAway = true;
         else this.awayInRow = 0;
         await this.noteAnswer(mail, answer, refused.isKnown(mail.address));
-        record(mail, this.outcomeOf(mail, answer));
+        record(mail, this.toOutcome(mail, answer));
       }
     };
     await Promise.all(Array.from({ length: Math.min(this.settings.connections, mails.length) }, worker));
@@ -164,10 +164,10 @@ export class Mailer {
       this.logger.warn({ err: error, mailId: mail.id }, 'an e-mail waits: whether it is still due cannot be decided');
       return untriedOutcome(mail, null, this.settings);
     }
-    return this.dropped(mail, null);
+    return this.droppedOutcome(mail, null);
   }
 
-  private dropped({ id }: DueMail, reply: string | null): MailOutcome {
+  private droppedOutcome({ id }: DueMail, reply: string | null): MailOutcome {
     this.sent.inc({ outcome: 'dropped' });
     return { id, state: 'dropped', reply, messageId: null, delayMs: 0 };
   }
@@ -175,7 +175,7 @@ export class Mailer {
   /** Counts refusals of an address, and forgets them once it accepts an e-mail. A failure costs one count. */
   private async noteAnswer(mail: DueMail, { outcome, isAddressRefusal }: SmtpAnswer, isKnown: boolean): Promise<void> {
     try {
-      if (outcome === 'accepted' && isKnown) await this.suspects.clear(mail.address);
+      if (outcome === 'accepted' && isKnown) await this.suspects.clearAddress(mail.address);
       // A user may enter another person's address. Refused requests to confirm it must not make it suspect for its owner.
       if (isAddressRefusal && !mail.asksToConfirm && (await this.suspects.countRefusal(mail.address)))
         this.logger.warn({ mailId: mail.id }, 'the address of an e-mail is suspect and gets no more e-mails');
@@ -185,16 +185,16 @@ export class Mailer {
   }
 
   /** Sends an e-mail. One that cannot be composed fails alone. */
-  private async attempt(client: SmtpClient, mail: DueMail): Promise<SmtpAnswer> {
+  private async sendMail(client: SmtpClient, mail: DueMail): Promise<SmtpAnswer> {
     if (!isAddress(mail.address)) return { outcome: 'refused', reply: 'not an address' };
     try {
-      return await inMailSpan(mail.traceparent ?? null, () => client.send(mail.compose()));
+      return await inMailSpan(mail.traceparent ?? null, () => client.sendMail(mail.compose()));
     } catch (error) {
       return { outcome: 'refused', reply: `not made: ${String(error)}` };
     }
   }
 
-  private outcomeOf(mail: DueMail, { outcome, reply }: SmtpAnswer): MailOutcome {
+  private toOutcome(mail: DueMail, { outcome, reply }: SmtpAnswer): MailOutcome {
     this.sent.inc({ outcome });
     const { id, messageId } = mail;
     if (outcome === 'accepted') {

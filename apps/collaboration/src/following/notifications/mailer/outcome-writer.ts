@@ -18,16 +18,17 @@ export class OutcomeWriter {
   private writeNow: (() => void) | null = null;
   private isComplete = false;
 
-  /** Shape: `mayGiveUp` returns whether the process is about to end. */
+  /** `mayGiveUp` returns whether the process is about to end. */
   constructor(
     private readonly source: MailSource,
     private readonly logger: Logger,
     private readonly mayGiveUp: () => boolean,
   ) {}
 
-  record(outcome: MailOutcome): void {
+  recordOutcome(outcome: MailOutcome): void {
     this.outcomes.push(outcome);
-    if (this.outcomes.length === 1) this.writing = this.writing.then(() => this.gather()).then(() => this.write());
+    if (this.outcomes.length === 1)
+      this.writing = this.writing.then(() => this.gatherOutcomes()).then(() => this.writeOutcomes());
   }
 
   /** Resolves when all outcomes are written; none may be recorded afterwards. */
@@ -37,7 +38,7 @@ export class OutcomeWriter {
     await this.writing;
   }
 
-  private async gather(): Promise<void> {
+  private async gatherOutcomes(): Promise<void> {
     if (this.isComplete) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, GATHER_MS);
@@ -49,11 +50,11 @@ export class OutcomeWriter {
     this.writeNow = null;
   }
 
-  private async write(): Promise<void> {
+  private async writeOutcomes(): Promise<void> {
     const batch = this.outcomes.splice(0);
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.source.settle(batch);
+        return await this.source.settleMails(batch);
       } catch (error) {
         this.logger.error({ err: error, count: batch.length }, 'outcomes of e-mails could not be written');
         if (this.mayGiveUp() || attempt >= MOST_TRIES) return;

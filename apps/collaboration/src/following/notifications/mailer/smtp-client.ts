@@ -41,12 +41,12 @@ export class SmtpClient {
   }
 
   /** Never rejects. */
-  async send(mail: SendMailOptions): Promise<SmtpAnswer> {
+  async sendMail(mail: SendMailOptions): Promise<SmtpAnswer> {
     try {
       const info = (await this.transport.sendMail(mail)) as { response: string };
       return { outcome: 'accepted', reply: info.response };
     } catch (error) {
-      const answer = answerOf(error as SmtpError);
+      const answer = toSmtpAnswer(error as SmtpError);
       if (answer.outcome !== 'away' || isConnectFailure(error as SmtpError)) return answer;
       // A broken session does not show that the server is away, or that other messages would fail.
       return (await this.isReached()) ? { ...answer, outcome: 'later' } : answer;
@@ -104,7 +104,7 @@ const ABOUT_THE_MESSAGE = new Set(['RCPT TO', 'DATA']);
  */
 const ADDRESS_REFUSAL = /^(?:5\d\d[ -]5\.1\.(?:1|2|3|6|10)\b|55[013][ -](?!\d\.\d))/;
 
-function answerOf(error: SmtpError): SmtpAnswer {
+function toSmtpAnswer(error: SmtpError): SmtpAnswer {
   const reply = (error.response ?? error.message).slice(0, 1000);
   const { responseCode, command = '' } = error;
   if (error.code === 'EMESSAGE' && responseCode === undefined) return { outcome: 'refused', reply };

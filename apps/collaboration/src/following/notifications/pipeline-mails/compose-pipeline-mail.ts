@@ -63,12 +63,12 @@ export function composePipelineMail(job: PipelineMailJob, messageId: string, ide
       footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
     },
     messageId,
-    headers: headersOf(job, identity),
+    headers: createHeaders(job, identity),
   };
   return mailMessage(message, identity);
 }
 
-function headersOf(job: PipelineMailJob, identity: MailIdentity): Record<string, string> {
+function createHeaders(job: PipelineMailJob, identity: MailIdentity): Record<string, string> {
   const own = {
     Project: job.project_name,
     'Project-Id': String(job.project_id),

@@ -51,7 +51,7 @@ export class PipelineMailsConsumer {
     await this.directory.assertCurrentFor(tx, events);
     let count = 0;
     for (const { id: event, data } of events) {
-      const template = templateOf(data);
+      const template = chooseTemplate(data);
       if (template === null || data.user_id === null) continue;
       const queued = await tx.run(queue, {
         ...{ event, recipient: data.user_id, template, project: data.project_id },
@@ -64,8 +64,8 @@ export class PipelineMailsConsumer {
   }
 }
 
-/** The first success after a failure is a fix. Shape: null for canceled and skipped pipelines. */
-function templateOf(data: PayloadOf<typeof pipelineFinished>): PipelineMailTemplate | null {
+/** The first success after a failure is a fix. Returns null for canceled and skipped pipelines. */
+function chooseTemplate(data: PayloadOf<typeof pipelineFinished>): PipelineMailTemplate | null {
   if (data.status === 'failed') return 'failed_pipeline';
   if (data.status !== 'success') return null;
   return data.previous_status === 'failed' ? 'fixed_pipeline' : 'success_pipeline';

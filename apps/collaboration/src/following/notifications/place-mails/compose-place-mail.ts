@@ -48,8 +48,8 @@ const SETTINGS = 'because of your notification settings';
 
 const LETTERS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => Letter>> = {
   new_release: (job) => ({
-    subject: `Release ${releaseOf(job)}`,
-    lead: `${actorOf(job)} published the release ${releaseOf(job)}.`,
+    subject: `Release ${releaseText(job)}`,
+    lead: `${actorText(job)} published the release ${releaseText(job)}.`,
     text: job.release_description ?? '',
     path: job.tag === null ? '/-/releases' : `/-/releases/${encodeURIComponent(job.tag)}`,
     label: 'View the release',
@@ -57,37 +57,37 @@ const LETTERS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => Letter>
   }),
   moved_project: (job) => ({
     subject: 'Project was moved',
-    lead: `${actorOf(job)} moved the project. Its path is now ${oneLine(job.place_path)}. Repositories that were cloned before should use the new address.`,
+    lead: `${actorText(job)} moved the project. Its path is now ${oneLine(job.place_path)}. Repositories that were cloned before should use the new address.`,
     path: '',
     label: 'View the project',
     because: 'because you are a member of the project',
   }),
   member_added: (job) => ({
-    subject: `You are a member of the ${wordOf(job)}`,
-    lead: `${actorOf(job)} added you to the ${wordOf(job)} ${oneLine(job.place_name)} as ${roleOf(job)}.`,
+    subject: `You are a member of the ${parentNoun(job)}`,
+    lead: `${actorText(job)} added you to the ${parentNoun(job)} ${oneLine(job.place_name)} as ${roleText(job)}.`,
     path: '',
-    label: `View the ${wordOf(job)}`,
-    because: `because you are a member of the ${wordOf(job)}`,
+    label: `View the ${parentNoun(job)}`,
+    because: `because you are a member of the ${parentNoun(job)}`,
   }),
   member_changed: (job) => ({
-    subject: `Your access to the ${wordOf(job)} was changed`,
-    lead: `${actorOf(job)} changed your access to the ${wordOf(job)} ${oneLine(job.place_name)}. You are now ${roleOf(job)}.`,
+    subject: `Your access to the ${parentNoun(job)} was changed`,
+    lead: `${actorText(job)} changed your access to the ${parentNoun(job)} ${oneLine(job.place_name)}. You are now ${roleText(job)}.`,
     path: '',
-    label: `View the ${wordOf(job)}`,
-    because: `because you are a member of the ${wordOf(job)}`,
+    label: `View the ${parentNoun(job)}`,
+    because: `because you are a member of the ${parentNoun(job)}`,
   }),
   access_requested: (job) => ({
-    subject: `Request to join the ${wordOf(job)}`,
-    lead: `${personOf(job.requester_name, job.requester_username)} requested access to the ${wordOf(job)} ${oneLine(job.place_name)}.`,
+    subject: `Request to join the ${parentNoun(job)}`,
+    lead: `${personText(job.requester_name, job.requester_username)} requested access to the ${parentNoun(job)} ${oneLine(job.place_name)}.`,
     path: `/-/${job.project_id === null ? 'group' : 'project'}_members?tab=access_requests`,
     label: 'View the request',
-    because: `because you may accept members of the ${wordOf(job)}`,
+    because: `because you may accept members of the ${parentNoun(job)}`,
   }),
   access_denied: (job) => ({
-    subject: `Your request to join the ${wordOf(job)} was denied`,
-    lead: `Your request to join the ${wordOf(job)} ${oneLine(job.place_name)} was denied.`,
+    subject: `Your request to join the ${parentNoun(job)} was denied`,
+    lead: `Your request to join the ${parentNoun(job)} ${oneLine(job.place_name)} was denied.`,
     path: '',
-    label: `View the ${wordOf(job)}`,
+    label: `View the ${parentNoun(job)}`,
     because: 'because you requested access',
   }),
 };
@@ -103,7 +103,7 @@ export function composePlaceMail(job: PlaceMailJob, messageId: string, identity:
   const title = subjectLine(oneLine(job.place_name), oneLine(subject, 300), oneLine(identity.subjectSuffix));
   const message = {
     address: job.address,
-    sender: job.actor_name === null ? '' : actorOf(job),
+    sender: job.actor_name === null ? '' : actorText(job),
     replyName: place.slice(0, 200),
     subject: title,
     text: `${lead}\n${url}\n\n${text === '' ? '' : `${text}\n\n`}-- \n${footer}\nNotification settings: ${settings}\n`,
@@ -113,12 +113,12 @@ export function composePlaceMail(job: PlaceMailJob, messageId: string, identity:
       footer: `${escapeHtml(footer)} ${linkHtml(settings, 'Change your notification settings')}.`,
     },
     messageId,
-    headers: headersOf(job, identity),
+    headers: createHeaders(job, identity),
   };
   return mailMessage(message, identity);
 }
 
-function headersOf(job: PlaceMailJob, identity: MailIdentity): Record<string, string> {
+function createHeaders(job: PlaceMailJob, identity: MailIdentity): Record<string, string> {
   const kind = job.project_id === null ? 'Group' : 'Project';
   const own = {
     [kind]: job.place_name,
@@ -135,22 +135,22 @@ function headersOf(job: PlaceMailJob, identity: MailIdentity): Record<string, st
   };
 }
 
-const wordOf = ({ project_id }: PlaceMailJob): string => (project_id === null ? 'group' : 'project');
+const parentNoun = ({ project_id }: PlaceMailJob): string => (project_id === null ? 'group' : 'project');
 
-function personOf(name: string | null, username: string | null): string {
+function personText(name: string | null, username: string | null): string {
   return name === null || username === null ? 'A user' : `${oneLine(name, 200)} (@${username})`;
 }
 
-const actorOf = (job: PlaceMailJob): string => personOf(job.actor_name, job.actor_username);
+const actorText = (job: PlaceMailJob): string => personText(job.actor_name, job.actor_username);
 
-function releaseOf({ tag, release_name: name }: PlaceMailJob): string {
+function releaseText({ tag, release_name: name }: PlaceMailJob): string {
   if (tag === null) return oneLine(name ?? '', 255);
   const shown = oneLine(tag, 255);
   return name === null || name === tag ? shown : `${oneLine(name, 255)} (${shown})`;
 }
 
 /** Names a role, with the last day of the membership. */
-function roleOf({ access_level: level, expires_on: end }: PlaceMailJob): string {
+function roleText({ access_level: level, expires_on: end }: PlaceMailJob): string {
   const name = Object.entries(ACCESS_LEVELS).find(([, value]) => value === level)?.[0] ?? 'member';
   return end === null ? name : `${name} until ${end}`;
 }

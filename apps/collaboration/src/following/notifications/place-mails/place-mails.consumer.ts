@@ -49,10 +49,10 @@ export class PlaceMailsConsumer {
   async requested({ tx, events }: EffectBatch<typeof accessRequestChanged>): Promise<void> {
     const denied = events.filter(({ data }) => data.state === 'denied');
     await this.forMembers(tx, denied, 'access_denied');
-    const requested = this.recent(events).filter(({ data }) => data.state === 'requested');
+    const requested = this.onlyRecent(events).filter(({ data }) => data.state === 'requested');
     if (requested.length > 0) await this.directory.assertCurrentFor(tx, requested);
     for (const event of requested) {
-      const notice = noticeOf(event, 'access_requested');
+      const notice = toNotice(event, 'access_requested');
       await this.mails.forApprovers(tx, { ...notice, subjectId: event.data.user_id }, event.data.user_id);
     }
   }
@@ -74,10 +74,10 @@ export class PlaceMailsConsumer {
 
   /** Queues an e-mail for the user of each event. */
   private async forMembers(tx: Tx, events: readonly MemberEvent[], template: PlaceMailTemplate): Promise<void> {
-    const recent = this.recent(events);
+    const recent = this.onlyRecent(events);
     if (recent.length === 0) return;
     await this.directory.assertCurrentFor(tx, recent);
-    for (const event of recent) await this.mails.forUser(tx, noticeOf(event, template), event.data.user_id);
+    for (const event of recent) await this.mails.forUser(tx, toNotice(event, template), event.data.user_id);
   }
 
   private async ofProjects<E extends Delivered<typeof releaseCreated | typeof projectMoved | typeof projectRenamed>>(
@@ -86,7 +86,7 @@ export class PlaceMailsConsumer {
     template: 'new_release' | 'moved_project',
     subjectOf: (event: E) => number | null,
   ): Promise<void> {
-    const recent = this.recent(events);
+    const recent = this.onlyRecent(events);
     if (recent.length === 0) return;
     await this.directory.assertCurrentFor(tx, recent);
     for (const event of recent) {
@@ -97,13 +97,13 @@ export class PlaceMailsConsumer {
     }
   }
 
-  private recent<E extends { readonly time: string }>(events: readonly E[]): readonly E[] {
+  private onlyRecent<E extends { readonly time: string }>(events: readonly E[]): readonly E[] {
     const since = this.clock.now().getTime() - MAX_AGE_MS;
     return events.filter(({ time }) => Date.parse(time) >= since);
   }
 }
 
-function noticeOf(event: MemberEvent, template: PlaceMailTemplate): PlaceNotice {
+function toNotice(event: MemberEvent, template: PlaceMailTemplate): PlaceNotice {
   const { id: eventId, actorId, data } = event;
   const isProject = data.source_type === 'project';
   return {

@@ -10,10 +10,10 @@ type Parent = 'project' | 'group';
 const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 
 /**
- * FROM and WHERE of the e-mails `i` about places that their recipients may get and want. Shape: `from` has the columns
- * `project_id`, `group_id`, `recipient_id`, `template`, `actor_id`, `subject_id` and `source_event_id`, and defines the alias
- * `i`; `u` is the recipient, `a` their access, `release`, `requester` and `m` (the membership) are the facts of the texts.
- * Source: reference work-tracking 8.2, 8.4, 8.9.
+ * FROM and WHERE of the e-mails `i` about places that their recipients may get and want. `from` has the columns
+ * `project_id`, `group_id`, `recipient_id`, `template`, `actor_id`, `subject_id` and `source_event_id`, and defines the
+ * alias `i`; `u` is the recipient, `a` their access, `release`, `requester` and `m` (the membership) are the facts of
+ * the texts. Source: reference work-tracking 8.2, 8.4, 8.9.
  */
 export function wantedPlaceMailsSql(parent: Parent, from: string): string {
   const access =
@@ -57,7 +57,7 @@ const WANTED: Readonly<Record<PlaceMailTemplate, (parent: Parent) => string>> = 
   access_denied: () => 'not a.is_member',
 };
 
-/** Boolean SQL: is the membership not expired? Shape: `m` is an alias. */
+/** Boolean SQL: is the membership not expired? `m` is an alias. */
 const isCurrentSql = (m: string): string =>
   `(${m}.expires_on is null or ${m}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 

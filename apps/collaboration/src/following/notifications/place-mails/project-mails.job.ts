@@ -48,7 +48,7 @@ export class ProjectMailsJob {
       ...{ eventId: row.source_event_id, template: row.template, projectId: row.project_id, groupId: null },
       ...{ actorId: row.actor_id, responsibleId: row.responsible_id, subjectId: row.subject_id },
     };
-    const after = await this.mails.next(tx, row.template, notice, row.after_user_id);
+    const after = await this.mails.queueNextBatch(tx, row.template, notice, row.after_user_id);
     if (after === null) await tx.run(finish, { id });
     else await tx.run(advance, { id, after });
     return after !== null;

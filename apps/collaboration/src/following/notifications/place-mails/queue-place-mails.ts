@@ -31,7 +31,7 @@ interface NoticeParams {
 type QueueParams = NoticeParams & { readonly traceparent: string | null };
 type StepParams = QueueParams & { readonly after: number };
 
-/** The notice as a row for each recipient. Shape: `recipients` is a subquery with the column `user_id`. */
+/** The notice as a row for each recipient. `recipients` is a subquery with the column `user_id`. */
 const rowsSql = (recipients: string): string => `(select :event::uuid as source_event_id, one.user_id as recipient_id,
      :template::text as template, :project::bigint as project_id, :group::bigint as group_id, :actor::bigint as actor_id,
      :responsible::bigint as responsible_id, :subject::bigint as subject_id from ${recipients} one offset 0) i`;
@@ -66,14 +66,14 @@ const LIMITED = LIMITED_TEMPLATES.map((template) => `'${template}'`).join(', ');
 const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin
      or ${isBelowSql('i.responsible_id', ':most::integer', `caused.template in (${LIMITED})`)})`;
 
-const statementsFor = (parent: 'project' | 'group', name: string, recipients: string) =>
+const declareStatements = (parent: 'project' | 'group', name: string, recipients: string) =>
   statement<QueueParams & { readonly user: number; readonly most: number }, { readonly queued: number }>(
     `place_mails_queue_${name}_of_${parent}s`,
     `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
   );
 const byParent = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
-  project: statementsFor('project', name, recipients('project')),
-  group: statementsFor('group', name, recipients('group')),
+  project: declareStatements('project', name, recipients('project')),
+  group: declareStatements('group', name, recipients('group')),
 });
 
 const forUser = byParent('user', () => '(select :user::bigint as user_id)');
@@ -156,18 +156,18 @@ export class QueuePlaceMails {
 
   /** Queues an e-mail for one user, within the limit of the actor. */
   async forUser(tx: Tx, notice: PlaceNotice, userId: number): Promise<void> {
-    await this.run(tx, notice, forUser, userId);
+    await this.runStatements(tx, notice, forUser, userId);
   }
 
   /** Queues e-mails for the users who may approve the request of a user, within the limit of the actor. */
   async forApprovers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
-    await this.run(tx, notice, forReceivers, requesterId);
+    await this.runStatements(tx, notice, forReceivers, requesterId);
   }
 
   /** Lets a job queue e-mails for all users who want them, within the limit of the actor. Shape: a notice of a project. */
   async forAll(tx: Tx, notice: PlaceNotice): Promise<void> {
     if (!this.settings.isEnabled) return;
-    const [row] = await tx.run(storeFanOut, paramsOf(notice));
+    const [row] = await tx.run(storeFanOut, noticeParams(notice));
     if (row) await this.jobs.enqueue(tx, queueProjectMails, { fan_out_id: row.id });
   }
 
@@ -175,28 +175,38 @@ export class QueuePlaceMails {
    * Queues e-mails for the next users who may want a notice of a project. Returns the id of the last one, or null if there
    * are no more. Shape: users with an id up to `after` have got theirs.
    */
-  async next(tx: Tx, template: ProjectMailTemplate, notice: PlaceNotice, after: number): Promise<number | null> {
+  async queueNextBatch(
+    tx: Tx,
+    template: ProjectMailTemplate,
+    notice: PlaceNotice,
+    after: number,
+  ): Promise<number | null> {
     if (!this.settings.isEnabled) return null;
-    const [step] = await tx.run(steps[template], { ...paramsOf(notice), after, traceparent: activeTraceparent() });
-    this.wake(tx, step!.queued);
+    const [step] = await tx.run(steps[template], { ...noticeParams(notice), after, traceparent: activeTraceparent() });
+    this.wakeMailer(tx, step!.queued);
     return step!.last;
   }
 
-  private async run(tx: Tx, notice: PlaceNotice, statements: ReturnType<typeof byParent>, user: number): Promise<void> {
+  private async runStatements(
+    tx: Tx,
+    notice: PlaceNotice,
+    statements: ReturnType<typeof byParent>,
+    user: number,
+  ): Promise<void> {
     if (!this.settings.isEnabled) return;
     const parent = notice.projectId === null ? 'group' : 'project';
     const most = this.settings.perActorAndHour;
     const traceparent = activeTraceparent();
-    const queued = await tx.run(statements[parent], { ...paramsOf(notice), user, most, traceparent });
-    this.wake(tx, queued.length);
+    const queued = await tx.run(statements[parent], { ...noticeParams(notice), user, most, traceparent });
+    this.wakeMailer(tx, queued.length);
   }
 
-  private wake(tx: Tx, queued: number): void {
+  private wakeMailer(tx: Tx, queued: number): void {
     if (queued > 0) tx.afterCommit(() => this.mailer.nudge());
   }
 }
 
-function paramsOf(notice: PlaceNotice): NoticeParams {
+function noticeParams(notice: PlaceNotice): NoticeParams {
   return {
     ...{ event: notice.eventId, template: notice.template, project: notice.projectId, group: notice.groupId },
     ...{ actor: notice.actorId, responsible: notice.responsibleId, subject: notice.subjectId },

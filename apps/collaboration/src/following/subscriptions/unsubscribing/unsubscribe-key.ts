@@ -18,16 +18,16 @@ export function unsubscribeKeys(keys: ContextSigningKeys): readonly [Buffer, ...
  * service has the key that signed it. Shape: `<type>.<noteable id>.<user id>.<43 URL-safe characters>`.
  */
 export function unsubscribeKey(of: UnsubscribeSubject, key: Buffer): string {
-  return `${of.noteableType}.${of.noteableId}.${of.userId}.${macOf(of, key).toString('base64url')}`;
+  return `${of.noteableType}.${of.noteableId}.${of.userId}.${computeMac(of, key).toString('base64url')}`;
 }
 
-/** Returns the subject of a link. Shape: null for a malformed or forged key. */
+/** Returns the subject of a link. Returns null for a malformed or forged key. */
 export function subjectOfKey(text: string, keys: readonly Buffer[]): UnsubscribeSubject | null {
   const match = /^([A-Za-z]{1,40})\.([1-9]\d{0,14})\.([1-9]\d{0,14})\.([A-Za-z0-9_-]{43})$/.exec(text);
   if (!match) return null;
   const subject = { noteableType: match[1]!, noteableId: Number(match[2]), userId: Number(match[3]) };
   const presented = Buffer.from(match[4]!, 'base64url');
-  const isGenuine = keys.some((key) => timingSafeEqual(presented, macOf(subject, key)));
+  const isGenuine = keys.some((key) => timingSafeEqual(presented, computeMac(subject, key)));
   return isGenuine ? subject : null;
 }
 
@@ -36,7 +36,7 @@ export function unsubscribeUrl(externalUrl: string, key: string): string {
   return `${externalUrl}/-/sent_notifications/${key}/unsubscribe`;
 }
 
-function macOf({ noteableType, noteableId, userId }: UnsubscribeSubject, key: Buffer): Buffer {
+function computeMac({ noteableType, noteableId, userId }: UnsubscribeSubject, key: Buffer): Buffer {
   return createHmac('sha256', key)
     .update(JSON.stringify([noteableType, noteableId, userId]))
     .digest();

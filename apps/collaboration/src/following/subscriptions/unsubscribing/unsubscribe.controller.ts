@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, webPage } from '@rookery/api-v4';
 import type { Call, WebPage } from '@rookery/api-v4';
-import { OneUnsubscribeLink } from './unsubscribe.dto';
+import { IdentifyUnsubscribeLink } from './unsubscribe.dto';
 import { INVALID_LINK, unsubscribedPage, unsubscribePage } from './unsubscribe.presenter';
 import { UnsubscribeService } from './unsubscribe.service';
 
@@ -10,7 +10,7 @@ const route = {
   source: 'reference work-tracking 8.5',
   may: anyone(),
   tokenScopes: 'any',
-  params: OneUnsubscribeLink,
+  params: IdentifyUnsubscribeLink,
   answers: webPage(),
   fails: [400],
 } as const;
@@ -21,13 +21,13 @@ export class UnsubscribeController {
   constructor(private readonly links: UnsubscribeService) {}
 
   @Endpoint('GET', LINK, { ...route, about: 'Shows a page with a button that unsubscribes; changes nothing.' })
-  async show({ params }: Call<OneUnsubscribeLink>): Promise<WebPage> {
+  async show({ params }: Call<IdentifyUnsubscribeLink>): Promise<WebPage> {
     const kind = await this.links.show(params.key);
     return kind ? unsubscribePage(kind) : INVALID_LINK;
   }
 
   @Endpoint('POST', LINK, { ...route, about: 'Unsubscribes the recipient of an e-mail, by one click (RFC 8058).' })
-  async unsubscribe({ params }: Call<OneUnsubscribeLink>): Promise<WebPage> {
+  async unsubscribe({ params }: Call<IdentifyUnsubscribeLink>): Promise<WebPage> {
     const kind = await this.links.unsubscribe(params.key);
     return kind ? unsubscribedPage(kind) : INVALID_LINK;
   }

@@ -1,5 +1,5 @@
 import { Text } from '@rookery/api-v4';
 
-export class OneUnsubscribeLink {
+export class IdentifyUnsubscribeLink {
   @Text({ in: 'path', about: 'Key from the link in an e-mail.' }) key: string;
 }

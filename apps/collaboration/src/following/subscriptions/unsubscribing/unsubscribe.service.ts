@@ -48,15 +48,15 @@ export class UnsubscribeService {
 
   /** Finds the noteable of a link without changing anything. Shape: null for an invalid link or a deleted noteable. */
   show(key: string): Promise<LinkedKind | null> {
-    return this.runFor(key, find);
+    return this.runWithKey(key, find);
   }
 
   /** Unsubscribes the user of the link; repeating it changes nothing. Shape: as the result of `show`. */
   unsubscribe(key: string): Promise<LinkedKind | null> {
-    return this.runFor(key, unsubscribe);
+    return this.runWithKey(key, unsubscribe);
   }
 
-  private async runFor(key: string, statementOf: typeof find): Promise<LinkedKind | null> {
+  private async runWithKey(key: string, statementOf: typeof find): Promise<LinkedKind | null> {
     const subject = subjectOfKey(key, this.keys);
     const kind = subject && this.kinds.kindOfType(subject.noteableType);
     if (!subject || !kind) return null;

@@ -1,7 +1,7 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
-const subscribers = prepared(
+const subscribers = prepareStatement(
   'labels_subscribers',
   'select label_id, user_id from label_subscriptions where label_id = any($1::bigint[]) order by user_id',
 );

@@ -1,6 +1,6 @@
 import type { NamespaceFacts } from '@rookery/api-v4';
 import { Invalid } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Parent, RowOf, Tx } from '@rookery/persistence';
 import { perKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
@@ -17,7 +17,7 @@ export interface RequestedLabels {
 }
 
 /** Type name and table of a kind of noteables that have labels. */
-type Labelled = Pick<NoteableKind, 'type' | 'table'>;
+type LabelledKind = Pick<NoteableKind, 'type' | 'table'>;
 
 type Plan = Pick<NamespaceFacts, 'plan'>;
 /** Project or group whose labels are set, with its plan. */
@@ -27,7 +27,7 @@ type LabelParent =
 
 /** Noteable whose labels change; its row is locked. */
 export interface LabelledNoteable {
-  readonly kind: Labelled;
+  readonly kind: LabelledKind;
   readonly id: number;
   /** Null for noteables of groups. */
   readonly projectId: number | null;
@@ -56,14 +56,14 @@ const NO_LABEL_CHANGE: LabelChange = { added: [], removed: [] };
 const LABELS_PER_NOTEABLE = 500;
 
 /** $1 names, $2 project or null, $3 groups from the root down. Selects the nearest label of each name. */
-const findByNames = prepared(
+const findByNames = prepareStatement(
   'labels_named',
   `select distinct on (l.title) l.id, l.title from labels l
    where l.title = any($1::text[]) and (l.project_id = $2::bigint or l.group_id = any($3::bigint[]))
    order by l.title, l.project_id, array_position($3::bigint[], l.group_id) desc`,
 );
 /** $1 names, $2 project, $3 group. Inserts in one order, so that concurrent requests do not deadlock. */
-const create = prepared(
+const create = prepareStatement(
   'labels_make',
   `insert into labels (title, project_id, group_id, description_html, color, text_color)
    select title, $2::bigint, $3::bigint, '', '${DEFAULT_COLOUR}', '${textColourOn(DEFAULT_COLOUR)}'
@@ -76,8 +76,8 @@ const scopeSql = (title: string): string => `substring(${title} from '^(.+)::.')
  * $1 noteable, $2 its project or null, $3 added labels, $4 removed labels, $5 whether all others are removed too, $6
  * actor, $7 time, $8 whether others with the scope of an added label are removed too.
  */
-const relabel = perKind(({ table, type }: Labelled) =>
-  prepared(
+const relabel = perKind(({ table, type }: LabelledKind) =>
+  prepareStatement(
     `${table}_relabel`,
     `with fresh as (
        insert into label_links (noteable_type, noteable_id, label_id, project_id)
@@ -105,7 +105,7 @@ const relabel = perKind(({ table, type }: Labelled) =>
  * $1 kind, $2 noteable, $3 project, $4 groups from the root down. Selects the nearest label for the name of each label
  * of the noteable.
  */
-const sameTitles = prepared(
+const sameTitles = prepareStatement(
   'labels_namesakes_of_thing',
   `select distinct on (l.title) l.id, l.title from labels l
    where l.title in (select o.title from label_links k join labels o on o.id = k.label_id
@@ -113,7 +113,7 @@ const sameTitles = prepared(
      and (l.project_id = $3::bigint or l.group_id = any($4::bigint[]))
    order by l.title, l.project_id, array_position($4::bigint[], l.group_id) desc`,
 );
-const counted = prepared(
+const counted = prepareStatement(
   'labels_of_thing',
   'select count(*)::integer as count from label_links where noteable_id = $1::bigint and noteable_type = $2',
 );

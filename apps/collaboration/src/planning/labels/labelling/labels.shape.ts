@@ -33,7 +33,7 @@ export const labelsOf: SqlType<LabelsSql> = {
     write: list(text).write,
   },
   pieces: ({ type, withDetails, above, project = 'i.project_id' }) => {
-    const one = withDetails ? labelDetails.over({}).sql : 'to_json(l.title)::text';
+    const one = withDetails ? labelDetails.toSql({}).sql : 'to_json(l.title)::text';
     return [
       { constant: '[' },
       {

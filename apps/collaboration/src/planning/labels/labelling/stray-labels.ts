@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { waitForHeldPlaces } from '../../../base/noteables/planning-place';
 
@@ -6,12 +6,12 @@ import { waitForHeldPlaces } from '../../../base/noteables/planning-place';
 const USES = ['label_links', 'label_priorities'];
 /** Tables that refer to labels. Events alone are no reason to create a label. */
 const REFERENCES = [...USES, 'resource_label_events'];
-const labelsIn = (table: string): string =>
+const strayLabelsSql = (table: string): string =>
   `select project_id, label_id from ${table} where project_id = any($1::bigint[])`;
 /** $1 projects. Common table expression: labels that a project uses and whose group is no longer above it. */
 const straySql = (tables: readonly string[]): string => `stray as (
     select distinct used.project_id, l.id, l.title, home.traversal_ids
-    from (${tables.map(labelsIn).join(' union ')}) used
+    from (${tables.map(strayLabelsSql).join(' union ')}) used
     join labels l on l.id = used.label_id and l.group_id is not null
     join directory_projects p on p.id = used.project_id join directory_namespaces home on home.id = p.namespace_id
     where not l.group_id = any(home.traversal_ids)
@@ -27,7 +27,7 @@ const REPLACEMENT = `heir as (
       order by l.project_id, array_position(stray.traversal_ids, l.group_id) desc limit 1) near
   )`;
 
-const make = prepared(
+const make = prepareStatement(
   'labels_make_strays',
   `with ${straySql(USES)}
    insert into labels (project_id, title, description, description_html, color, text_color, archived)
@@ -38,7 +38,7 @@ const make = prepared(
    order by stray.project_id, l.title
    on conflict do nothing`,
 );
-const replace = prepared(
+const replace = prepareStatement(
   'labels_replace_strays',
   `with ${straySql(REFERENCES)}, ${REPLACEMENT}, linked as (
      insert into label_links (noteable_type, noteable_id, label_id, project_id)

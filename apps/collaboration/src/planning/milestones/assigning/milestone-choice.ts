@@ -1,10 +1,10 @@
 import type { NoteableType } from '@rookery/contracts';
 import { Invalid } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
 
 /** $1 milestone, $2 project or null, $3 groups from the root down. Locks the milestone against deletion. */
-const choose = prepared(
+const choose = prepareStatement(
   'milestones_choose',
   `select m.id from milestones m
    where m.id = $1::bigint and (m.project_id = $2::bigint or m.group_id = any($3::bigint[])) for key share of m`,
@@ -13,7 +13,7 @@ const choose = prepared(
  * $1 milestone, $2 project, $3 groups from the root down. Selects the nearest milestone of the same title and locks it
  * against deletion.
  */
-const chooseSameTitle = prepared(
+const chooseSameTitle = prepareStatement(
   'milestones_choose_namesake',
   `select m.id from milestones m
    where m.title = (select o.title from milestones o where o.id = $1::bigint)
@@ -21,13 +21,13 @@ const chooseSameTitle = prepared(
    order by m.project_id, array_position($3::bigint[], m.group_id) desc limit 1 for key share of m`,
 );
 /** $1 titles, $2 project or null, $3 groups from the root down. Selects the nearest milestone of each title. */
-const titled = prepared(
+const titled = prepareStatement(
   'milestones_titled',
   `select distinct on (m.title) m.id, m.title from milestones m
    where m.title = any($1::text[]) and (m.project_id = $2::bigint or m.group_id = any($3::bigint[]))
    order by m.title, m.project_id, array_position($3::bigint[], m.group_id) desc`,
 );
-const insertEvent = prepared(
+const insertEvent = prepareStatement(
   'milestones_tell',
   `insert into resource_milestone_events
      (noteable_type, noteable_id, project_id, user_id, milestone_id, action, created_at)

@@ -40,9 +40,7 @@ export function milestoneFilterById(text: string | undefined): MilestoneFilter |
   return Number.isSafeInteger(id) ? { id } : null;
 }
 
-/**
- * Condition on a row `i`. Shape: `reaches` is boolean SQL over a milestone `m`: true if the project or group can use it.
- */
+/** Condition on a row `i`. `reaches` is boolean SQL over a milestone `m`: true if the project or group can use it. */
 export function milestoneFilterSql(filter: MilestoneFilter, reaches: string, bind: Bind): string {
   const hasMilestone = `i.milestone_id is not null and i.milestone_id in (select m.id from milestones m where ${reaches})`;
   if (filter === 'None') return `(${hasMilestone}) is not true`;

@@ -1,5 +1,5 @@
 import type { Collection, Tx } from '@rookery/persistence';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import { perKind } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 import type { Milestone } from '../milestone.entity';
@@ -20,7 +20,7 @@ const REPLACEMENT = `lateral (
  * if there is none.
  */
 const strays = perKind(({ table }) =>
-  prepared(
+  prepareStatement(
     `milestones_strays_of_${table}`,
     `select used.project_id, m.id, m.title, home.traversal_ids[1] as root, near.id as heir_id
      from (select distinct i.project_id, i.milestone_id from ${table} i
@@ -30,7 +30,7 @@ const strays = perKind(({ table }) =>
   ),
 );
 /** $1 milestone, $2 project that gets the copy, $3 its number there. */
-const copy = prepared(
+const copy = prepareStatement(
   'milestones_copy',
   `insert into milestones (project_id, iid, title, description, state, start_on, due_on)
    select $2::bigint, $3::bigint, title, description, state, start_on, due_on from milestones where id = $1::bigint
@@ -38,13 +38,13 @@ const copy = prepared(
 );
 /** $1 project, $2 milestone, $3 its replacement. */
 const replace = perKind(({ table, writes }) =>
-  prepared(
+  prepareStatement(
     `milestones_replace_stray_of_${table}`,
     `${writes.update} milestone_id = $3::bigint where i.project_id = $1::bigint and i.milestone_id = $2::bigint`,
   ),
 );
 /** $1 projects. Also updates events of milestones that no noteable has now, if there is a replacement. */
-const replaceEvents = prepared(
+const replaceEvents = prepareStatement(
   'milestones_replace_stray_events',
   `update resource_milestone_events e set milestone_id = near.id
    from (select distinct told.project_id, told.milestone_id from resource_milestone_events told
@@ -53,7 +53,7 @@ const replaceEvents = prepared(
    where e.project_id = used.project_id and e.milestone_id = used.milestone_id`,
 );
 
-interface Stray {
+interface StrayMilestone {
   readonly project_id: number;
   readonly id: number;
   readonly title: string;
@@ -71,7 +71,7 @@ export async function replaceStrayMilestones(
   own: Collection<Milestone>,
   projectIds: readonly number[],
 ): Promise<void> {
-  const find = (): Promise<Stray[]> => tx.prepared<Stray>(strays(kind), [projectIds]);
+  const find = (): Promise<StrayMilestone[]> => tx.prepared<StrayMilestone>(strays(kind), [projectIds]);
   await reserveTitles(tx, await find());
   const copied = new Map<string, number>();
   // Selected again, because replacements may have been created before the titles were reserved.
@@ -85,7 +85,7 @@ export async function replaceStrayMilestones(
   await tx.prepared(replaceEvents, [projectIds]);
 }
 
-async function copyToProject(tx: Tx, own: Collection<Milestone>, { id, project_id }: Stray): Promise<number> {
+async function copyToProject(tx: Tx, own: Collection<Milestone>, { id, project_id }: StrayMilestone): Promise<number> {
   const within = { kind: 'project', id: project_id, namespace: { traversalIds: [] } } as const;
   const [made] = await tx.prepared<{ id: number }>(copy, [id, project_id, await own.nextNumber(tx, within)]);
   return made!.id;

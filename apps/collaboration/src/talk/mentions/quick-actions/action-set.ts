@@ -11,17 +11,17 @@ import {
 } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import type { Command } from './parse-commands';
 
 /** Result of a quick action: a message plus the changes by their API keys, or the reason it had no effect. */
-export type Outcome =
+export type ActionResult =
   | { readonly said: string; readonly changes: Readonly<Record<string, unknown>> }
   | { readonly why: string };
 
 /** Executes quick actions on one noteable. Shape: returns one outcome per command, in the same order. */
 export interface ExecuteActions {
-  (tx: Tx, on: PlacedNoteable): Promise<readonly Outcome[]>;
+  (tx: Tx, on: NoteableWithParent): Promise<readonly ActionResult[]>;
   readonly holds?: ActionLocks;
 }
 
@@ -31,23 +31,23 @@ export interface ExecuteActions {
  */
 interface ActionLocks {
   /** Locks the projects or groups of the noteable, before and after a move, and the rows that are selected from them. */
-  places?(tx: Tx, on: PlacedNoteable | null): Promise<void>;
+  places?(tx: Tx, on: NoteableWithParent | null): Promise<void>;
   /**
    * Returns ids of further noteables of the kind to lock, which are changed or linked too. Includes the noteable itself if
    * `above` locks rows after it.
    */
-  things?(tx: Tx, on: PlacedNoteable | null): Promise<readonly number[]>;
+  things?(tx: Tx, on: NoteableWithParent | null): Promise<readonly number[]>;
   /** Locks the parents of the noteable: the epic of an issue, or the tree of an epic. */
-  above?(tx: Tx, on: PlacedNoteable | null): Promise<void>;
+  above?(tx: Tx, on: NoteableWithParent | null): Promise<void>;
 }
 
 /** Context of quick actions: the viewer, and the kind and parent of the noteable, which may not exist yet. */
 export interface ActionContext {
   readonly viewer: SignedInViewer;
   readonly kind: NoteableKind;
-  readonly parent: PlacedNoteable['parent'];
+  readonly parent: NoteableWithParent['parent'];
   /** The noteable, if it exists already. */
-  readonly on?: PlacedNoteable;
+  readonly on?: NoteableWithParent;
   /** Head of the merge request that the author of the text knows. */
   readonly headSha?: string | null | undefined;
   /** Set if the same request creates the noteable. */
@@ -72,7 +72,7 @@ export interface ActionSet {
   readonly isLast?: true;
   /** Refused if the same request creates the noteable. */
   readonly isForExistingOnly?: true;
-  fits(kind: NoteableKind): boolean;
+  supportsKind(kind: NoteableKind): boolean;
   /** Prepares the quick actions before the transaction, when other projects may be looked up. */
   plan(asking: ActionContext, commands: readonly Command[]): ExecuteActions | Promise<ExecuteActions>;
 }
@@ -81,12 +81,12 @@ export interface ActionSet {
 export async function executeEach(
   tx: Tx,
   commands: readonly Command[],
-  step: (command: Command, index: number) => Promise<Outcome>,
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+  step: (command: Command, index: number) => Promise<ActionResult>,
+): Promise<ActionResult[]> {
+  const outcomes: ActionResult[] = [];
   for (const [index, command] of commands.entries()) {
     outcomes.push(
-      await tryStep<Outcome>(
+      await tryStep<ActionResult>(
         tx,
         () => step(command, index),
         (refusal) => refusal,

@@ -1,4 +1,4 @@
-import { argumentsOf } from './arguments';
+import { parseArgument } from './arguments';
 
 test.each<[string, string[]]>([
   ['@wren', ['wren']],
@@ -7,7 +7,7 @@ test.each<[string, string[]]>([
   ['wren', []],
   ['@', []],
   ['', []],
-])('finds the usernames in %j', (text, names) => expect(argumentsOf.people(text, 'finch')).toEqual(names));
+])('finds the usernames in %j', (text, names) => expect(parseArgument.people(text, 'finch')).toEqual(names));
 
 test.each<[string, string[]]>([
   ['~bug', ['bug']],
@@ -15,7 +15,7 @@ test.each<[string, string[]]>([
   ['~"a~b" ~c', ['a~b', 'c']],
   ['~ ~"" ~"open', []],
   ['bug', []],
-])('finds the labels in %j', (text, names) => expect(argumentsOf.labels(text)).toEqual(names));
+])('finds the labels in %j', (text, names) => expect(parseArgument.labels(text)).toEqual(names));
 
 test.each<[string, string | null]>([
   ['%v1', 'v1'],
@@ -23,7 +23,7 @@ test.each<[string, string | null]>([
   ['version one', 'version one'],
   ['%', null],
   ['', null],
-])('finds the milestone in %j', (text, title) => expect(argumentsOf.milestone(text)).toBe(title));
+])('finds the milestone in %j', (text, title) => expect(parseArgument.milestone(text)).toBe(title));
 
 test.each<[string, (string | number | null)[][]]>([
   ['#5', [[null, 5]]],
@@ -37,7 +37,7 @@ test.each<[string, (string | number | null)[][]]>([
   ['colony/sub/eggs#7', [['colony/sub/eggs', 7]]],
   ['5 # eggs#1 #x colony/eggs', []],
 ])('finds the references in %j', (text, found) =>
-  expect(argumentsOf.references(text).map(({ project, iid }) => [project, iid])).toEqual(found),
+  expect(parseArgument.references(text).map(({ project, iid }) => [project, iid])).toEqual(found),
 );
 
 const TODAY = new Date('2024-01-31T22:00:00Z');
@@ -52,7 +52,7 @@ test.each([
   ['a//b', null],
   ['a/b#7', null],
   [`a/${'b'.repeat(256)}`, null],
-])('finds the destination in %j', (text, found) => expect(argumentsOf.destination(text)).toEqual(found));
+])('finds the destination in %j', (text, found) => expect(parseArgument.destination(text)).toEqual(found));
 
 test.each<[string, string | null]>([
   ['2026-02-28', '2026-02-28'],
@@ -67,7 +67,7 @@ test.each<[string, string | null]>([
   ['in 9999 years', null],
   ['next moon', null],
   ['', null],
-])('finds the day in %j', (text, day) => expect(argumentsOf.day(text, TODAY)).toBe(day));
+])('finds the day in %j', (text, day) => expect(parseArgument.day(text, TODAY)).toBe(day));
 
 test.each<[string, number | null, string | null]>([
   ['3', 3, '3'],
@@ -75,8 +75,8 @@ test.each<[string, number | null, string | null]>([
   [':+1:', null, '+1'],
   ['a b', null, null],
 ])('finds the integer and the emoji in %j', (text, integer, emoji) => {
-  expect(argumentsOf.whole(text)).toBe(integer);
-  expect(argumentsOf.emoji(text)).toBe(emoji);
+  expect(parseArgument.integer(text)).toBe(integer);
+  expect(parseArgument.emoji(text)).toBe(emoji);
 });
 
 test.each([
@@ -88,8 +88,8 @@ test.each([
   '#1,'.repeat(1600),
 ])('parses a hostile argument within the CPU limit (%#)', (text) => {
   const started = process.cpuUsage();
-  for (const read of [argumentsOf.labels, argumentsOf.references, argumentsOf.milestone]) read(text);
-  argumentsOf.people(text, 'x');
+  for (const read of [parseArgument.labels, parseArgument.references, parseArgument.milestone]) read(text);
+  parseArgument.people(text, 'x');
   // Units: microseconds of CPU.
   expect(process.cpuUsage(started).user).toBeLessThan(500_000);
 });

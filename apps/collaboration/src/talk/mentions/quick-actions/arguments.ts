@@ -1,6 +1,6 @@
 import { readDay } from '@rookery/kernel';
-/** Reference to an issue. Shape: `project` is a full path, null for the current project. */
-export interface NamedReference {
+/** Reference to an issue. `project` is a full path, null for the current project. */
+export interface ReferenceArgument {
   readonly project: string | null;
   readonly iid: number;
 }
@@ -20,13 +20,13 @@ const REFERENCE = /^([\w.\-]+(?:\/[\w.\-]+){1,20})?#(\d{1,15})$/;
 const EPIC = /^([\w.\-]+(?:\/[\w.\-]+){0,20})?&(\d{1,15})$/;
 
 /** Parsers for the arguments of quick actions. Source: reference work-tracking 2.6. */
-export const argumentsOf = {
+export const parseArgument = {
   /**
    * Usernames without the at sign, each once. Shape: `me` is the caller's username, which the word `me` is replaced
    * with.
    */
   people(text: string, me: string): string[] {
-    const names = wordsOf(text).flatMap((word) => {
+    const names = splitWords(text).flatMap((word) => {
       if (word.toLowerCase() === 'me' || word.toLowerCase() === '@me') return [me];
       return PERSON.exec(word)?.[1] ?? [];
     });
@@ -34,24 +34,24 @@ export const argumentsOf = {
   },
 
   /** Names of labels: `~bug ~"needs work"`. */
-  labels: (text: string): string[] => [...new Set(marked(text, '~'))],
+  labels: (text: string): string[] => [...new Set(markedNames(text, '~'))],
 
   /** Title of a milestone: `%v1`, `%"version one"`, or the text itself. Shape: null if there is none. */
   milestone(text: string): string | null {
     if (!text.startsWith('%')) return text === '' ? null : text;
-    return marked(text, '%')[0] ?? null;
+    return markedNames(text, '%')[0] ?? null;
   },
 
   /** References to issues: `#5`, `group/project#5`. */
-  references(text: string): NamedReference[] {
-    return wordsOf(text).flatMap((word) => {
+  references(text: string): ReferenceArgument[] {
+    return splitWords(text).flatMap((word) => {
       const [, project, iid] = REFERENCE.exec(word) ?? [];
       return iid === undefined ? [] : [{ project: project ?? null, iid: Number(iid) }];
     });
   },
 
   /**
-   * Full path of a project, which may be missing, and whether notes are copied: `group/project --with_notes`. Shape:
+   * Full path of a project, which may be missing, and whether notes are copied: `group/project --with_notes`. Returns
    * null if invalid.
    */
   destination(text: string): { readonly path: string | null; readonly withNotes: boolean } | null {
@@ -72,15 +72,15 @@ export const argumentsOf = {
     const trimmed = text.trim().toLowerCase();
     const written = readDay(trimmed);
     if (written !== null) return written;
-    if (trimmed === 'today') return dayOf(today);
-    if (trimmed === 'tomorrow') return addTo(today, 1, 'day');
+    if (trimmed === 'today') return formatDay(today);
+    if (trimmed === 'tomorrow') return addToDate(today, 1, 'day');
     const [, count, unit] = /^in (\d{1,4}|an?|one) (day|week|month|year)s?$/.exec(trimmed) ?? [];
     if (count === undefined) return null;
-    return addTo(today, /^\d/.test(count) ? Number(count) : 1, unit as Unit);
+    return addToDate(today, /^\d/.test(count) ? Number(count) : 1, unit as Unit);
   },
 
   /** Integer from 0 on; null if invalid. */
-  whole: (text: string): number | null => (/^\d{1,9}$/.test(text) ? Number(text) : null),
+  integer: (text: string): number | null => (/^\d{1,9}$/.test(text) ? Number(text) : null),
 
   /** Name of an emoji, with or without colons; null if invalid. */
   emoji: (text: string): string | null => /^:?([\w+\-]{1,100}):?$/.exec(text)?.[1] ?? null,
@@ -88,12 +88,12 @@ export const argumentsOf = {
 
 type Unit = 'day' | 'week' | 'month' | 'year';
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text.split(/[\s,]+/, MAX_ARGUMENTS).filter((word) => word !== '');
 }
 
 /** Returns the words that follow a mark, each up to a blank or comma, or in quotes. */
-function marked(text: string, mark: '~' | '%'): string[] {
+function markedNames(text: string, mark: '~' | '%'): string[] {
   const names: string[] = [];
   for (let at = 0; at < text.length && names.length < MAX_ARGUMENTS; at++) {
     if (text[at] !== mark) continue;
@@ -107,16 +107,16 @@ function marked(text: string, mark: '~' | '%'): string[] {
   return names;
 }
 
-/** Adds to a UTC day; uses the last day of a shorter month. Shape: null after the year 9999. */
-function addTo(today: Date, count: number, unit: Unit): string | null {
+/** Adds to a UTC day; uses the last day of a shorter month. Returns null after the year 9999. */
+function addToDate(today: Date, count: number, unit: Unit): string | null {
   const [year, month, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
   const days = { day: count, week: 7 * count, month: 0, year: 0 }[unit];
   const months = { day: 0, week: 0, month: count, year: 12 * count }[unit];
   const last = new Date(Date.UTC(year, month + months + 1, 0)).getUTCDate();
   const day = new Date(Date.UTC(year, month + months, Math.min(date, last) + days));
-  return day.getUTCFullYear() > 9999 ? null : dayOf(day);
+  return day.getUTCFullYear() > 9999 ? null : formatDay(day);
 }
 
-function dayOf(at: Date): string {
+function formatDay(at: Date): string {
   return at.toISOString().slice(0, 10);
 }

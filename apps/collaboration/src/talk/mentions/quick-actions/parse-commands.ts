@@ -47,8 +47,8 @@ const TEXTS: Readonly<Record<string, string>> = {
 export function parseCommands(text: string, isKnown: (name: string) => boolean): CommandedText {
   if (!MAY_COMMAND.test(text)) return { commands: [], rest: text };
   const read = parsedPart(text);
-  const lines = linesOf(read);
-  const names = lines.map((line) => nameIn(line, isKnown));
+  const lines = splitLines(read);
+  const names = lines.map((line) => parseName(line, isKnown));
   if (!names.some((name) => name !== null)) return { commands: [], rest: text };
   const code = findCodeLines(read);
   const quoted = quotedLines(lines, code);
@@ -67,13 +67,13 @@ export function parseCommands(text: string, isKnown: (name: string) => boolean):
 }
 
 /** Returns the known name at the start of a line, in lower case; null if there is none. */
-function nameIn({ text }: Line, isKnown: (name: string) => boolean): string | null {
+function parseName({ text }: Line, isKnown: (name: string) => boolean): string | null {
   if (!text.startsWith('/') || text.length > LONGEST_LINE) return null;
   const name = COMMAND.exec(text)?.[1]!.toLowerCase();
   return name !== undefined && (Object.hasOwn(TEXTS, name) || isKnown(name)) ? name : null;
 }
 
-function linesOf(text: string): Line[] {
+function splitLines(text: string): Line[] {
   const lines: Line[] = [];
   for (const [withEnding, line] of text.matchAll(LINES)) {
     if (withEnding !== '') lines.push({ text: line!, withEnding });

@@ -3,15 +3,15 @@ import { Forbidden, TooManyRequests } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import type { ActionSet } from './action-set';
 import { QuickActionsService } from './quick-actions.service';
 
 const tooMany = new TooManyRequests(1, { name: 'notes', most: 1, each: 'minute', setting: null });
 const kind = { type: 'Issue' } as NoteableKind;
-const on = { kind } as PlacedNoteable;
+const on = { kind } as NoteableWithParent;
 const tx = { attempt: (step: () => Promise<unknown>) => step() } as unknown as Tx;
-const context = { viewer: {} as SignedInViewer, kind, parent: {} as PlacedNoteable['parent'] };
+const context = { viewer: {} as SignedInViewer, kind, parent: {} as NoteableWithParent['parent'] };
 
 /** Creates quick actions that record the order in which they are executed. */
 function recordingActions(fails: Readonly<Record<string, Error>> = {}) {
@@ -20,7 +20,7 @@ function recordingActions(fails: Readonly<Record<string, Error>> = {}) {
   const set = (names: readonly string[], isFirst?: true): ActionSet => ({
     names,
     ...(isFirst ? { isFirst } : {}),
-    fits: ({ type }) => type === 'Issue',
+    supportsKind: ({ type }) => type === 'Issue',
     plan: (_, commands) => () => {
       for (const { name } of commands) {
         order.push(name);
@@ -31,12 +31,12 @@ function recordingActions(fails: Readonly<Record<string, Error>> = {}) {
       );
     },
   });
-  actions.declare(set(['b', 'c']));
-  actions.declare(set(['a'], true));
+  actions.declareSet(set(['b', 'c']));
+  actions.declareSet(set(['a'], true));
   return { actions, order };
 }
 const report = async ({ actions }: ReturnType<typeof recordingActions>, text: string) =>
-  (await actions.plan(context, actions.read(kind, text).commands)).execute(tx, on);
+  (await actions.planActions(context, actions.readCommands(kind, text).commands)).execute(tx, on);
 
 test('actions that lock more run first; the messages keep the order of the text', async () => {
   const recording = recordingActions();
@@ -59,5 +59,5 @@ test('errors that are not refusals abort the request', async () => {
 
 test('quick actions of other kinds are text', () => {
   const { actions } = recordingActions();
-  expect(actions.read({ type: 'Epic' } as NoteableKind, '/a').rest).toBe('/a');
+  expect(actions.readCommands({ type: 'Epic' } as NoteableKind, '/a').rest).toBe('/a');
 });

@@ -3,9 +3,9 @@ import type { Tx } from '@rookery/persistence';
 import { lockNoteables } from '../../../base/noteables/noteable-locks';
 import { NoteableKinds } from '../../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { tryStep } from './action-set';
-import type { ActionSet, ActionContext, ExecuteActions, Outcome } from './action-set';
+import type { ActionSet, ActionContext, ExecuteActions, ActionResult } from './action-set';
 import { parseCommands } from './parse-commands';
 import type { Command, CommandedText } from './parse-commands';
 
@@ -26,19 +26,16 @@ interface ActionReport {
 
 /** Prepared quick actions, to be executed in the transaction that writes their text. */
 export interface PlannedActions {
-  /**
-   * Takes all locks, before any other write. Shape: `on` is null if the noteable will be created later in the
-   * transaction.
-   */
-  lock(tx: Tx, on: PlacedNoteable | null): Promise<void>;
+  /** Takes all locks, before any other write. `on` is null if the noteable will be created later in the transaction. */
+  lock(tx: Tx, on: NoteableWithParent | null): Promise<void>;
   /**
    * Executes the quick actions. Shape: `writeRest` writes the rest of the text, before the quick actions with `isLast`.
    */
-  execute(tx: Tx, on: PlacedNoteable, writeRest?: () => Promise<void>): Promise<ActionReport>;
+  execute(tx: Tx, on: NoteableWithParent, writeRest?: () => Promise<void>): Promise<ActionReport>;
 }
 
 /** Commands of a text that belong to one set. */
-interface Part {
+interface CommandGroup {
   readonly set: ActionSet;
   /** Indexes of the commands in the text. */
   readonly at: readonly number[];
@@ -56,43 +53,45 @@ export class QuickActionsService {
   constructor(private readonly kinds: NoteableKinds) {}
 
   /** Adds quick actions at start-up. Errors: a plain Error if a name is declared twice for one kind. */
-  declare(set: ActionSet): void {
-    const overlapping = this.sets.filter((other) => this.kinds.all.some((kind) => other.fits(kind) && set.fits(kind)));
+  declareSet(set: ActionSet): void {
+    const overlapping = this.sets.filter((other) =>
+      this.kinds.all.some((kind) => other.supportsKind(kind) && set.supportsKind(kind)),
+    );
     const known = overlapping.flatMap(({ names }) => names);
     const duplicates = set.names.filter((name) => known.includes(name));
     if (duplicates.length > 0) throw new Error(`two wings declare the quick action ${duplicates.join(', ')}`);
-    this.sets = [...this.sets, set].sort((a, b) => rankOf(a) - rankOf(b));
+    this.sets = [...this.sets, set].sort((a, b) => setRank(a) - setRank(b));
   }
 
   /** Parses the quick actions in a text of a noteable. */
-  read(kind: NoteableKind, text: string): CommandedText {
-    return parseCommands(text, (name) => this.setOf(kind, name) !== undefined);
+  readCommands(kind: NoteableKind, text: string): CommandedText {
+    return parseCommands(text, (name) => this.findSet(kind, name) !== undefined);
   }
 
-  /** Prepares quick actions. Shape: `commands` is the result of `read`. */
-  async plan(context: ActionContext, commands: readonly Command[]): Promise<PlannedActions> {
+  /** Prepares quick actions. Shape: `commands` is the result of `readCommands`. */
+  async planActions(context: ActionContext, commands: readonly Command[]): Promise<PlannedActions> {
     const executed = commands.slice(0, MAX_COMMANDS);
-    const parts: Part[] = [];
+    const parts: CommandGroup[] = [];
     for (const set of this.sets) {
-      const at = [...executed.keys()].filter((index) => this.setOf(context.kind, executed[index]!.name) === set);
+      const at = [...executed.keys()].filter((index) => this.findSet(context.kind, executed[index]!.name) === set);
       const ownCommands = at.map((index) => executed[index]!);
       if (at.length > 0) parts.push({ set, at, carryOut: await planActions(set, context, ownCommands) });
     }
-    const isLast = ({ set }: Part): boolean => set.isLast === true;
+    const isLast = ({ set }: CommandGroup): boolean => set.isLast === true;
     return {
       lock: (tx, on) => lockAll(tx, context.kind, parts, on),
       execute: async (tx, on, writeRest) => {
-        const outcomes: Outcome[] = [];
-        await execute(tx, on, { parts: parts.filter((part) => !isLast(part)), outcomes });
+        const outcomes: ActionResult[] = [];
+        await executeParts(tx, on, { parts: parts.filter((part) => !isLast(part)), outcomes });
         await writeRest?.();
-        await execute(tx, on, { parts: parts.filter(isLast), outcomes });
-        return reportOf(executed, outcomes, commands.length);
+        await executeParts(tx, on, { parts: parts.filter(isLast), outcomes });
+        return createReport(executed, outcomes, commands.length);
       },
     };
   }
 
-  private setOf(kind: NoteableKind, name: string): ActionSet | undefined {
-    return this.sets.find((set) => set.names.includes(name) && set.fits(kind));
+  private findSet(kind: NoteableKind, name: string): ActionSet | undefined {
+    return this.sets.find((set) => set.names.includes(name) && set.supportsKind(kind));
   }
 }
 
@@ -107,7 +106,12 @@ function planActions(
 }
 
 /** Takes the locks of all quick actions, even if they are refused later. */
-async function lockAll(tx: Tx, kind: NoteableKind, parts: readonly Part[], on: PlacedNoteable | null): Promise<void> {
+async function lockAll(
+  tx: Tx,
+  kind: NoteableKind,
+  parts: readonly CommandGroup[],
+  on: NoteableWithParent | null,
+): Promise<void> {
   const all = parts.flatMap(({ carryOut }) => carryOut.holds ?? []);
   for (const locks of all) await locks.places?.(tx, on);
   const noteableIds: number[] = [];
@@ -117,25 +121,25 @@ async function lockAll(tx: Tx, kind: NoteableKind, parts: readonly Part[], on: P
 }
 
 /** Executes parts and stores each outcome at the index of its command. */
-async function execute(
+async function executeParts(
   tx: Tx,
-  on: PlacedNoteable,
-  { parts, outcomes }: { readonly parts: readonly Part[]; readonly outcomes: Outcome[] },
+  on: NoteableWithParent,
+  { parts, outcomes }: { readonly parts: readonly CommandGroup[]; readonly outcomes: ActionResult[] },
 ): Promise<void> {
   for (const { at, carryOut } of parts) {
-    const none = (refusal: Outcome): readonly Outcome[] => at.map(() => refusal);
-    const done = await tryStep<readonly Outcome[]>(tx, () => carryOut(tx, on), none);
+    const none = (refusal: ActionResult): readonly ActionResult[] => at.map(() => refusal);
+    const done = await tryStep<readonly ActionResult[]>(tx, () => carryOut(tx, on), none);
     for (const [place, index] of at.entries()) outcomes[index] = done[place]!;
   }
 }
 
 /** Order of execution, independent of the order in which Nest creates the modules. */
-function rankOf({ isFirst }: ActionSet): number {
+function setRank({ isFirst }: ActionSet): number {
   if (isFirst === 'above') return 0;
   return isFirst ? 1 : 2;
 }
 
-function reportOf(commands: readonly Command[], outcomes: readonly Outcome[], total: number): ActionReport {
+function createReport(commands: readonly Command[], outcomes: readonly ActionResult[], total: number): ActionReport {
   const done = outcomes.flatMap((outcome) => ('said' in outcome ? [outcome.changes] : []));
   const sentences = outcomes.map((outcome, index) =>
     'said' in outcome

@@ -6,7 +6,7 @@ import type { NoteableReference } from '../../../base/noteables/reader';
 import type { ResolvedNote } from '../note.entity';
 import { systemNotes, writeSystemNotes } from '../system-notes';
 
-/** Threads of a noteable that were resolved. Shape: `resolved` are their notes that were open; none if nothing changed. */
+/** Threads of a noteable that were resolved. `resolved` are their notes that were open; none if nothing changed. */
 export interface ResolvedThreads extends Pick<NoteableReference, 'kind'> {
   readonly id: number;
   readonly resolved: readonly ResolvedNote[];

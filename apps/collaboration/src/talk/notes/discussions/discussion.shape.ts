@@ -5,7 +5,7 @@ import { noteShapeOf } from '../note.shape';
 import type { NoteSql } from '../note.shape';
 import { discussionIdSql } from './threads-sql';
 
-/** SQL expressions for a discussion's JSON. Shape: `readsInternal` is a boolean expression. */
+/** SQL expressions for a discussion's JSON. `readsInternal` is a boolean expression. */
 export type DiscussionSql = NoteSql & { readonly readsInternal: string };
 
 const OF_THREAD = `n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type
@@ -26,7 +26,7 @@ export const discussionBytes = ({ readsInternal }: Pick<DiscussionSql, 'readsInt
     where ${OF_THREAD} and (not n.internal or ${readsInternal})), 0) end`;
 
 /** Makes the shape for a kind. Shape: `h` is the head of the discussion. */
-const shapeWith = (name: string, noteShape: JsonShape<NoteSql>): JsonShape<DiscussionSql> =>
+const createShape = (name: string, noteShape: JsonShape<NoteSql>): JsonShape<DiscussionSql> =>
   jsonShape<DiscussionSql>(name).fields({
     id: [json.token, () => discussionIdSql('coalesce(h.thread_id, h.id)')],
     individual_note: [json.bool, () => 'h.thread_id is null'],
@@ -36,9 +36,9 @@ const shapeWith = (name: string, noteShape: JsonShape<NoteSql>): JsonShape<Discu
     ],
   });
 
-const discussionShape = shapeWith('Discussion', noteShapeOf({ abilities: [] }));
-const placedDiscussionShape = shapeWith('PlacedDiscussion', noteShapeOf({ abilities: ['diff-threads'] }));
-const diffDiscussionShape = shapeWith('DiffDiscussion', noteShapeOf({ abilities: ['diff-threads', 'suggestions'] }));
+const discussionShape = createShape('Discussion', noteShapeOf({ abilities: [] }));
+const placedDiscussionShape = createShape('PlacedDiscussion', noteShapeOf({ abilities: ['diff-threads'] }));
+const diffDiscussionShape = createShape('DiffDiscussion', noteShapeOf({ abilities: ['diff-threads', 'suggestions'] }));
 
 /** Shape of the discussions of a kind: individual notes and threads. Source: reference work-tracking 3.1. */
 export function discussionShapeOf({ abilities }: Pick<NoteableKind, 'abilities'>): JsonShape<DiscussionSql> {

@@ -14,8 +14,8 @@ import {
 import type { JsonPage, AlternativeAnswer } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { NoteableFinders } from '../../../base/noteables/noteable-finders';
-import { decorateIf, foundRoutesBelow, nameClass, OneNoteable } from '../../../base/noteables/noteable-routes.dto';
-import type { BelowCall, NamedNoteableRoutes, NoteableRoutes } from '../../../base/noteables/noteable-routes.dto';
+import { decorateIf, foundRoutesBelow, nameClass, IdentifyNoteable } from '../../../base/noteables/noteable-routes.dto';
+import type { BelowCall, RoutesByName, NoteableRoutes } from '../../../base/noteables/noteable-routes.dto';
 import { NewNotesService } from '../new-notes.service';
 import { notePolicy } from '../note.policy';
 import { noteShapeOf } from '../note.shape';
@@ -27,8 +27,8 @@ import { discussionShapeOf } from './discussion.shape';
 import {
   CreateReply,
   toNewThread,
-  OneDiscussion,
-  OneReply,
+  IdentifyDiscussion,
+  IdentifyReply,
   threadParamsOf,
   UpdateDiscussion,
   UpdateReply,
@@ -41,13 +41,14 @@ import { parseDiscussionKey } from './threads-sql';
 const SOURCE = 'reference work-tracking 3.1';
 
 type DiscussionCall<P> = BelowCall<P, SignedInViewer>;
-const keyOf = ({ params }: { readonly params: OneDiscussion }): number => parseDiscussionKey(params.discussion_id);
+const discussionKey = ({ params }: { readonly params: IdentifyDiscussion }): number =>
+  parseDiscussionKey(params.discussion_id);
 
 /**
  * Creates the controller with the routes for discussions on one kind of noteable. Only kinds with threads have the route
  * that resolves.
  */
-export function discussionsController(routes: NoteableRoutes | NamedNoteableRoutes) {
+export function discussionsController(routes: NoteableRoutes | RoutesByName) {
   const { kind, a } = routes;
   const note = noteShapeOf(kind).presenter;
   const discussion = discussionShapeOf(kind).presenter;
@@ -76,11 +77,11 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
       about: `Lists the discussions of ${a}, oldest first: threads and individual notes.`,
       source: SOURCE,
       may: noteable.may.write,
-      params: noteable.params(OneNoteable),
+      params: noteable.params(IdentifyNoteable),
       answers: page(discussion),
     })
-    async list(call: DiscussionCall<OneNoteable>): Promise<JsonPage> {
-      return this.queries.page(call.viewer, await noteable.find(this.finders, call), call.page);
+    async list(call: DiscussionCall<IdentifyNoteable>): Promise<JsonPage> {
+      return this.queries.list(call.viewer, await noteable.find(this.finders, call), call.page);
     }
 
     @Endpoint('GET', path('/:discussion_id'), {
@@ -88,11 +89,13 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
       about: `Shows one discussion of ${a}.`,
       source: SOURCE,
       may: noteable.may.write,
-      params: noteable.params(OneDiscussion),
+      params: noteable.params(IdentifyDiscussion),
       answers: one(discussion),
     })
-    async show(call: DiscussionCall<OneDiscussion>): Promise<JsonText> {
-      return new JsonText(await this.queries.one(call.viewer, await noteable.find(this.finders, call), keyOf(call)));
+    async show(call: DiscussionCall<IdentifyDiscussion>): Promise<JsonText> {
+      return new JsonText(
+        await this.queries.findDiscussion(call.viewer, await noteable.find(this.finders, call), discussionKey(call)),
+      );
     }
 
     @Endpoint('POST', path(''), {
@@ -108,7 +111,7 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
     })
     async create(call: DiscussionCall<CreateDiffThread>): Promise<JsonText | AlternativeAnswer> {
       const on = await noteable.find(this.finders, call, 'for a new note');
-      return presentNewNote(await this.commanded.open(call.viewer, on, toNewThread(kind, call.params)));
+      return presentNewNote(await this.commanded.createNote(call.viewer, on, toNewThread(kind, call.params)));
     }
 
     @(decorateIf(kind.abilities.includes('threads'))(
@@ -125,7 +128,7 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
     async resolve(call: DiscussionCall<UpdateDiscussion>): Promise<JsonText> {
       const { resolved } = call.params;
       const on = await noteable.find(this.finders, call);
-      return new JsonText(await this.discussions.resolve(call.viewer, on, keyOf(call), resolved));
+      return new JsonText(await this.discussions.resolve(call.viewer, on, discussionKey(call), resolved));
     }
 
     @Endpoint('GET', path('/:discussion_id/notes'), {
@@ -133,11 +136,13 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
       about: 'Lists the notes of a discussion, oldest first.',
       source: SOURCE,
       may: noteable.may.write,
-      params: noteable.params(OneDiscussion),
+      params: noteable.params(IdentifyDiscussion),
       answers: all(note),
     })
-    async listNotes(call: DiscussionCall<OneDiscussion>): Promise<JsonText> {
-      return new JsonText(await this.queries.notes(call.viewer, await noteable.find(this.finders, call), keyOf(call)));
+    async listNotes(call: DiscussionCall<IdentifyDiscussion>): Promise<JsonText> {
+      return new JsonText(
+        await this.queries.listNotes(call.viewer, await noteable.find(this.finders, call), discussionKey(call)),
+      );
     }
 
     @Endpoint('POST', path('/:discussion_id/notes'), {
@@ -154,7 +159,7 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
     async reply(call: DiscussionCall<CreateReply>): Promise<JsonText | AlternativeAnswer> {
       const newNote = toNewNote(kind, call.params);
       const on = await noteable.find(this.finders, call);
-      return presentNewNote(await this.commanded.reply(call.viewer, on, keyOf(call), newNote));
+      return presentNewNote(await this.commanded.reply(call.viewer, on, discussionKey(call), newNote));
     }
 
     @Endpoint('GET', path('/:discussion_id/notes/:note_id'), {
@@ -162,13 +167,13 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
       about: 'Shows one note of a discussion.',
       source: SOURCE,
       may: noteable.may.write,
-      params: noteable.params(OneReply),
+      params: noteable.params(IdentifyReply),
       answers: one(note),
     })
-    async showNote(call: DiscussionCall<OneReply>): Promise<JsonText> {
+    async showNote(call: DiscussionCall<IdentifyReply>): Promise<JsonText> {
       const { note_id: noteId } = call.params;
       const on = await noteable.find(this.finders, call);
-      return new JsonText(await this.queries.note(call.viewer, on, keyOf(call), noteId));
+      return new JsonText(await this.queries.findNote(call.viewer, on, discussionKey(call), noteId));
     }
 
     @Endpoint('PUT', path('/:discussion_id/notes/:note_id'), {
@@ -183,7 +188,7 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
     })
     async updateNote(call: DiscussionCall<UpdateReply>): Promise<JsonText> {
       const { viewer, params } = call;
-      const named = { id: params.note_id, discussion: keyOf(call) };
+      const named = { id: params.note_id, discussion: discussionKey(call) };
       const on = await noteable.find(this.finders, call);
       if (params.resolved !== undefined) {
         return new JsonText(await this.discussions.resolveNote(viewer, on, named, params.resolved));
@@ -197,12 +202,12 @@ export function discussionsController(routes: NoteableRoutes | NamedNoteableRout
       about: 'Deletes a note of a discussion.',
       source: 'reference work-tracking 0.14, 2.3, 3.1',
       may: noteable.may.write,
-      params: noteable.params(OneReply),
+      params: noteable.params(IdentifyReply),
       answers: none(),
       fails: [412],
     })
-    async removeNote(call: DiscussionCall<OneReply>): Promise<void> {
-      const named = { id: call.params.note_id, discussion: keyOf(call) };
+    async removeNote(call: DiscussionCall<IdentifyReply>): Promise<void> {
+      const named = { id: call.params.note_id, discussion: discussionKey(call) };
       const on = await noteable.find(this.finders, call);
       return this.notes.remove(call.viewer, on, named, (at) => checkUnmodifiedSince(call, at));
     }

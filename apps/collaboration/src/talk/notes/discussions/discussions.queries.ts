@@ -15,8 +15,8 @@ import { DiscussionStatements } from './discussions.statements';
 const NO_DISCUSSIONS: JsonPage = { json: '[]', total: 0, hasNext: false };
 
 /**
- * Queries for discussions, with one statement per request. Shape: `key` is the id of the note that started the
- * discussion. Source: reference work-tracking 3.1.
+ * Queries for discussions, with one statement per request. `key` is the id of the note that started the discussion.
+ * Source: reference work-tracking 3.1.
  */
 @Injectable()
 export class DiscussionsQueries {
@@ -32,48 +32,53 @@ export class DiscussionsQueries {
     this.referringOf = perKindAndColumn((kind, by) => new DiscussionStatements(kind, externalUrl, by, kinds.all));
   }
 
-  async page(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
+  async list(viewer: Viewer, on: NoteableReference, page: PageRequest): Promise<JsonPage> {
     const values = readerValues(viewer, on);
-    const row = await this.row(this.database, on, (statements) => statements.page(page, values));
+    const row = await this.findRow(this.database, on, (statements) => statements.pageStatement(page, values));
     if (!row && on.isUntouched) return NO_DISCUSSIONS;
     if (!row) throw new NotFound(on.kind.resource);
     return jsonPageOf(page, { ...row, has_more: null });
   }
 
   /** Shape: one JSON object. Errors: NotFound. */
-  one(viewer: Viewer, on: NoteableReference, key: number, reads: SqlReader = this.database): Promise<string> {
-    return this.found(reads, viewer, on, { of: 'one', key, resource: 'Discussion' });
+  findDiscussion(
+    viewer: Viewer,
+    on: NoteableReference,
+    key: number,
+    reads: SqlReader = this.database,
+  ): Promise<string> {
+    return this.findJson(reads, viewer, on, { of: 'one', key, resource: 'Discussion' });
   }
 
   /** Shape: a JSON array. Errors: NotFound. */
-  notes(viewer: Viewer, on: NoteableReference, key: number): Promise<string> {
-    return this.found(this.database, viewer, on, { of: 'notes', key, resource: 'Notes' });
+  listNotes(viewer: Viewer, on: NoteableReference, key: number): Promise<string> {
+    return this.findJson(this.database, viewer, on, { of: 'notes', key, resource: 'Notes' });
   }
 
   /** Shape: one JSON object. Errors: NotFound. */
-  async note(viewer: Viewer, on: NoteableReference, key: number, noteId: number): Promise<string> {
+  async findNote(viewer: Viewer, on: NoteableReference, key: number, noteId: number): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key, note: noteId };
-    const row = await this.row(this.database, on, (statements) => statements.statement('note', values));
+    const row = await this.findRow(this.database, on, (statements) => statements.statement('note', values));
     if (!row) throw missingBelow(on, 'Discussion');
     if (row.head === null) throw new NotFound('Discussion');
     if (row.json === null) throw new NotFound();
     return row.json;
   }
 
-  private async found(
+  private async findJson(
     reads: SqlReader,
     viewer: Viewer,
     on: NoteableReference,
     { of, key, resource }: { readonly of: 'one' | 'notes'; readonly key: number; readonly resource: string },
   ): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key };
-    const row = await this.row(reads, on, (statements) => statements.statement(of, values));
+    const row = await this.findRow(reads, on, (statements) => statements.statement(of, values));
     if (!row) throw missingBelow(on, resource);
     if (row.json === null) throw new NotFound(resource);
     return row.json;
   }
 
-  private row<R extends { readonly json: string | null }>(
+  private findRow<R extends { readonly json: string | null }>(
     reads: SqlReader,
     on: NoteableReference,
     statement: (statements: DiscussionStatements) => Statement<R>,

@@ -9,7 +9,7 @@ import { NoteLimit } from '../note-limit';
 import { notePolicy } from '../note.policy';
 import { foundNote, NotesQueries, readerValues } from '../notes.queries';
 import { NotesService } from '../notes.service';
-import type { NamedNote, NewNote } from '../notes.service';
+import type { NoteKey, NewNote } from '../notes.service';
 import { announceAllResolved } from './all-resolved';
 import type { ResolvedThreads } from './all-resolved';
 import { DiscussionsQueries } from './discussions.queries';
@@ -26,7 +26,7 @@ export class DiscussionsService {
     private readonly limit: NoteLimit,
   ) {}
 
-  /** Creates a note that starts a thread. Shape: `isAlone` as in `NotesService.write`. */
+  /** Creates a note that starts a thread. Shape: `isAlone` as in `NotesService.writeNote`. */
   async create(
     tx: Tx,
     viewer: SignedInViewer,
@@ -34,14 +34,14 @@ export class DiscussionsService {
     newNote: NewNote,
     isAlone: boolean,
   ): Promise<string> {
-    const { id } = await this.notes.write(tx, viewer, on, { as: 'open', newNote, isAlone });
-    return this.queries.one(viewer, on, id, tx);
+    const { id } = await this.notes.writeNote(tx, viewer, on, { as: 'open', newNote, isAlone });
+    return this.queries.findDiscussion(viewer, on, id, tx);
   }
 
   /** Creates a reply in a discussion. A reply turns an individual note into a thread. */
   async reply(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number, newNote: NewNote): Promise<string> {
     const refuse = (): Promise<never> => this.refuseReply(tx, viewer, on, key);
-    const note = await this.notes.write(tx, viewer, on, { as: 'reply', newNote, thread: key, refuse });
+    const note = await this.notes.writeNote(tx, viewer, on, { as: 'reply', newNote, thread: key, refuse });
     // A reply that was sent as internal must not become public.
     if (newNote.internal && !note.internal) throw new Forbidden();
     const values = { ...readerValues(viewer, on), discussion: key, note: note.id };
@@ -52,14 +52,14 @@ export class DiscussionsService {
 
   /** Checks whether quick actions without a reply are allowed. Errors: those of a reply. */
   async admitReply(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<void> {
-    this.checkReply(viewer, on, await this.head(tx, viewer, on, key));
+    this.checkReply(viewer, on, await this.findHead(tx, viewer, on, key));
   }
 
   /** Resolves or reopens all notes of a thread. Errors: NotFound, Forbidden, TooManyRequests. */
   async resolve(viewer: SignedInViewer, on: NoteableReference, key: number, isResolved: boolean): Promise<string> {
     return this.work.run(async (tx) => {
       if (!(await this.resolveIfAllowed(tx, viewer, on, { key, isResolved }))) throw new Forbidden();
-      return this.queries.one(viewer, on, key, tx);
+      return this.queries.findDiscussion(viewer, on, key, tx);
     });
   }
 
@@ -70,7 +70,7 @@ export class DiscussionsService {
     on: NoteableReference,
     { key, isResolved }: { readonly key: number; readonly isResolved: boolean },
   ): Promise<boolean> {
-    const head = await this.head(tx, viewer, on, key);
+    const head = await this.findHead(tx, viewer, on, key);
     const people = [head.noteable_author_id, head.author_id];
     const may = head.thread_id !== null && notePolicy.mayResolve(viewer, on.parent, people, head.locked);
     if (!may) return false;
@@ -84,12 +84,12 @@ export class DiscussionsService {
   async resolveNote(
     viewer: SignedInViewer,
     on: NoteableReference,
-    { id: noteId, discussion: key }: Required<NamedNote>,
+    { id: noteId, discussion: key }: Required<NoteKey>,
     isResolved: boolean,
   ): Promise<string> {
     const values = { ...readerValues(viewer, on), note: noteId };
     return this.work.run(async (tx) => {
-      const head = await this.head(tx, viewer, on, key);
+      const head = await this.findHead(tx, viewer, on, key);
       const [row] = await tx.run(this.noteQueries.statementsOf(on).statement('subject', values));
       const note = foundNote(row, on.kind);
       if (note.discussion_id !== key) throw new NotFound();
@@ -100,16 +100,16 @@ export class DiscussionsService {
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
       const changed = await tx.run(this.queries.statementsOf(on).statement('resolve_note', change));
       if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: note.noteable_id, resolved: changed });
-      return this.noteQueries.one(viewer, on, noteId, tx);
+      return this.noteQueries.findNote(viewer, on, noteId, tx);
     });
   }
 
   /** Notes that the last open thread was resolved, which counts as a note. Errors: TooManyRequests, before the commit. */
   private async noteResolved(tx: Tx, viewer: SignedInViewer, change: ResolvedThreads): Promise<void> {
-    if (await announceAllResolved(tx, change, viewer)) this.limit.count(tx, viewer);
+    if (await announceAllResolved(tx, change, viewer)) this.limit.countNotes(tx, viewer);
   }
 
-  private async head(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
+  private async findHead(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<DiscussionHead> {
     const values = { ...readerValues(viewer, on), discussion: key };
     const [row] = await tx.run(this.queries.statementsOf(on).statement('head', values));
     if (!row) throw missingBelow(on, 'Discussion');
@@ -119,8 +119,8 @@ export class DiscussionsService {
 
   /** Throws the reason why no reply was written: one of replies, or else one of notes. */
   private async refuseReply(tx: Tx, viewer: SignedInViewer, on: NoteableReference, key: number): Promise<never> {
-    this.checkReply(viewer, on, await this.head(tx, viewer, on, key));
-    return this.notes.refuse(tx, viewer, on);
+    this.checkReply(viewer, on, await this.findHead(tx, viewer, on, key));
+    return this.notes.refuseNote(tx, viewer, on);
   }
 
   private checkReply(viewer: SignedInViewer, on: NoteableReference, head: DiscussionHead): void {

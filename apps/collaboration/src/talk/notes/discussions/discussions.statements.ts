@@ -1,10 +1,10 @@
 import type { PageRequest } from '@rookery/kernel';
-import { isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { RowOf, Statement } from '@rookery/persistence';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
-import { keyColumnOf } from '../../../base/noteables/references.shape';
+import { keyColumn } from '../../../base/noteables/references.shape';
 import { noteShapeOf } from '../note.shape';
 import type { Note, ResolvedNote } from '../note.entity';
 import { READS_INTERNAL } from '../note-statement';
@@ -64,32 +64,32 @@ interface DiscussionPageRow {
  * noteable. The notes of its threads are selected afterwards. Source: reference work-tracking 3.1, 3.2.
  */
 export class DiscussionStatements {
-  private readonly kept = new KeptStatements();
+  private readonly kept = new CachedStatements();
   private readonly visible: string;
-  private readonly note: WrittenShape;
-  private readonly discussion: WrittenShape;
+  private readonly note: ShapeSql;
+  private readonly discussion: ShapeSql;
   private readonly name: string;
 
   constructor(
     private readonly kind: NoteableKind,
     externalUrl: string,
-    by = keyColumnOf(kind),
+    by = keyColumn(kind),
     referenced: readonly NoteableKind[] = [],
   ) {
     const sql = noteSqlOf(kind, externalUrl, referenced);
     this.name = statementsName(kind, by, referenced.length > 0 ? 'discussions_referring' : 'discussions');
     this.visible = namedVisibleSql(kind, by);
-    this.note = noteShapeOf(kind).over(sql);
-    this.discussion = discussionShapeOf(kind).over({ ...sql, readsInternal: READS_INTERNAL });
+    this.note = noteShapeOf(kind).toSql(sql);
+    this.discussion = discussionShapeOf(kind).toSql({ ...sql, readsInternal: READS_INTERNAL });
   }
 
   /**
    * Selects a page. Returns a row if the noteable is visible: the number of discussions for the reader, and the page as
    * JSON text.
    */
-  page(page: PageRequest, values: ReaderParams): Statement<DiscussionPageRow> {
+  pageStatement(page: PageRequest, values: ReaderParams): Statement<DiscussionPageRow> {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
-    return this.kept.statement(name, values, () => {
+    return this.kept.findOrCompose(name, values, () => {
       const list = new ListQuery<never>({
         name: 'discussions',
         from: 'notes h',
@@ -112,10 +112,10 @@ export class DiscussionStatements {
     name: N,
     values: DiscussionStatementParams[N],
   ): Statement<DiscussionRows[N]> {
-    return this.kept.statement(`${this.name}_${name}`, values, () => ({ text: this.sqlOf(name), values }));
+    return this.kept.findOrCompose(`${this.name}_${name}`, values, () => ({ text: this.composeSql(name), values }));
   }
 
-  private sqlOf(name: keyof DiscussionStatementParams): string {
+  private composeSql(name: keyof DiscussionStatementParams): string {
     switch (name) {
       case 'one':
         return this.selectHeadSql(this.discussion.sql);
@@ -158,7 +158,7 @@ export class DiscussionStatements {
       from ${this.kind.table} i where ${this.visible}`;
   }
 
-  /** Selects one note of a discussion. Shape: `json` is null when the discussion has no such note. */
+  /** Selects one note of a discussion. `json` is null when the discussion has no such note. */
   private noteSql(): string {
     return `select h.id as head, (select ${this.note.sql} from notes n left join directory_users a on a.id = n.author_id
         where n.id = :note::bigint and n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type

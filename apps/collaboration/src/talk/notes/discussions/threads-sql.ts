@@ -45,9 +45,9 @@ const DIGEST_PREFIX = 'discussion ';
 const DIGEST_LENGTH = 24;
 
 /**
- * SQL for the id of a discussion in the API: 40 hex digits, made of a digest and the id of the note that started it. So a
- * discussion is found without a column and an index for this id. Shape: a text expression; `key` is a bigint expression.
- * Source: reference work-tracking 3.1.
+ * SQL for the id of a discussion in the API: 40 hex digits, made of a digest and the id of the note that started it. So
+ * a discussion is found without a column and an index for this id. Returns a text expression; `key` is a bigint
+ * expression. Source: reference work-tracking 3.1.
  */
 export function discussionIdSql(key: string): string {
   return `left(encode(sha256(convert_to('${DIGEST_PREFIX}' || ${key}, 'UTF8')), 'hex'), ${DIGEST_LENGTH}) || lpad(to_hex(${key}), 16, '0')`;

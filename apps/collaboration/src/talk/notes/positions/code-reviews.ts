@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { NoteableType } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import type { NewPosition, NewSuggestion } from './position-rows';
 
@@ -35,7 +35,7 @@ export interface RequestedLine {
 }
 
 /** A new diff thread whose place was checked against the repository. */
-export interface PreparedThread {
+export interface NewThread {
   readonly position: NewPosition;
   readonly suggestions: readonly NewSuggestion[];
 }
@@ -48,9 +48,9 @@ export interface CodeReview {
   /** Checks the place of a new thread. Errors: NotFound for the noteable; Refused for a place that is not in the diff. */
   open(
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     request: { readonly position: RequestedPosition; readonly commitId: string | null; readonly body: string },
-  ): Promise<PreparedThread>;
+  ): Promise<NewThread>;
   /** Returns the suggestions in the text of a note. Shape: null if the note is in no diff thread. */
   suggest(
     viewer: SignedInViewer,
@@ -59,7 +59,7 @@ export interface CodeReview {
     body: string,
   ): Promise<NewSuggestion[] | null>;
   /** Runs after the transaction of a new thread: the code may have changed meanwhile. */
-  finish(on: PlacedNoteable): Promise<void>;
+  finish(on: NoteableWithParent): Promise<void>;
 }
 
 /** Reviews that wings with code declare for their kinds, because notes do not know repositories. */
@@ -72,8 +72,8 @@ export class CodeReviews {
     this.reviews.set(type, review);
   }
 
-  /** Returns the code review of a kind. Shape: null for kinds without code. */
-  reviewOf({ kind }: Pick<NoteableReference, 'kind'>): CodeReview | null {
+  /** Returns the code review of a kind. Returns null for kinds without code. */
+  findReview({ kind }: Pick<NoteableReference, 'kind'>): CodeReview | null {
     return this.reviews.get(kind.type) ?? null;
   }
 }

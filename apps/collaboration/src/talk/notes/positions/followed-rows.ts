@@ -1,13 +1,13 @@
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { ResolvedNote } from '../note.entity';
-import type { ShownPosition } from './position-rows';
+import type { PositionFields } from './position-rows';
 
-/** New place of a diff thread. Shape: `change` is set if the thread is outdated; its position stays then. */
+/** New place of a diff thread. `change` is set if the thread is outdated; its position stays then. */
 export interface FollowedPosition {
   readonly threadId: number;
-  readonly shown: ShownPosition;
-  readonly change: ShownPosition | null;
+  readonly shown: PositionFields;
+  readonly change: PositionFields | null;
   readonly lineCode: string | null;
   readonly oldPath: string;
   readonly newPath: string;

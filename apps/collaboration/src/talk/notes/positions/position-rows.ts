@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import type { PositionType } from './note-position.entity';
 
 /** Place of a thread in a diff, in the form that the API shows and that is stored as JSON. */
-export interface ShownPosition {
+export interface PositionFields {
   readonly base_sha: string;
   readonly start_sha: string;
   readonly head_sha: string;
@@ -20,10 +20,10 @@ export interface ShownPosition {
   readonly y?: number | null;
 }
 
-/** Place of a new thread. Shape: the paths are those of the file in the diff of `shown`. */
+/** Place of a new thread. The paths are those of the file in the diff of `shown`. */
 export interface NewPosition {
-  readonly shown: ShownPosition;
-  readonly original: ShownPosition;
+  readonly shown: PositionFields;
+  readonly original: PositionFields;
   readonly lineCode: string | null;
   readonly commitId: string | null;
   readonly oldPath: string;
@@ -80,7 +80,7 @@ const insertSuggestions = statement<SuggestionsParams, never>(
      with ordinality as s (above, below, old, new, place) order by s.place`,
 );
 
-/** Writes the place of a new thread. Shape: `threadId` is the id of its first note. */
+/** Writes the place of a new thread. `threadId` is the id of its first note. */
 export async function insertNotePosition(
   tx: Tx,
   on: { readonly threadId: number; readonly noteableType: NoteableType; readonly noteableId: number },

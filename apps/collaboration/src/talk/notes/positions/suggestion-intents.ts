@@ -31,7 +31,7 @@ export async function intendSuggestions(db: SqlReader, commit: string, ids: read
 }
 
 /** Returns the suggestions that commits apply, and that are not applied yet. */
-export function intendedBy(db: SqlReader, commits: readonly string[]): Promise<IntendedSuggestion[]> {
+export function findIntended(db: SqlReader, commits: readonly string[]): Promise<IntendedSuggestion[]> {
   return db.run(ofCommits, { commits });
 }
 

@@ -4,9 +4,9 @@ import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { epicPolicy } from '../epic.policy';
 import { listedEpicShape } from '../epic.shape';
-import type { NamedEpic } from '../issues/epic-issues.queries';
+import type { EpicKey } from '../issues/epic-issues.queries';
 import { childEpicLinkShape } from './child-epic.shape';
-import { CreateChildEpic, ListChildEpics, OneChildEpic, ReorderChildEpic } from './child-epics.dto';
+import { CreateChildEpic, ListChildEpics, IdentifyChildEpic, ReorderChildEpic } from './child-epics.dto';
 import { ChildEpicsQueries } from './child-epics.queries';
 import { ChildEpicsService } from './child-epics.service';
 
@@ -42,7 +42,7 @@ export class ChildEpicsController {
     answers: page(listedEpicShape.presenter),
   })
   list(call: ChildCall<ListChildEpics>): Promise<JsonPage> {
-    return this.queries.page(call.viewer, epicOf(call), call.page);
+    return this.queries.list(call.viewer, toEpicKey(call), call.page);
   }
 
   @Endpoint('POST', '', {
@@ -54,18 +54,18 @@ export class ChildEpicsController {
   })
   async create(call: ChildCall<CreateChildEpic>): Promise<JsonText> {
     const { title, confidential } = call.params;
-    return new JsonText(await this.children.create(call.viewer, epicOf(call), { title, confidential }));
+    return new JsonText(await this.children.create(call.viewer, toEpicKey(call), { title, confidential }));
   }
 
   @Endpoint('POST', ':child_epic_id', {
     ...single,
     about: 'Makes an epic the first child of another; it leaves its previous parent.',
-    params: OneChildEpic,
+    params: IdentifyChildEpic,
     answers: created(listedEpicShape.presenter),
     fails: [404, 409, 429],
   })
-  async assign(call: ChildCall<OneChildEpic>): Promise<JsonText> {
-    return new JsonText(await this.children.assign(call.viewer, epicOf(call), call.params.child_epic_id));
+  async assign(call: ChildCall<IdentifyChildEpic>): Promise<JsonText> {
+    return new JsonText(await this.children.assign(call.viewer, toEpicKey(call), call.params.child_epic_id));
   }
 
   @Endpoint('PUT', ':child_epic_id', {
@@ -76,22 +76,22 @@ export class ChildEpicsController {
   })
   async reorder(call: ChildCall<ReorderChildEpic>): Promise<JsonPage> {
     const { child_epic_id: childId, move_before_id: before, move_after_id: after } = call.params;
-    await this.children.reorder(call.viewer, epicOf(call), childId, { before, after });
-    return this.queries.page(call.viewer, epicOf(call), call.page);
+    await this.children.reorder(call.viewer, toEpicKey(call), childId, { before, after });
+    return this.queries.list(call.viewer, toEpicKey(call), call.page);
   }
 
   @Endpoint('DELETE', ':child_epic_id', {
     ...single,
     about: 'Removes an epic from its parent and returns it.',
-    params: OneChildEpic,
+    params: IdentifyChildEpic,
     answers: one(listedEpicShape.presenter),
     fails: [404, 429],
   })
-  async remove(call: ChildCall<OneChildEpic>): Promise<JsonText> {
-    return new JsonText(await this.children.remove(call.viewer, epicOf(call), call.params.child_epic_id));
+  async remove(call: ChildCall<IdentifyChildEpic>): Promise<JsonText> {
+    return new JsonText(await this.children.remove(call.viewer, toEpicKey(call), call.params.child_epic_id));
   }
 }
 
-function epicOf({ params, within }: ChildCall<ListChildEpics>): NamedEpic {
+function toEpicKey({ params, within }: ChildCall<ListChildEpics>): EpicKey {
   return { group: within, iid: params.epic_iid };
 }

@@ -2,18 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { groupAccessSql } from '../../../base/noteables/access-sql';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { readableSql } from '../../../base/noteables/noteable-kinds';
-import { readerOf } from '../../../base/noteables/reader';
+import { createReader } from '../../../base/noteables/reader';
 import { epicKind } from '../epic.kind';
 import { epicBytes, listedEpicShape } from '../epic.shape';
-import type { NamedEpic } from '../issues/epic-issues.queries';
+import type { EpicKey } from '../issues/epic-issues.queries';
 import { childEpicLinkShape } from './child-epic.shape';
 
 // First parameters of every statement here: the epic and the viewer.
@@ -33,8 +33,8 @@ const CHILDREN = `(select ${SHOWN}
 /** Reads child epics. Source: reference work-tracking 5.7. */
 @Injectable()
 export class ChildEpicsQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly listed: ShapeSql;
   private readonly oneSql: string;
   private readonly linkSql: string;
 
@@ -45,51 +45,51 @@ export class ChildEpicsQueries {
   ) {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
     const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', mayEdit: 'i.may_edit', person: PERSON };
-    this.listed = listedEpicShape.over(sql);
+    this.listed = listedEpicShape.toSql(sql);
     this.oneSql = `select ${this.listed.sql} as json from (select ${SHOWN} from epics i
       cross join lateral ${groupAccessSql('i.group_id', PERSON)} a where i.id = $7::bigint and ${READABLE}) i`;
-    const link = childEpicLinkShape.over({ externalUrl, fullPath: '$8::text' });
+    const link = childEpicLinkShape.toSql({ externalUrl, fullPath: '$8::text' });
     this.linkSql = `select ${link.sql} as json from ${NAMED} join epics i on i.parent_id = named.id and i.id = $7::bigint`;
   }
 
   /** Returns a page of children in the order of their parent. Errors: NotFound of the epic. */
-  async page(viewer: SignedInViewer, named: NamedEpic, page: PageRequest): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, valuesOf(viewer, named)));
+  async list(viewer: SignedInViewer, named: EpicKey, page: PageRequest): Promise<JsonPage> {
+    await this.directory.requireFresh(viewer);
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, statementValues(viewer, named)));
     if (!row) throw new NotFound();
     return jsonPageOf(page, row);
   }
 
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `child_epics_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft =>
+    return this.kept.findOrCompose(name, values, (): SqlDraft =>
       new ListQuery<never>({ name: 'child_epics', from: CHILDREN, carries: 'i.*', bytes: epicBytes({}), values })
         .orderBy([['i.relative_position', 'asc']])
-        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 
   /** Returns an epic with references relative to the group of another. Shape: one JSON object. Errors: NotFound. */
-  async one(viewer: SignedInViewer, named: NamedEpic, id: number): Promise<string> {
-    return this.single('child_epics_one', this.oneSql, [...valuesOf(viewer, named), id]);
+  async findChild(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
+    return this.readJson('child_epics_one', this.oneSql, [...statementValues(viewer, named), id]);
   }
 
   /** Returns a child that was just created. Shape: one JSON object. Errors: NotFound if it is no longer a child. */
-  async link(viewer: SignedInViewer, named: NamedEpic, id: number): Promise<string> {
-    const values = [...valuesOf(viewer, named), id, named.group.fullPath];
-    return this.single('child_epics_link', this.linkSql, values);
+  async findLink(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
+    const values = [...statementValues(viewer, named), id, named.group.fullPath];
+    return this.readJson('child_epics_link', this.linkSql, values);
   }
 
-  private async single(name: string, text: string, values: readonly unknown[]): Promise<string> {
+  private async readJson(name: string, text: string, values: readonly unknown[]): Promise<string> {
     const [row] = await this.database.run<{ json: string }>(
-      this.kept.statement(name, values, () => ({ text, values })),
+      this.kept.findOrCompose(name, values, () => ({ text, values })),
     );
     if (!row) throw new NotFound();
     return row.json;
   }
 }
 
-function valuesOf(viewer: SignedInViewer, { group, iid }: NamedEpic): unknown[] {
-  const { readsConfidential } = readerOf(viewer, group);
+function statementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
+  const { readsConfidential } = createReader(viewer, group);
   return [group.id, iid, viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
 }

@@ -7,8 +7,8 @@ import type { Tx } from '@rookery/persistence';
 import { NoteLimit } from '../../../talk/notes/note-limit';
 import { epicPolicy } from '../epic.policy';
 import { EpicsService } from '../epics.service';
-import type { NamedEpic } from '../issues/epic-issues.queries';
-import { reordered } from '../neighbours';
+import type { EpicKey } from '../issues/epic-issues.queries';
+import { reorderIds } from '../neighbours';
 import type { Neighbours } from '../neighbours';
 import { ChildEpicsQueries } from './child-epics.queries';
 import { EpicParentsService } from './epic-parents.service';
@@ -32,87 +32,87 @@ export class ChildEpicsService {
    */
   async create(
     viewer: SignedInViewer,
-    named: NamedEpic,
+    named: EpicKey,
     { title, confidential }: { readonly title: string; readonly confidential: boolean | undefined },
   ): Promise<string> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const id = await this.work.run(async (tx) => {
-      this.noteLimit.count(tx, viewer);
-      const parent = await this.parent(tx, viewer, named, []);
+      this.noteLimit.countNotes(tx, viewer);
+      const parent = await this.lockParent(tx, viewer, named, []);
       const fields = { title, confidential: confidential ?? parent.confidential };
-      const created = await this.epics.open(tx, viewer, named.group, { fields, labels: undefined, at: undefined });
-      const child = await this.parents.child(tx, viewer, created.id);
-      await this.parents.adopt(tx, parent, child, { viewer, at: parent.at });
+      const created = await this.epics.openEpic(tx, viewer, named.group, { fields, labels: undefined, at: undefined });
+      const child = await this.parents.lockChild(tx, viewer, created.id);
+      await this.parents.adoptChild(tx, parent, child, { viewer, at: parent.at });
       return created.id;
     });
-    return this.queries.link(viewer, named, id);
+    return this.queries.findLink(viewer, named, id);
   }
 
   /**
    * Makes an epic a child; it leaves its previous parent. Errors: NotFound of the parent or the child; Forbidden;
    * Conflict; Invalid.
    */
-  async assign(viewer: SignedInViewer, named: NamedEpic, childId: number): Promise<string> {
-    await this.directory.fresh(viewer);
+  async assign(viewer: SignedInViewer, named: EpicKey, childId: number): Promise<string> {
+    await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
-      this.noteLimit.count(tx, viewer);
-      const parent = await this.parent(tx, viewer, named, [childId]);
-      await this.add(tx, viewer, parent, await this.parents.child(tx, viewer, childId));
+      this.noteLimit.countNotes(tx, viewer);
+      const parent = await this.lockParent(tx, viewer, named, [childId]);
+      await this.addChild(tx, viewer, parent, await this.parents.lockChild(tx, viewer, childId));
     });
-    return this.queries.one(viewer, named, childId);
+    return this.queries.findChild(viewer, named, childId);
   }
 
   /** Removes a child from its parent and returns it. Errors: NotFound of the parent or the child; Forbidden. */
-  async remove(viewer: SignedInViewer, named: NamedEpic, childId: number): Promise<string> {
-    await this.directory.fresh(viewer);
+  async remove(viewer: SignedInViewer, named: EpicKey, childId: number): Promise<string> {
+    await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
-      this.noteLimit.count(tx, viewer);
-      const parent = await this.parent(tx, viewer, named, [childId]);
-      await this.detach(tx, viewer, await childOf(tx, viewer, parent, childId));
+      this.noteLimit.countNotes(tx, viewer);
+      const parent = await this.lockParent(tx, viewer, named, [childId]);
+      await this.detachChild(tx, viewer, await findChild(tx, viewer, parent, childId));
     });
-    return this.queries.one(viewer, named, childId);
+    return this.queries.findChild(viewer, named, childId);
   }
 
   /**
    * Moves a child between two others. Errors: NotFound of the parent or the child; Forbidden; Refused for an impossible
    * position.
    */
-  async reorder(viewer: SignedInViewer, named: NamedEpic, childId: number, neighbours: Neighbours): Promise<void> {
-    await this.directory.fresh(viewer);
+  async reorder(viewer: SignedInViewer, named: EpicKey, childId: number, neighbours: Neighbours): Promise<void> {
+    await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
       const neighbourIds = [neighbours.before, neighbours.after].filter((id) => id !== undefined);
-      const parent = await this.parent(tx, viewer, named, [childId, ...neighbourIds]);
-      const child = await childOf(tx, viewer, parent, childId);
+      const parent = await this.lockParent(tx, viewer, named, [childId, ...neighbourIds]);
+      const child = await findChild(tx, viewer, parent, childId);
       // Refuses a neighbour that the caller may not see in the same way as a missing one.
       for (const id of neighbourIds) {
         if ((await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw misplaced();
       }
       const children = await epicTree.listChildren(tx, parent.id);
       const ids = children.map(({ id }) => id);
-      await epicTree.order(tx, reordered(ids, child.id, neighbours, misplaced), child.id, children);
+      await epicTree.order(tx, reorderIds(ids, child.id, neighbours, misplaced), child.id, children);
     });
   }
 
   /** Makes an epic a child and emits the change. Errors: Conflict; Invalid. */
-  async add(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, child: TreeEpic): Promise<void> {
+  async addChild(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, child: TreeEpic): Promise<void> {
     const by = { viewer, at: parent.at };
-    await this.parents.adopt(tx, parent, child, by);
+    await this.parents.adoptChild(tx, parent, child, by);
     await this.parents.emitChange(tx, child.id, by);
   }
 
   /** Removes an epic from its parent and emits the change. Errors: Forbidden. */
-  async detach(tx: Tx, viewer: SignedInViewer, child: TreeEpic): Promise<void> {
+  async detachChild(tx: Tx, viewer: SignedInViewer, child: TreeEpic): Promise<void> {
     if (!child.may_write) throw new Forbidden();
     const by = { viewer, at: child.at };
-    await this.parents.release(tx, child, by);
+    await this.parents.releaseChild(tx, child, by);
     await this.parents.emitChange(tx, child.id, by);
   }
 
   /** Locks the tree, the epic that the path names, and the epics `ids`. Errors: NotFound; Forbidden. */
-  private async parent(
+  private async lockParent(
     tx: Tx,
     viewer: SignedInViewer,
-    { group, iid }: NamedEpic,
+    { group, iid }: EpicKey,
     ids: readonly number[],
   ): Promise<TreeEpic> {
     await epicTree.lock(tx, viewer, group.id, { ids, named: [{ groupId: group.id, iid }] });
@@ -124,7 +124,7 @@ export class ChildEpicsService {
 }
 
 /** Finds a child of the parent. Errors: NotFound if the viewer may not see it or it is no child of that epic. */
-async function childOf(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, id: number): Promise<TreeEpic> {
+async function findChild(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, id: number): Promise<TreeEpic> {
   const child = await epicTree.byId(tx, viewer, id);
   if (child?.parent_id !== parent.id) throw new NotFound();
   return child;

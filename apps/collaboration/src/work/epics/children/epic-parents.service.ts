@@ -42,42 +42,42 @@ export class EpicParentsService {
    * Sets the parent from a write of the epic; returns whether it changed. A parent that the viewer may not see counts
    * as none: it is neither set nor removed. Errors: Forbidden; Conflict; Invalid.
    */
-  async set(tx: Tx, group: EpicGroup, epicId: number, parentId: number | null, by: ChangedBy): Promise<boolean> {
+  async setParent(tx: Tx, group: EpicGroup, epicId: number, parentId: number | null, by: ChangedBy): Promise<boolean> {
     const own = (await epicTree.byId(tx, by.viewer, epicId))!;
     const old = own.parent_id === null ? undefined : await epicTree.byId(tx, by.viewer, own.parent_id);
     if (parentId === null) {
-      if (old) await this.release(tx, own, by);
+      if (old) await this.releaseChild(tx, own, by);
       return old !== undefined;
     }
     const parent = await epicTree.byId(tx, by.viewer, parentId);
     if (!parent || !epicPolicy.mayNest(group) || parent.id === old?.id) return false;
     if (!parent.may_write) throw new Forbidden();
-    await this.adopt(tx, parent, own, by);
+    await this.adoptChild(tx, parent, own, by);
     return true;
   }
 
   /** Finds an epic to add to or remove from a parent. Errors: NotFound unless the viewer sees it and may change it. */
-  async child(tx: Tx, viewer: SignedInViewer, id: number): Promise<TreeEpic> {
+  async lockChild(tx: Tx, viewer: SignedInViewer, id: number): Promise<TreeEpic> {
     const child = await epicTree.byId(tx, viewer, id);
     if (!child?.may_write) throw new NotFound(UNKNOWN, { verbatim: true });
     return child;
   }
 
   /** Makes an epic the first child of the parent; it leaves its previous parent. Errors: Conflict; Invalid. */
-  async adopt(tx: Tx, parent: TreeEpic, child: TreeEpic, by: ChangedBy): Promise<void> {
+  async adoptChild(tx: Tx, parent: TreeEpic, child: TreeEpic, by: ChangedBy): Promise<void> {
     await assertMayAdopt(tx, parent, child);
     const old = await epicTree.parentOf(tx, child.id);
-    this.noteLimit.count(tx, by.viewer);
+    this.noteLimit.countNotes(tx, by.viewer);
     if (old) await writeNotes(tx, 'removed', { parent: old, child }, by);
     await epicTree.setParent(tx, child.id, parent.id, by.at);
     await writeNotes(tx, 'added', { parent, child }, by);
   }
 
   /** Removes an epic from its parent. */
-  async release(tx: Tx, child: TreeEpic, by: ChangedBy): Promise<void> {
+  async releaseChild(tx: Tx, child: TreeEpic, by: ChangedBy): Promise<void> {
     const parent = await epicTree.parentOf(tx, child.id);
     if (!parent) return;
-    this.noteLimit.count(tx, by.viewer);
+    this.noteLimit.countNotes(tx, by.viewer);
     await epicTree.setParent(tx, child.id, null, by.at);
     await writeNotes(tx, 'removed', { parent, child }, by);
   }

@@ -5,8 +5,8 @@ import { Forbidden, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { executeEach } from '../../../talk/mentions/quick-actions/action-set';
-import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableReference } from '../../../base/noteables/reader';
@@ -18,9 +18,9 @@ import { listEpicsToLock, epicTree } from './epic-tree';
 import type { TreeEpic } from './epic-tree';
 
 /** The epic that a command names, or the reason why there is none. */
-type NamedTarget = { readonly groupId: number; readonly iid: number } | { readonly why: string };
-type Name = 'child_epic' | 'remove_child_epic' | 'parent_epic' | 'remove_parent_epic';
-const NAMES: readonly Name[] = ['child_epic', 'remove_child_epic', 'parent_epic', 'remove_parent_epic'];
+type EpicTarget = { readonly groupId: number; readonly iid: number } | { readonly why: string };
+type TreeActionName = 'child_epic' | 'remove_child_epic' | 'parent_epic' | 'remove_parent_epic';
+const NAMES: readonly TreeActionName[] = ['child_epic', 'remove_child_epic', 'parent_epic', 'remove_parent_epic'];
 
 /** Quick actions on the parent and the children of an epic. Source: reference work-tracking 2.6, 5.7. */
 @Injectable()
@@ -30,17 +30,17 @@ export class EpicTreeQuickActions {
     private readonly directory: Directory,
     private readonly children: ChildEpicsService,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: NAMES,
       isFirst: 'above',
-      fits: (kind) => kind === epicKind,
+      supportsKind: (kind) => kind === epicKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
   }
 
   private async plan({ viewer, parent, epicId }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const here = parent as GroupScope;
-    const targets: NamedTarget[] = [];
+    const targets: EpicTarget[] = [];
     for (const { argument } of commands) targets.push(await this.findTarget(viewer, here, argument));
     const named = targets.filter((one) => 'iid' in one);
     const holds: ExecuteActions['holds'] = {
@@ -52,16 +52,16 @@ export class EpicTreeQuickActions {
     const carryOut: ExecuteActions = (tx, on) =>
       executeEach(tx, commands, async ({ name }, index) => {
         if (!epicPolicy.mayNest(here) || !epicPolicy.mayWrite(viewer, here)) throw new Forbidden();
-        return this.carryOut(tx, viewer, await ownOf(tx, viewer, on), name as Name, targets[index]!);
+        return this.carryOut(tx, viewer, await findOwnEpic(tx, viewer, on), name as TreeActionName, targets[index]!);
       });
     return Object.assign(carryOut, { holds });
   }
 
-  private async findTarget(viewer: SignedInViewer, here: GroupScope, argument: string): Promise<NamedTarget> {
-    const named = argumentsOf.epic(argument);
+  private async findTarget(viewer: SignedInViewer, here: GroupScope, argument: string): Promise<EpicTarget> {
+    const named = parseArgument.epic(argument);
     if (!named) return { why: 'it names no epic' };
     const { group: path, iid } = named;
-    const place = path === null ? here : await this.directory.group(path, viewer);
+    const place = path === null ? here : await this.directory.findGroup(path, viewer);
     return place ? { groupId: place.id, iid } : { why: 'it was not found' };
   }
 
@@ -69,36 +69,36 @@ export class EpicTreeQuickActions {
     tx: Tx,
     viewer: SignedInViewer,
     own: TreeEpic,
-    name: Name,
-    target: NamedTarget,
-  ): Promise<Outcome> {
-    if (name === 'remove_parent_epic') return this.leave(tx, viewer, own);
+    name: TreeActionName,
+    target: EpicTarget,
+  ): Promise<ActionResult> {
+    if (name === 'remove_parent_epic') return this.leaveParent(tx, viewer, own);
     if ('why' in target) return target;
     const other = await epicTree.byIid(tx, viewer, target.groupId, target.iid);
     if (!other) throw new NotFound();
     const reference = renderEpicReference(other, own);
     if (name === 'remove_child_epic') {
       if (other.parent_id !== own.id) throw new NotFound();
-      await this.children.detach(tx, viewer, other);
-      return done(`Removed child epic ${reference}.`);
+      await this.children.detachChild(tx, viewer, other);
+      return succeeded(`Removed child epic ${reference}.`);
     }
     if (!other.may_write) throw new Forbidden();
     const [parent, child] = name === 'child_epic' ? [own, other] : [other, own];
-    await this.children.add(tx, viewer, parent, child);
-    return done(`Added epic ${reference} as ${name === 'child_epic' ? 'child' : 'parent'} epic.`);
+    await this.children.addChild(tx, viewer, parent, child);
+    return succeeded(`Added epic ${reference} as ${name === 'child_epic' ? 'child' : 'parent'} epic.`);
   }
 
   /** Removes the parent. A parent that the viewer may not see counts as none. */
-  private async leave(tx: Tx, viewer: SignedInViewer, own: TreeEpic): Promise<Outcome> {
+  private async leaveParent(tx: Tx, viewer: SignedInViewer, own: TreeEpic): Promise<ActionResult> {
     const parent = own.parent_id === null ? undefined : await epicTree.byId(tx, viewer, own.parent_id);
     if (!parent) throw new NotFound();
-    await this.children.detach(tx, viewer, own);
-    return done(`Removed parent epic ${renderEpicReference(parent, own)}.`);
+    await this.children.detachChild(tx, viewer, own);
+    return succeeded(`Removed parent epic ${renderEpicReference(parent, own)}.`);
   }
 }
 
 /** Finds the epic of the text. Errors: NotFound if it was deleted meanwhile. */
-async function ownOf(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<TreeEpic> {
+async function findOwnEpic(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<TreeEpic> {
   const own = await (on.by === 'id'
     ? epicTree.byId(tx, viewer, on.named)
     : epicTree.byIid(tx, viewer, on.parent.id, on.named));
@@ -107,6 +107,6 @@ async function ownOf(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Pro
 }
 
 /** Outcome of these commands; clients know no keys for their changes. */
-function done(said: string): Outcome {
+function succeeded(said: string): ActionResult {
   return { said, changes: {} };
 }

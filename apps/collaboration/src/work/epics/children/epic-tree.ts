@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { groupAccessSql } from '../../../base/noteables/access-sql';
@@ -9,14 +9,17 @@ import { epicKind } from '../epic.kind';
 
 const MOVES = `hashtextextended('epic moves', 0)`;
 /** Delays effects of group moves until this transaction ends, since it relies on the current groups. */
-const delayMoves = prepared('epic_tree_hold_moves', `select pg_advisory_xact_lock_shared(${MOVES})`);
+const delayMoves = prepareStatement('epic_tree_hold_moves', `select pg_advisory_xact_lock_shared(${MOVES})`);
 /** $1 group. Locks its tree, which the top group identifies, by the current state of the directory copy. */
-const lockTree = prepared(
+const lockTree = prepareStatement(
   'epic_tree_hold',
   `select pg_advisory_xact_lock(hashtextextended('epic tree ' || traversal_ids[1], 0))
    from directory_namespaces where id = $1::bigint`,
 );
-const awaitReaders = prepared('epic_tree_wait', `select pg_advisory_lock(${MOVES}), pg_advisory_unlock(${MOVES})`);
+const awaitReaders = prepareStatement(
+  'epic_tree_wait',
+  `select pg_advisory_lock(${MOVES}), pg_advisory_unlock(${MOVES})`,
+);
 
 const PERSON = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
 const SEEN = `select i.id, i.iid, i.group_id, i.parent_id, i.confidential, a.full_path,
@@ -24,9 +27,12 @@ const SEEN = `select i.id, i.iid, i.group_id, i.parent_id, i.confidential, a.ful
   from epics i cross join lateral ${groupAccessSql('i.group_id', PERSON)} a`;
 const READABLE = readableSql(epicKind, 'a', PERSON.user);
 /** $1 epic, $2-$4 the viewer. Locks the epic until the transaction ends. */
-const byId = prepared('epic_tree_epic', `${SEEN} where i.id = $1::bigint and ${READABLE} for no key update of i`);
+const byId = prepareStatement(
+  'epic_tree_epic',
+  `${SEEN} where i.id = $1::bigint and ${READABLE} for no key update of i`,
+);
 /** $1 number, $2-$4 the viewer, $5 group. */
-const byIid = prepared(
+const byIid = prepareStatement(
   'epic_tree_epic_named',
   `${SEEN} where i.group_id = $5::bigint and i.iid = $1::bigint and ${READABLE} for no key update of i`,
 );
@@ -35,7 +41,7 @@ const byIid = prepared(
  * that the viewer sees with their parents, always ordered by id, as moves of issues between epics do, so that no
  * deadlock occurs.
  */
-const lockEnds = prepared(
+const lockEnds = prepareStatement(
   'epic_tree_lock_ends',
   `with ends as (
      select i.id, i.parent_id from epics i cross join lateral ${groupAccessSql('i.group_id', PERSON)} a
@@ -48,7 +54,7 @@ const lockEnds = prepared(
    order by e.id for no key update`,
 );
 /** $1 epic. The epic and its ancestors, nearest first. The level limit ends a loop. */
-const ancestors = prepared(
+const ancestors = prepareStatement(
   'epic_tree_ancestors',
   `with recursive up (id, parent_id, level) as (
      select id, parent_id, 1 from epics where id = $1::bigint
@@ -57,7 +63,7 @@ const ancestors = prepared(
    ) select id from up order by level`,
 );
 /** $1 epic. Counts the levels of the epic with all its descendants. */
-const height = prepared(
+const height = prepareStatement(
   'epic_tree_height',
   `with recursive below (id, level) as (
      select $1::bigint, 1
@@ -66,7 +72,7 @@ const height = prepared(
    ) select max(level)::integer as levels from below`,
 );
 /** $1 epic. Its parent, without a check of visibility. */
-const parentOf = prepared(
+const parentOf = prepareStatement(
   'epic_tree_parent',
   `select p.id, p.iid, p.group_id, p.confidential, coalesce(g.full_path, '') as full_path
    from epics i join epics p on p.id = i.parent_id left join directory_namespaces g on g.id = p.group_id
@@ -75,25 +81,25 @@ const parentOf = prepared(
 /** Distance between the positions of neighbouring children, so that later moves fit between them. */
 const DISTANCE = 1024;
 /** $1 epic, $2 parent or null, $3 time. Sets the parent; the epic becomes its first child. */
-const setParent = prepared(
+const setParent = prepareStatement(
   'epic_tree_put',
   `update epics i set parent_id = $2::bigint, updated_at = $3::timestamptz, relative_position =
      (select coalesce(min(c.relative_position) - ${DISTANCE}, 0) from epics c where c.parent_id = $2::bigint)
    where i.id = $1::bigint`,
 );
 /** $1 parent. */
-const children = prepared(
+const children = prepareStatement(
   'epic_tree_children',
   `select id, relative_position as position from epics where parent_id = $1::bigint order by relative_position, id`,
 );
 /** $1 children, $2 their positions. */
-const setPositions = prepared(
+const setPositions = prepareStatement(
   'epic_tree_place',
   `update epics i set relative_position = wanted.position from unnest($1::bigint[], $2::bigint[]) wanted (id, position)
    where i.id = wanted.id and i.relative_position <> wanted.position`,
 );
 /** $1 epic. Finds a child that is not confidential. */
-const nonConfidentialChild = prepared(
+const nonConfidentialChild = prepareStatement(
   'epic_tree_open_child',
   'select 1 from epics where parent_id = $1::bigint and not confidential limit 1',
 );
@@ -101,7 +107,7 @@ const nonConfidentialChild = prepared(
  * $1 moved groups. Removes the parents of epics that are in another tree than their parents now, in these groups and
  * their subgroups.
  */
-const separate = prepared(
+const separate = prepareStatement(
   'epic_tree_part',
   `with moved as (select n.id, n.traversal_ids[1] as root from directory_namespaces n where n.traversal_ids && $1::bigint[]),
    parted as (
@@ -146,8 +152,8 @@ export interface TreeEnds {
 }
 
 /**
- * Returns the epics to lock for a text on an epic. Shape: `on` is null for an epic that does not exist yet; `parentId`
- * is the parent that the same request sets.
+ * Returns the epics to lock for a text on an epic. `on` is null for an epic that does not exist yet; `parentId` is the
+ * parent that the same request sets.
  */
 export function listEpicsToLock(
   on: Pick<NoteableReference, 'by' | 'named' | 'parent'> | null,
@@ -171,15 +177,15 @@ export const epicTree = {
     await tx.prepared(lockTree, [groupId]);
     const groups = named.map((epic) => epic.groupId);
     const numbers = named.map(({ iid }) => iid);
-    await tx.prepared(lockEnds, [ids, ...personOf(viewer), groups, numbers, withChildren ?? false]);
+    await tx.prepared(lockEnds, [ids, ...personValues(viewer), groups, numbers, withChildren ?? false]);
   },
 
   async byId(tx: Tx, viewer: SignedInViewer, id: number): Promise<TreeEpic | undefined> {
-    return (await tx.prepared<TreeEpic>(byId, [id, ...personOf(viewer)]))[0];
+    return (await tx.prepared<TreeEpic>(byId, [id, ...personValues(viewer)]))[0];
   },
 
   async byIid(tx: Tx, viewer: SignedInViewer, groupId: number, iid: number): Promise<TreeEpic | undefined> {
-    return (await tx.prepared<TreeEpic>(byIid, [iid, ...personOf(viewer), groupId]))[0];
+    return (await tx.prepared<TreeEpic>(byIid, [iid, ...personValues(viewer), groupId]))[0];
   },
 
   /** Returns the ids of an epic and its ancestors. */
@@ -238,6 +244,6 @@ function placeBetween(low: number | undefined, high: number | undefined): number
   return middle > low ? middle : null;
 }
 
-function personOf({ userId, isAdmin, isExternal }: SignedInViewer): unknown[] {
+function personValues({ userId, isAdmin, isExternal }: SignedInViewer): unknown[] {
   return [userId, isAdmin, isExternal];
 }

@@ -2,25 +2,25 @@ import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Conflict, NotFound, NotModified } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { Database, prepared } from '@rookery/persistence';
+import { Database, prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { issueKind } from '../../issues/issue.kind';
 import { EpicAssignments } from '../../issues/epic/epic-assignment';
 import type { EpicAssignment, EpicAssigner } from '../../issues/epic/epic-assignment';
 import { visibleEpicsSql } from '../../issues/epic/issue-epic.shape';
 import { executeEach } from '../../../talk/mentions/quick-actions/action-set';
-import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { epicKind } from '../epic.kind';
 import { ASSIGNED, EpicIssuesService } from './epic-issues.service';
 import type { LockedEpic } from './epic-issues.service';
 
 const { joins, where } = visibleEpicsSql({ user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' });
 const lockStatement = (name: string, of: string) =>
-  prepared(
+  prepareStatement(
     `epic_issues_hold_${name}`,
     `select goal.id, goal.iid, goal.group_id, goal.confidential, its.full_path, its.reads_confidential as may_write,
        now() as at
@@ -29,7 +29,7 @@ const lockStatement = (name: string, of: string) =>
 /** $1-$3 the viewer, $4 epic. */
 const lockById = lockStatement('by_id', 'goal.id = $4::bigint');
 /** $1 path of the group, or null for the group of the issue's project $2; $3 number. */
-const epicNamed = prepared(
+const epicNamed = prepareStatement(
   'epic_issues_epic_named',
   `select goal.id from epics goal where goal.iid = $3::bigint and goal.group_id = coalesce(
     (select named.id from directory_namespaces named where lower(named.full_path) = lower($1::text)),
@@ -42,7 +42,7 @@ const lockOfIssue = lockStatement(
     where i.project_id = $4::bigint and i.iid = $5::bigint)`,
 );
 /** $1 project, $2 number. */
-const issueNamed = prepared(
+const issueNamed = prepareStatement(
   'epic_issues_named',
   'select i.id from issues i where i.project_id = $1::bigint and i.iid = $2::bigint',
 );
@@ -61,10 +61,10 @@ export class EpicIssueQuickActions implements EpicAssigner {
     private readonly database: Database,
   ) {
     assignments.declare(this);
-    actions.declare({
+    actions.declareSet({
       names: ['epic', 'remove_epic'],
       isFirst: 'above',
-      fits: (kind) => kind === issueKind,
+      supportsKind: (kind) => kind === issueKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
   }
@@ -81,7 +81,7 @@ export class EpicIssueQuickActions implements EpicAssigner {
     { project, iid }: Parameters<EpicAssigner['prepare']>[1],
     epicId: number | null,
   ): Promise<EpicAssignment> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     return async (tx) => {
       const issue = iid === null ? null : await issueOf(tx, project.id, iid);
       await this.issues.startChange(tx, viewer, { issueId: issue, epicIds: epicId === null ? [] : [epicId] });
@@ -92,27 +92,26 @@ export class EpicIssueQuickActions implements EpicAssigner {
       if (!epic && epicId !== null) throw new NotFound(epicKind.resource);
       return async (issueId) => {
         if (epic && epicId === null) await this.issues.remove(tx, viewer, epic, issueId);
-        else if (epic) await this.issues.add(tx, viewer, epic, issueId);
+        else if (epic) await this.issues.addIssue(tx, viewer, epic, issueId);
       };
     };
   }
 
   /**
-   * Locks the epics of all commands of a text at once. Shape: `named` holds an id per command, undefined for an unknown
-   * epic.
+   * Locks the epics of all commands of a text at once. `named` holds an id per command, undefined for an unknown epic.
    */
   private async plan({ viewer, parent, epicId }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     let named: (number | undefined)[] = [];
-    const issueOfText = async (tx: Tx, on: PlacedNoteable | null) =>
+    const issueOfText = async (tx: Tx, on: NoteableWithParent | null) =>
       on ? await issueOf(tx, parent.id, on.named) : null;
     const holds: ExecuteActions['holds'] = {
       things: async (tx, on) => [(await issueOfText(tx, on)) ?? []].flat(),
       above: async (tx, on) => {
         named = [];
-        for (const { argument } of commands) named.push(await epicOf(tx, parent.id, argument));
+        for (const { argument } of commands) named.push(await findEpicId(tx, parent.id, argument));
         const epicIds = [...named, epicId ?? undefined].filter((id) => id !== undefined);
-        await this.issues.lock(tx, viewer, { issueId: await issueOfText(tx, on), epicIds });
+        await this.issues.lockEpics(tx, viewer, { issueId: await issueOfText(tx, on), epicIds });
       },
     };
     const carryOut: ExecuteActions = (tx, on) =>
@@ -123,9 +122,9 @@ export class EpicIssueQuickActions implements EpicAssigner {
   private async carryOut(
     tx: Tx,
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     { command, wanted }: { readonly command: Command; readonly wanted: number | undefined },
-  ): Promise<Outcome> {
+  ): Promise<ActionResult> {
     const issueId = await issueOf(tx, on.parent.id, on.named);
     if (issueId === null) throw new NotFound(issueKind.resource);
     if (command.name === 'remove_epic') {
@@ -133,11 +132,11 @@ export class EpicIssueQuickActions implements EpicAssigner {
       if (!epic || !(await this.issues.remove(tx, viewer, epic, issueId))) throw new NotModified();
       return { said: 'Removed the epic.', changes: { epic: null } };
     }
-    const named = argumentsOf.epic(command.argument);
+    const named = parseArgument.epic(command.argument);
     if (!named) return { why: 'it names no epic' };
     const epic = wanted === undefined ? undefined : await lockEpic(tx, viewer, lockById, [wanted]);
     if (!epic) throw new NotFound(epicKind.resource);
-    if ((await this.issues.add(tx, viewer, epic, issueId)) === null) throw new Conflict(ASSIGNED);
+    if ((await this.issues.addIssue(tx, viewer, epic, issueId)) === null) throw new Conflict(ASSIGNED);
     return { said: `Added to the epic ${named.group ?? ''}&${epic.iid}.`, changes: { epic: epic.id } };
   }
 }
@@ -147,9 +146,9 @@ async function issueOf(tx: Tx, projectId: number, iid: number): Promise<number |
   return issue?.id ?? null;
 }
 
-/** Finds the epic that a command names. Shape: undefined if there is none. */
-async function epicOf(tx: Tx, projectId: number, argument: string): Promise<number | undefined> {
-  const named = argumentsOf.epic(argument);
+/** Finds the epic that a command names. Returns undefined if there is none. */
+async function findEpicId(tx: Tx, projectId: number, argument: string): Promise<number | undefined> {
+  const named = parseArgument.epic(argument);
   if (!named) return undefined;
   return (await tx.prepared<{ id: number }>(epicNamed, [named.group, projectId, named.iid]))[0]?.id;
 }

@@ -4,9 +4,9 @@ import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { mayReadEpics } from '../epics.controller';
 import { epicIssueShape, servingIssueShape } from './epic-issue.shape';
-import { CreateEpicIssue, ListEpicIssues, OneEpicIssue, ReorderEpicIssue } from './epic-issues.dto';
+import { CreateEpicIssue, ListEpicIssues, IdentifyEpicIssue, ReorderEpicIssue } from './epic-issues.dto';
 import { EpicIssuesQueries } from './epic-issues.queries';
-import type { NamedEpic } from './epic-issues.queries';
+import type { EpicKey } from './epic-issues.queries';
 import { EpicIssuesService } from './epic-issues.service';
 
 const ALIAS = 'groups/:id/-/epics/:epic_iid/issues';
@@ -36,7 +36,7 @@ export class EpicIssuesController {
     answers: page(servingIssueShape.presenter),
   })
   list(call: IssuesCall<ListEpicIssues>): Promise<JsonPage> {
-    return this.queries.page(call.viewer, epicOf(call), call.page);
+    return this.queries.list(call.viewer, toEpicKey(call), call.page);
   }
 
   @Endpoint('POST', ':epic_issue_id', {
@@ -47,7 +47,7 @@ export class EpicIssuesController {
     fails: [404, 409, 429],
   })
   async assign(call: IssuesCall<CreateEpicIssue>): Promise<JsonText> {
-    return new JsonText(await this.issues.assign(call.viewer, epicOf(call), call.params.epic_issue_id));
+    return new JsonText(await this.issues.assign(call.viewer, toEpicKey(call), call.params.epic_issue_id));
   }
 
   @Endpoint('PUT', ':epic_issue_id', {
@@ -58,22 +58,22 @@ export class EpicIssuesController {
   })
   async reorder(call: IssuesCall<ReorderEpicIssue>): Promise<JsonPage> {
     const { epic_issue_id: linkId, move_before_id: before, move_after_id: after } = call.params;
-    await this.issues.reorder(call.viewer, epicOf(call), linkId, { before, after });
-    return this.queries.page(call.viewer, epicOf(call), call.page);
+    await this.issues.reorder(call.viewer, toEpicKey(call), linkId, { before, after });
+    return this.queries.list(call.viewer, toEpicKey(call), call.page);
   }
 
   @Endpoint('DELETE', ':epic_issue_id', {
     ...single,
     about: 'Removes an issue from an epic and returns the deleted link.',
-    params: OneEpicIssue,
+    params: IdentifyEpicIssue,
     answers: one(epicIssueShape.presenter),
     fails: [404, 429],
   })
-  async remove(call: IssuesCall<OneEpicIssue>): Promise<JsonText> {
-    return new JsonText(await this.issues.removeLink(call.viewer, epicOf(call), call.params.epic_issue_id));
+  async remove(call: IssuesCall<IdentifyEpicIssue>): Promise<JsonText> {
+    return new JsonText(await this.issues.removeLink(call.viewer, toEpicKey(call), call.params.epic_issue_id));
   }
 }
 
-function epicOf({ params, within }: IssuesCall<ListEpicIssues>): NamedEpic {
+function toEpicKey({ params, within }: IssuesCall<ListEpicIssues>): EpicKey {
   return { group: within, iid: params.epic_iid };
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, SqlReader, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
@@ -10,15 +10,15 @@ import { issueKind } from '../../issues/issue.kind';
 import { issueBytes } from '../../issues/issue.shape';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { readableSql, shownSql } from '../../../base/noteables/noteable-kinds';
-import { readerOf } from '../../../base/noteables/reader';
+import { createReader } from '../../../base/noteables/reader';
 import { epicKind } from '../epic.kind';
 import type { EpicGroup } from '../epics.queries';
 import { epicIssueShape, servingIssueShape } from './epic-issue.shape';
 
 /** The epic that a request path names. */
-export interface NamedEpic {
+export interface EpicKey {
   readonly group: EpicGroup;
   readonly iid: number;
 }
@@ -42,8 +42,8 @@ const ISSUES = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal, l.i
 /** Reads the issues of epics. Source: reference work-tracking 5.6. */
 @Injectable()
 export class EpicIssuesQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly listed: ShapeSql;
   private readonly oneSql: string;
 
   constructor(
@@ -51,8 +51,8 @@ export class EpicIssuesQueries {
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = servingIssueShape.over(shownSql('i', externalUrl, PERSON));
-    const link = epicIssueShape.over({
+    this.listed = servingIssueShape.toSql(shownSql('i', externalUrl, PERSON));
+    const link = epicIssueShape.toSql({
       epic: { externalUrl, ...EPIC_OF },
       issue: shownSql('link', externalUrl, PERSON),
     });
@@ -64,42 +64,39 @@ export class EpicIssuesQueries {
   }
 
   /** Returns a page of issues in the order of the epic. Errors: NotFound of the epic. */
-  async page(viewer: SignedInViewer, named: NamedEpic, page: PageRequest): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
-    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, valuesOf(viewer, named)));
+  async list(viewer: SignedInViewer, named: EpicKey, page: PageRequest): Promise<JsonPage> {
+    await this.directory.requireFresh(viewer);
+    const [row] = await this.database.run<JsonPageRow>(this.pageStatement(page, statementValues(viewer, named)));
     if (!row) throw new NotFound();
     return jsonPageOf(page, row);
   }
 
   pageStatement(page: PageRequest, values: readonly unknown[]): Statement {
     const name = isUsualPage(page) ? `epic_issues_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft =>
+    return this.kept.findOrCompose(name, values, (): SqlDraft =>
       new ListQuery<never>({ name: 'epic_issues', from: ISSUES, carries: 'i.*', bytes: issueBytes({}), values })
         .orderBy([['i.epic_position', 'asc']], 'i.epic_issue_id')
-        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
+        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` }),
     );
   }
 
-  /**
-   * Returns a link with its epic and its issue. Shape: `json` is one object. Errors: NotFound of the epic, or of the
-   * link.
-   */
-  async one(
+  /** Returns a link with its epic and its issue. `json` is one object. Errors: NotFound of the epic, or of the link. */
+  async findLink(
     reads: SqlReader,
     viewer: SignedInViewer,
-    named: NamedEpic,
+    named: EpicKey,
     linkId: number,
   ): Promise<{ readonly issueId: number; readonly json: string }> {
-    const values = [...valuesOf(viewer, named), linkId];
-    const statement = this.kept.statement('epic_issues_one', values, () => ({ text: this.oneSql, values }));
+    const values = [...statementValues(viewer, named), linkId];
+    const statement = this.kept.findOrCompose('epic_issues_one', values, () => ({ text: this.oneSql, values }));
     const [row] = await reads.run<{ id: number | null; issue_id: number; json: string }>(statement);
     if (!row || row.id === null) throw new NotFound();
     return { issueId: row.issue_id, json: row.json };
   }
 }
 
-function valuesOf(viewer: SignedInViewer, { group, iid }: NamedEpic): unknown[] {
-  const { readsConfidential } = readerOf(viewer, group);
+function statementValues(viewer: SignedInViewer, { group, iid }: EpicKey): unknown[] {
+  const { readsConfidential } = createReader(viewer, group);
   const person = [viewer.userId, viewer.isAdmin, viewer.isExternal, readsConfidential];
   return [group.id, iid, ...person, group.fullPath, group.traversalIds];
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import { Conflict, Forbidden, NotFound, Refused } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared, Work } from '@rookery/persistence';
+import { prepareStatement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { CONFIDENTIAL_ISSUES_ONLY } from '../../issues/confidential-epics';
 import { issueKind } from '../../issues/issue.kind';
@@ -13,14 +13,14 @@ import { systemNotes, writeSystemNotes } from '../../../talk/notes/system-notes'
 import { lockEpic } from '../epic-lock';
 import { epicKind } from '../epic.kind';
 import { epicPolicy } from '../epic.policy';
-import { reordered } from '../neighbours';
+import { reorderIds } from '../neighbours';
 import type { Neighbours } from '../neighbours';
 import { EpicIssuesQueries } from './epic-issues.queries';
-import type { NamedEpic } from './epic-issues.queries';
+import type { EpicKey } from './epic-issues.queries';
 
 const PERSON = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4::boolean' };
 /** $1 issue, $2-$4 the viewer. Locks the issue until the transaction ends. */
-const lockIssue = prepared(
+const lockIssue = prepareStatement(
   'epic_issues_lock_issue',
   `select i.id, i.iid, i.project_id, i.confidential, a.full_path, a.is_member, living.archived, living.namespace_id
    from issues i join directory_projects living on living.id = i.project_id
@@ -28,7 +28,7 @@ const lockIssue = prepared(
    where i.id = $1::bigint and ${readableSql(issueKind, 'a', PERSON.user)} for no key update of i`,
 );
 /** $1 issue. Its link, with its epic and the group of that. */
-const linkOf = prepared(
+const linkOf = prepareStatement(
   'epic_issues_of_issue',
   `select l.id, l.epic_id, e.iid, e.group_id, g.full_path from epic_issues l join epics e on e.id = l.epic_id
    left join directory_namespaces g on g.id = e.group_id where l.issue_id = $1::bigint`,
@@ -37,27 +37,27 @@ const linkOf = prepared(
  * $1 issue, $2 epics, $3 group and $4 number of one more. Locks the current epic of the issue and the target epics,
  * always ordered by id.
  */
-const lockEnds = prepared(
+const lockEnds = prepareStatement(
   'epic_issues_lock_ends',
   `select e.id from epics e where e.id in (select l.epic_id from epic_issues l where l.issue_id = $1::bigint
      union all select unnest($2::bigint[])
      union all select named.id from epics named where named.group_id = $3::bigint and named.iid = $4::bigint)
    order by e.id for no key update`,
 );
-const unlink = prepared('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
+const unlink = prepareStatement('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
 /** $1 epic, $2 issue. Adds the issue as the first. */
-const link = prepared(
+const link = prepareStatement(
   'epic_issues_link',
   `insert into epic_issues (epic_id, issue_id, relative_position)
    select $1::bigint, $2::bigint, coalesce(min(l.relative_position) - 1, 0) from epic_issues l where l.epic_id = $1::bigint
    returning id`,
 );
-const ordered = prepared(
+const ordered = prepareStatement(
   'epic_issues_ordered',
   'select l.id from epic_issues l where l.epic_id = $1::bigint order by l.relative_position, l.id',
 );
 /** $1 links in their new order. */
-const number = prepared(
+const number = prepareStatement(
   'epic_issues_number',
   `update epic_issues l set relative_position = wanted.place
    from unnest($1::bigint[]) with ordinality wanted (id, place)
@@ -86,7 +86,7 @@ interface LinkRow {
 type ReferencedEpic = Pick<LinkRow, 'iid' | 'group_id' | 'full_path'>;
 
 /** An issue and its target epics, by id, or one by group and number. */
-interface Ends {
+interface LockedRows {
   readonly issueId: number | null;
   readonly epicIds?: readonly number[];
   readonly group?: { readonly id: number };
@@ -121,25 +121,25 @@ export class EpicIssuesService {
    * Adds an issue to an epic; it leaves its previous epic. Errors: NotFound of the epic or the issue; Forbidden;
    * Conflict.
    */
-  async assign(viewer: SignedInViewer, named: NamedEpic, issueId: number): Promise<string> {
-    await this.directory.fresh(viewer);
+  async assign(viewer: SignedInViewer, named: EpicKey, issueId: number): Promise<string> {
+    await this.directory.requireFresh(viewer);
     return this.work.run(async (tx) => {
       await this.startChange(tx, viewer, { issueId, ...named });
       const epic = await this.lockNamed(tx, viewer, named);
-      const linkId = await this.add(tx, viewer, epic, issueId);
+      const linkId = await this.addIssue(tx, viewer, epic, issueId);
       if (linkId === null) throw new Conflict(ASSIGNED);
-      return (await this.queries.one(tx, viewer, named, linkId)).json;
+      return (await this.queries.findLink(tx, viewer, named, linkId)).json;
     });
   }
 
   /** Starts a change of an issue's epic: counts it as a note and locks all rows. */
-  async startChange(tx: Tx, viewer: SignedInViewer, ends: Ends): Promise<void> {
-    this.noteLimit.count(tx, viewer);
-    await this.lock(tx, viewer, ends);
+  async startChange(tx: Tx, viewer: SignedInViewer, ends: LockedRows): Promise<void> {
+    this.noteLimit.countNotes(tx, viewer);
+    await this.lockEpics(tx, viewer, ends);
   }
 
   /** Locks the issue first, as all its writers do, and then the epics by id, so that no deadlock occurs. */
-  async lock(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: Ends): Promise<void> {
+  async lockEpics(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: LockedRows): Promise<void> {
     if (issueId !== null) await lockedIssue(tx, viewer, issueId);
     await tx.prepared(lockEnds, [issueId, epicIds, group?.id ?? null, iid ?? null]);
   }
@@ -148,7 +148,7 @@ export class EpicIssuesService {
    * Adds an issue to a locked epic. Shape: the id of the link, null if the issue is in the epic already.
    * Errors: NotFound of the issue; Forbidden; Conflict.
    */
-  async add(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<number | null> {
+  async addIssue(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<number | null> {
     const issue = await this.lockIssue(tx, viewer, epic, issueId);
     if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
     const [old] = await tx.prepared<LinkRow>(linkOf, [issueId]);
@@ -163,7 +163,7 @@ export class EpicIssuesService {
   }
 
   /**
-   * Removes an issue from a locked epic. Shape: false if the issue is not in the epic. Errors: NotFound of the issue;
+   * Removes an issue from a locked epic. Returns false if the issue is not in the epic. Errors: NotFound of the issue;
    * Forbidden.
    */
   async remove(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<boolean> {
@@ -176,10 +176,10 @@ export class EpicIssuesService {
   }
 
   /** Deletes a link and returns it. Errors: NotFound of the epic or of the link; Forbidden. */
-  async removeLink(viewer: SignedInViewer, named: NamedEpic, linkId: number): Promise<string> {
-    await this.directory.fresh(viewer);
+  async removeLink(viewer: SignedInViewer, named: EpicKey, linkId: number): Promise<string> {
+    await this.directory.requireFresh(viewer);
     return this.work.run(async (tx) => {
-      const { issueId, json } = await this.queries.one(tx, viewer, named, linkId);
+      const { issueId, json } = await this.queries.findLink(tx, viewer, named, linkId);
       await this.startChange(tx, viewer, { issueId, ...named });
       const epic = await this.lockNamed(tx, viewer, named);
       const issue = await this.lockIssue(tx, viewer, epic, issueId);
@@ -194,21 +194,21 @@ export class EpicIssuesService {
    * Moves an issue of an epic between two others. Errors: NotFound of the epic or of the link; Forbidden; Refused for
    * an impossible position.
    */
-  async reorder(viewer: SignedInViewer, named: NamedEpic, linkId: number, neighbours: Neighbours): Promise<void> {
-    await this.directory.fresh(viewer);
+  async reorder(viewer: SignedInViewer, named: EpicKey, linkId: number, neighbours: Neighbours): Promise<void> {
+    await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
-      const { issueId } = await this.queries.one(tx, viewer, named, linkId);
-      await this.lock(tx, viewer, { issueId, ...named });
+      const { issueId } = await this.queries.findLink(tx, viewer, named, linkId);
+      await this.lockEpics(tx, viewer, { issueId, ...named });
       const epic = await this.lockNamed(tx, viewer, named);
       await this.lockIssue(tx, viewer, epic, issueId);
       await this.assertNeighboursVisible(tx, viewer, named, neighbours);
       const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
       if (!links.includes(linkId)) throw new NotFound();
-      await tx.prepared(number, [reordered(links, linkId, neighbours, misplaced)]);
+      await tx.prepared(number, [reorderIds(links, linkId, neighbours, misplaced)]);
     });
   }
 
-  private async lockNamed(tx: Tx, viewer: SignedInViewer, { group, iid }: NamedEpic): Promise<LockedEpic> {
+  private async lockNamed(tx: Tx, viewer: SignedInViewer, { group, iid }: EpicKey): Promise<LockedEpic> {
     const { epic, at } = await lockEpic(tx, viewer, group, { by: 'iid', named: iid });
     const where = { group_id: group.id, full_path: group.fullPath };
     return {
@@ -225,12 +225,12 @@ export class EpicIssuesService {
   private async assertNeighboursVisible(
     tx: Tx,
     viewer: SignedInViewer,
-    named: NamedEpic,
+    named: EpicKey,
     neighbours: Neighbours,
   ): Promise<void> {
     for (const id of [neighbours.before, neighbours.after]) {
       if (id === undefined) continue;
-      await this.queries.one(tx, viewer, named, id).catch((error: unknown) => {
+      await this.queries.findLink(tx, viewer, named, id).catch((error: unknown) => {
         throw error instanceof NotFound ? misplaced() : error;
       });
     }
@@ -259,10 +259,10 @@ export class EpicIssuesService {
     epic: ReferencedEpic & Pick<LockedEpic, 'id' | 'at'>,
     verb: 'added' | 'removed',
   ): Promise<void> {
-    this.noteLimit.count(tx, viewer);
+    this.noteLimit.countNotes(tx, viewer);
     const by = { actorId: viewer.userId, at: epic.at };
     const onEpic = systemNotes.epicIssue(verb, `${issue.full_path}#${issue.iid}`);
-    const onIssue = systemNotes.issueEpic(verb, referenceOf(epic, issue));
+    const onIssue = systemNotes.issueEpic(verb, epicReference(epic, issue));
     await writeSystemNotes(tx, epicKind, {
       ...{ noteableId: epic.id, projectId: null, bodies: [onEpic], ...by },
       referenced: { type: issueKind.type, id: issue.id },
@@ -281,7 +281,7 @@ async function lockedIssue(tx: Tx, viewer: SignedInViewer, issueId: number): Pro
 }
 
 /** Reference to an epic from an issue; without the path if both are in one group. */
-function referenceOf({ iid, group_id: groupId, full_path: path }: ReferencedEpic, issue: IssueRow): string {
+function epicReference({ iid, group_id: groupId, full_path: path }: ReferencedEpic, issue: IssueRow): string {
   return `${groupId === issue.namespace_id ? '' : (path ?? '')}&${iid}`;
 }
 

@@ -6,14 +6,14 @@ import { hasLabelSql, labelFilterSql } from '../../../planning/labels/labelling/
 import type { LabelFilter, LabelReach } from '../../../planning/labels/labelling/label-filter';
 import { userNamedSql } from '../../../base/noteables/access-sql';
 
-interface Author {
+interface AuthorFilter {
   readonly authorId?: number | undefined;
   readonly authorUsername?: string | undefined;
 }
 
 /** Filter of a list of epics. Each part is optional; all given parts must match. */
 export interface EpicFilter {
-  readonly author?: Author | undefined;
+  readonly author?: AuthorFilter | undefined;
   readonly labels?: LabelFilter | undefined;
   readonly state?: 'opened' | 'closed' | 'all' | undefined;
   readonly confidential?: boolean | undefined;
@@ -24,7 +24,7 @@ export interface EpicFilter {
   readonly updatedBefore?: Date | undefined;
   /** An emoji that the caller reacted with, `None` or `Any`. */
   readonly reaction?: string | undefined;
-  readonly not?: (Author & { readonly labels?: LabelFilter | undefined }) | undefined;
+  readonly not?: (AuthorFilter & { readonly labels?: LabelFilter | undefined }) | undefined;
 }
 
 export interface EpicOrder {
@@ -54,7 +54,7 @@ export function epicFilters(viewer: string, reach: LabelReach): Filters<EpicFilt
   };
 }
 
-function authorConditions({ authorId, authorUsername }: Author, bind: Bind): string[] {
+function authorConditions({ authorId, authorUsername }: AuthorFilter, bind: Bind): string[] {
   return [
     ...(authorId === undefined ? [] : [`i.author_id = ${bind(authorId)}::bigint`]),
     ...(authorUsername === undefined ? [] : [`i.author_id = ${userNamedSql(bind(authorUsername))}`]),

@@ -21,11 +21,11 @@ export function toEpicFilter(params: ListEpics): EpicFilter {
     updatedAfter: params.updated_after,
     updatedBefore: params.updated_before,
     reaction: params.my_reaction_emoji || undefined,
-    not: params.not && exclusionOf(params.not),
+    not: params.not && parseExclusion(params.not),
   };
 }
 
-function exclusionOf(not: Readonly<Record<string, unknown>>): EpicFilter['not'] {
+function parseExclusion(not: Readonly<Record<string, unknown>>): EpicFilter['not'] {
   const authorId = parseId('not[author_id]', scalarToText(not['author_id']));
   const authorUsername = scalarToText(not['author_username']) || undefined;
   if (authorId !== undefined && authorUsername !== undefined) {

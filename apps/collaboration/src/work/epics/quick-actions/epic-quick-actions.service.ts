@@ -31,12 +31,12 @@ export class EpicQuickActionsService {
   ) {}
 
   async create(viewer: SignedInViewer, group: GroupScope, input: NewEpic): Promise<string> {
-    const { commands, description } = this.read(input);
+    const { commands, description } = this.readCommands(input);
     const confidential = makesConfidential(commands) ? true : input.fields.confidential;
     const epic = { ...input, fields: { ...input.fields, description, confidential } };
     if (commands.length === 0) return this.epics.create(viewer, group, epic);
-    await this.directory.fresh(viewer);
-    const planned = await this.plan(viewer, group, { parentId: epic.parentId, commands, isNew: true });
+    await this.directory.requireFresh(viewer);
+    const planned = await this.planActions(viewer, group, { parentId: epic.parentId, commands, isNew: true });
     const number = await this.work.run(async (tx) => {
       await this.limit.begin(tx, viewer);
       await planned.lock(tx, null);
@@ -48,11 +48,11 @@ export class EpicQuickActionsService {
   }
 
   async update(viewer: SignedInViewer, group: GroupScope, iid: number, input: EpicUpdate): Promise<string> {
-    const { commands, description } = this.read(input);
+    const { commands, description } = this.readCommands(input);
     const update = { ...input, fields: { ...input.fields, description } };
     if (commands.length === 0) return this.epics.update(viewer, group, iid, update);
-    await this.directory.fresh(viewer);
-    const planned = await this.plan(viewer, group, { parentId: update.parentId, commands });
+    await this.directory.requireFresh(viewer);
+    const planned = await this.planActions(viewer, group, { parentId: update.parentId, commands });
     const on = { kind: epicKind, parent: group, by: 'iid', named: iid } as const;
     await this.work.run(async (tx) => {
       await this.limit.begin(tx, viewer);
@@ -63,21 +63,24 @@ export class EpicQuickActionsService {
     return this.queries.answer(viewer, group, iid);
   }
 
-  private read({ fields }: EpicUpdate): {
+  private readCommands({ fields }: EpicUpdate): {
     readonly commands: readonly Command[];
     readonly description: EpicUpdate['fields']['description'];
   } {
     if (typeof fields.description !== 'string') return { commands: [], description: fields.description };
-    const { commands, rest } = this.actions.read(epicKind, fields.description);
+    const { commands, rest } = this.actions.readCommands(epicKind, fields.description);
     return { commands, description: rest };
   }
 
-  private plan(
+  private planActions(
     viewer: SignedInViewer,
     group: GroupScope,
     o: { readonly parentId: EpicUpdate['parentId']; readonly commands: readonly Command[]; readonly isNew?: true },
   ): Promise<PlannedActions> {
     const isNew = o.isNew ? { isNew: o.isNew } : {};
-    return this.actions.plan({ viewer, kind: epicKind, parent: group, epicId: o.parentId, ...isNew }, o.commands);
+    return this.actions.planActions(
+      { viewer, kind: epicKind, parent: group, epicId: o.parentId, ...isNew },
+      o.commands,
+    );
   }
 }

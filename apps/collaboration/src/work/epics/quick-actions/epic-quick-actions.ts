@@ -6,16 +6,16 @@ import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from '../../issues/quick-actions
 import type { CommonChanges } from '../../issues/quick-actions/common-actions';
 import { LABEL_ACTIONS, namedLabels, toRequestedLabels } from '../../issues/quick-actions/label-actions';
 import type { CommandedLabels } from '../../issues/quick-actions/label-actions';
-import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { listEpicsToLock, epicTree } from '../children/epic-tree';
 import { epicKind } from '../epic.kind';
 import { EpicsService } from '../epics.service';
 import type { EpicUpdate } from '../epics.service';
 
-const OWN_ACTIONS: Readonly<Record<string, (changes: CommonChanges, argument: string) => Outcome>> = {
+const OWN_ACTIONS: Readonly<Record<string, (changes: CommonChanges, argument: string) => ActionResult>> = {
   ...COMMON_ACTIONS,
   ...CONFIDENTIAL_ACTIONS,
 };
@@ -30,17 +30,17 @@ export class EpicQuickActions {
     actions: QuickActionsService,
     private readonly epics: EpicsService,
   ) {
-    const fits: Parameters<QuickActionsService['declare']>[0]['fits'] = (kind) => kind === epicKind;
-    actions.declare({
+    const fits: Parameters<QuickActionsService['declareSet']>[0]['supportsKind'] = (kind) => kind === epicKind;
+    actions.declareSet({
       names: [...Object.keys(COMMON_ACTIONS), ...Object.keys(LABEL_ACTIONS)],
       isFirst: true,
-      fits,
+      supportsKind: fits,
       plan: (asking, commands) => this.plan(asking, commands),
     });
-    actions.declare({
+    actions.declareSet({
       names: Object.keys(CONFIDENTIAL_ACTIONS),
       isFirst: true,
-      fits,
+      supportsKind: fits,
       plan: (asking, commands) => this.planConfidential(asking, commands),
     });
   }
@@ -52,7 +52,7 @@ export class EpicQuickActions {
   /** Locks the tree, since the result depends on the confidentiality of parent and children. */
   private planConfidential(asking: ActionContext, commands: readonly Command[]): ExecuteActions {
     const { viewer, parent, epicId } = asking;
-    const above = (tx: Tx, on: PlacedNoteable | null): Promise<void> =>
+    const above = (tx: Tx, on: NoteableWithParent | null): Promise<void> =>
       epicTree.lock(tx, viewer, parent.id, listEpicsToLock(on, epicId));
     return Object.assign(this.plan(asking, commands), { holds: { above } });
   }
@@ -60,12 +60,12 @@ export class EpicQuickActions {
   private async carryOut(
     tx: Tx,
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     commands: readonly Command[],
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly ActionResult[]> {
     const group = on.parent as GroupScope;
     const known = await namedLabels(tx, group, commands);
-    let outcomes: readonly Outcome[] = [];
+    let outcomes: readonly ActionResult[] = [];
     await this.epics.change(tx, viewer, group, on, {
       resolve: (epic): EpicUpdate => {
         const labelling: CommandedLabels = { add: new Set(), remove: new Set() };

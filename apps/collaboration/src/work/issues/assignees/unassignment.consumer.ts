@@ -3,10 +3,10 @@ import { memberUnassigned } from '@rookery/contracts';
 import { Directory } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import { prepared, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
+import { prepareStatement, REMOVAL_CHUNK, runInChunks } from '@rookery/persistence';
 
 /** $1-$4 columns of the events: user, type and id of the source, whether subgroups and projects below are included. */
-const unassign = prepared(
+const unassign = prepareStatement(
   'issue_assignees_unassign',
   `with e as (
      select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[]) as e (user_id, source_type, source_id, below)

@@ -3,7 +3,7 @@ import type { PersonSql } from '../../../base/noteables/access-sql';
 
 /**
  * Boolean SQL: does a merge request target the default branch of its project? Only then does merging it close issues.
- * True while the default branch is not known. Shape: `row` is an alias with `project_id` and `target_branch`.
+ * True while the default branch is not known. `row` is an alias with `project_id` and `target_branch`.
  */
 export function intoDefaultBranchSql(row: string): string {
   return `${row}.target_branch = coalesce(

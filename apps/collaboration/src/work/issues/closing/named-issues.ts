@@ -47,8 +47,8 @@ export function namedIssuesParams(references: readonly IssueReference[]): NamedI
 }
 
 /**
- * FROM items for the issues `i` that references name, with `r.closes` and `r.place`, the position of the reference from 1
- * on. Shape: `own` is the row of the text's project in `directory_projects`.
+ * FROM items for the issues `i` that references name, with `r.closes` and `r.place`, the position of the reference from
+ * 1 on. `own` is the row of the text's project in `directory_projects`.
  */
 export const NAMED_ISSUES_SQL = `unnest(:namespaces::text[], :paths::text[], :numbers::bigint[], :closes::boolean[])
     with ordinality as r (namespace, path, number, closes, place)

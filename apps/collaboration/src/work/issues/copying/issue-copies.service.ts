@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { issueClosed, issueCreated, issueMoved } from '@rookery/contracts';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Refused } from '@rookery/kernel';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { copyAwards } from '../../../talk/award-emoji/award-copies';
 import { findSameNamedLabels, setLabels } from '../../../planning/labels/labelling/labelling';
 import { lockSameTitledMilestone, recordMilestoneEvent } from '../../../planning/milestones/assigning/milestone-choice';
 import { withCurrentPlace } from '../../../base/noteables/planning-place';
-import { readerOf } from '../../../base/noteables/reader';
+import { createReader } from '../../../base/noteables/reader';
 import { copyNotes, NO_NOTES_COPIED, countCopiedNotes, measureNotes } from '../../../talk/notes/note-copies';
 import type { CopiedNotes } from '../../../talk/notes/note-copies';
 import { NoteLimit } from '../../../talk/notes/note-limit';
@@ -34,7 +34,7 @@ export interface CopyRequest {
   readonly to: IssueProject;
 }
 
-const milestoneOf = prepared(
+const milestoneOf = prepareStatement(
   'issues_planned',
   'select milestone_id from issues where project_id = $1::bigint and iid = $2::bigint',
 );
@@ -42,7 +42,7 @@ const milestoneOf = prepared(
  * $1 original, $2 copy, $3-$5 counts of copied notes, $6 whether spent time is copied. The original editors stay, so
  * that a user who copies the text mentions no one by it.
  */
-const copyCounters = prepared(
+const copyCounters = prepareStatement(
   'issues_carry',
   `update issues i set title_edited_by_id = coalesce(o.title_edited_by_id, o.author_id),
      edited_by_id = coalesce(o.edited_by_id, o.author_id),
@@ -65,12 +65,12 @@ export class IssueCopiesService {
   ) {}
 
   /** Moves an issue and closes the original. Errors: NotFound of the issue; Refused if it was moved before. */
-  async move(
+  async moveIssue(
     tx: Tx,
     viewer: SignedInViewer,
     request: CopyRequest,
   ): Promise<{ readonly from: number; readonly to: IssueFacts }> {
-    const { original, at, copy } = await this.copy(tx, viewer, request, { isMove: true, withNotes: true });
+    const { original, at, copy } = await this.copyIssue(tx, viewer, request, { isMove: true, withNotes: true });
     const isOpen = original.state === 'opened';
     const closed = isOpen ? ({ state: 'closed', closedAt: at, closedById: viewer.userId } as const) : {};
     await tx.manager.update(Issue, original.id, { ...closed, movedToId: copy.id, updatedAt: at });
@@ -85,8 +85,8 @@ export class IssueCopiesService {
   }
 
   /** Clones an issue. Errors: NotFound of the issue. */
-  async clone(tx: Tx, viewer: SignedInViewer, request: CopyRequest, withNotes: boolean): Promise<IssueFacts> {
-    return (await this.copy(tx, viewer, request, { isMove: false, withNotes })).copy;
+  async cloneIssue(tx: Tx, viewer: SignedInViewer, request: CopyRequest, withNotes: boolean): Promise<IssueFacts> {
+    return (await this.copyIssue(tx, viewer, request, { isMove: false, withNotes })).copy;
   }
 
   /** Delays effects of moves of the target project and finds the milestone for the copy, before the issue is locked. */
@@ -100,7 +100,7 @@ export class IssueCopiesService {
     return { targetProject, milestoneId: await lockSameTitledMilestone(tx, plan?.milestone_id ?? null, targetProject) };
   }
 
-  private async copy(
+  private async copyIssue(
     tx: Tx,
     viewer: SignedInViewer,
     { from, iid, to }: CopyRequest,
@@ -108,10 +108,10 @@ export class IssueCopiesService {
   ): Promise<{ original: Issue; at: Date; copy: IssueFacts }> {
     await this.noteLimit.begin(tx, viewer);
     const { targetProject, milestoneId } = await this.lockTarget(tx, viewer, { from, iid, to });
-    const { issue: original, at } = await this.issues.lock(tx, viewer, from, iid);
+    const { issue: original, at } = await this.issues.lockIssue(tx, viewer, from, iid);
     if (isMove && original.movedToId !== null) throw insufficientPermissions('move');
     // Internal notes are for reporters: a caller who may not read them cannot copy them into another project.
-    const withInternal = readerOf(viewer, from).readsInternal;
+    const withInternal = createReader(viewer, from).readsInternal;
     const copied = { from: original.id, withNotes, withInternal };
     await this.countAgainstLimit(tx, viewer, original, copied);
     const users = await this.people.filterEligible(
@@ -137,7 +137,7 @@ export class IssueCopiesService {
     });
     const by = { actorId: viewer.userId, at };
     const target = { type: issueKind.type, id: copy.id, projectId: targetProject.id };
-    await this.people.assign(tx, issueAssignees, copy.id, [], users);
+    await this.people.assignUsers(tx, issueAssignees, copy.id, [], users);
     const { added } = await setLabels(tx, { kind: issueKind, id: copy.id, projectId: targetProject.id }, labels, by);
     await recordMilestoneEvent(tx, target, { from: null, to: milestoneId }, by);
     await this.copyHistory(tx, { ...copied, to: copy.id, projectId: targetProject.id, isMove });

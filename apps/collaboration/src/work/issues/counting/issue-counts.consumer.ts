@@ -28,42 +28,45 @@ export class IssueCountsConsumer {
 
   @Consume(issueCreated, COUNTING)
   created(batch: EffectBatch<typeof issueCreated>): Promise<void> {
-    return this.recount(batch);
+    return this.recountProjects(batch);
   }
 
   @Consume(issueUpdated, COUNTING)
   updated(batch: EffectBatch<typeof issueUpdated>): Promise<void> {
-    return this.recount(batch);
+    return this.recountProjects(batch);
   }
 
   @Consume(issueClosed, COUNTING)
   closed(batch: EffectBatch<typeof issueClosed>): Promise<void> {
-    return this.recount(batch);
+    return this.recountProjects(batch);
   }
 
   @Consume(issueReopened, COUNTING)
   reopened(batch: EffectBatch<typeof issueReopened>): Promise<void> {
-    return this.recount(batch);
+    return this.recountProjects(batch);
   }
 
   @Consume(issueDeleted, COUNTING)
   deleted(batch: IssueBatch): Promise<void> {
-    return this.recount(batch);
+    return this.recountProjects(batch);
   }
 
   @Consume(projectDeleted, { effect: 'drop-issue-counts' })
   async projectDeleted({ tx, events }: EffectBatch<typeof projectDeleted>): Promise<void> {
     const ids = events.map((event) => event.data.project_id);
     await this.directory.assertDeleted(tx, 'project', events, ids);
-    await attachedIssueCounts.drop(tx, 'project', ids);
+    await attachedIssueCounts.deleteRows(tx, 'project', ids);
   }
 
-  private recount({ tx, events }: Pick<IssueBatch, 'tx'> & { readonly events: readonly InProject[] }): Promise<void> {
+  private recountProjects({
+    tx,
+    events,
+  }: Pick<IssueBatch, 'tx'> & { readonly events: readonly ProjectEvent[] }): Promise<void> {
     const projects = events.map((event) => event.data.project_id!);
-    return this.counts.recount(tx, projects);
+    return this.counts.recountIssues(tx, projects);
   }
 }
 
-interface InProject {
+interface ProjectEvent {
   readonly data: { readonly project_id: number | null };
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { projectIssuesCounted } from '@rookery/contracts';
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { RowOf, Tx } from '@rookery/persistence';
 import type { IssueCount } from './issue-count.entity';
 
@@ -10,22 +10,22 @@ const CHUNK = 100;
 /**
  * Creates missing rows of existing projects. It locks the projects against removal, so that no row appears after that.
  */
-const addRows = prepared(
+const addRows = prepareStatement(
   'issue_counts_begin',
   `with live as (select id from directory_projects where id = any($1::bigint[]) order by id for key share)
    insert into issue_counts (project_id) select id from live on conflict (project_id) do nothing`,
 );
-const lock = prepared(
+const lock = prepareStatement(
   'issue_counts_lock',
   `select project_id from issue_counts where project_id = any($1::bigint[]) order by project_id for no key update`,
 );
-const lockUncounted = prepared(
+const lockUncounted = prepareStatement(
   'issue_counts_lock_uncounted',
   `select project_id from issue_counts where counted_at is null order by project_id limit ${CHUNK}
    for no key update skip locked`,
 );
 /** Recounts the open issues of projects. `counted_at` always increases, even if the clock moves back. */
-const count = prepared(
+const count = prepareStatement(
   'issue_counts_count',
   `update issue_counts kept set open_count = found.open_count, open_public_count = found.open_public_count,
      counted_at = greatest(clock_timestamp(), kept.counted_at + interval '1 millisecond')
@@ -38,7 +38,7 @@ const count = prepared(
    returning kept.project_id, kept.open_count, kept.open_public_count, kept.counted_at`,
 );
 
-type Counted = RowOf<IssueCount, 'projectId' | 'openCount' | 'openPublicCount'> & { readonly counted_at: Date };
+type CountedProject = RowOf<IssueCount, 'projectId' | 'openCount' | 'openPublicCount'> & { readonly counted_at: Date };
 
 /**
  * Counts open issues of projects and emits the full numbers, so that consumers need only the newest event.
@@ -46,17 +46,17 @@ type Counted = RowOf<IssueCount, 'projectId' | 'openCount' | 'openPublicCount'> 
  */
 @Injectable()
 export class IssueCountsService {
-  async recount(tx: Tx, projectIds: readonly number[]): Promise<void> {
+  async recountIssues(tx: Tx, projectIds: readonly number[]): Promise<void> {
     const ids = [...new Set(projectIds)];
     await tx.prepared(addRows, [ids]);
     await tx.prepared(lock, [ids]);
-    await this.count(tx, ids);
+    await this.countIssues(tx, ids);
   }
 
   /** Counts projects that have no count yet. Returns true if none is left. */
   async countNew(tx: Tx): Promise<boolean> {
     const rows = await tx.prepared<RowOf<IssueCount, 'projectId'>>(lockUncounted, []);
-    await this.count(
+    await this.countIssues(
       tx,
       rows.map((row) => row.project_id),
     );
@@ -67,9 +67,9 @@ export class IssueCountsService {
    * Counts and emits in a statement after the one that locks the rows, so that it sees the writes of previous lock
    * holders.
    */
-  private async count(tx: Tx, projectIds: readonly number[]): Promise<void> {
+  private async countIssues(tx: Tx, projectIds: readonly number[]): Promise<void> {
     if (projectIds.length === 0) return;
-    for (const row of await tx.prepared<Counted>(count, [projectIds])) {
+    for (const row of await tx.prepared<CountedProject>(count, [projectIds])) {
       const data = {
         project_id: row.project_id,
         open_issues_count: row.open_count,

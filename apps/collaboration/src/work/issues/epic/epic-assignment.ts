@@ -47,10 +47,10 @@ export class EpicAssignments {
   }
 
   /**
-   * Returns the id that the parameters name. Shape: undefined if they name none, 0 and null for no epic. Errors: NotFound
-   * of the epic.
+   * Returns the id that the parameters name. Returns undefined if they name none, 0 and null for no epic. Errors:
+   * NotFound of the epic.
    */
-  async idOf(project: ParentFacts, { epic_id, epic_iid }: EpicParams): Promise<number | null | undefined> {
+  async findEpicId(project: ParentFacts, { epic_id, epic_iid }: EpicParams): Promise<number | null | undefined> {
     if (epic_iid) return this.assigner?.find(project.id, epic_iid);
     return epic_id === undefined ? epic_iid : epic_id;
   }

@@ -3,10 +3,10 @@ import type { PersonSql } from '../../../base/noteables/access-sql';
 import { json, jsonShape } from '../../../base/noteables/json.shape';
 import type { ReaderSql } from '../../../base/noteables/noteable-kinds';
 import { webPathSql } from '../../../base/noteables/references.shape';
-import type { ShownAs } from '../../../base/noteables/references.shape';
+import type { ReferenceFormat } from '../../../base/noteables/references.shape';
 
 /** References to epics use the number in the group. Defined here because the epics wing imports this one. */
-export const EPIC_SHOWN_AS: ShownAs = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
+export const EPIC_SHOWN_AS: ReferenceFormat = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
 
 /**
  * Boolean SQL: only readers by role see a confidential epic. Shape: `row` is the alias of an epic.

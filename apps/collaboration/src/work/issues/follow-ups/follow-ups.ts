@@ -31,12 +31,12 @@ export interface FollowUpFinder {
 export class FollowUps {
   private finder: FollowUpFinder | undefined;
 
-  declare(finder: FollowUpFinder): void {
+  declareFinder(finder: FollowUpFinder): void {
     this.finder = finder;
   }
 
-  /** Shape: null where nothing is to be followed up. Errors: those of FollowUpFinder. */
-  async find(
+  /** Returns null where nothing is to be followed up. Errors: those of FollowUpFinder. */
+  async findFollowUp(
     viewer: SignedInViewer,
     project: ProjectScope,
     threads: FollowedThreads | undefined,

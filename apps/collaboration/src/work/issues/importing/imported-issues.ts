@@ -62,7 +62,7 @@ export async function importIssues(
   );
   if (added.length > 0) await raiseInternalId(tx, 'issues', project.id, Math.max(...ids.keys()));
   const written = issues.flatMap((issue) => (ids.has(issue.number) ? [{ issue, id: ids.get(issue.number)! }] : []));
-  await assign(tx, written);
+  await assignUsers(tx, written);
   await linkImportedLabels(
     tx,
     issueKind,
@@ -92,7 +92,7 @@ function toIssueRow(issue: ImportedIssue, milestones: ReadonlyMap<number, number
   };
 }
 
-async function assign(
+async function assignUsers(
   tx: Tx,
   written: readonly { readonly issue: ImportedIssue; readonly id: number }[],
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { LabelFilter, LabelReach } from '../../../planning/labels/labelling
 import { milestoneFilterSql } from '../../../planning/milestones/assigning/milestone-filter';
 import type { MilestoneFilter } from '../../../planning/milestones/assigning/milestone-filter';
 import { TODAY } from '../../../base/noteables/json.shape';
-import { filter, wordsIn } from '@rookery/persistence';
+import { filter, searchCondition } from '@rookery/persistence';
 import { hasPersonSql, peopleConditions, userConditions } from '../../../planning/people/people-filter';
 import type { PeopleFilter, UserFilter } from '../../../planning/people/people-filter';
 import { issueAssignees } from '../assignees/issue-assignees';
@@ -135,7 +135,7 @@ export function containsWordsSql(
     short: fields.includes('title') ? ['i.title'] : [],
     long: fields.includes('description') ? ['i.description'] : [],
   };
-  return words.length > 0 && wordsIn(texts, words, bind);
+  return words.length > 0 && searchCondition(texts, words, bind);
 }
 
 /** Returns the filter for a list whose words in title or description are matched already. */
@@ -161,7 +161,7 @@ function weightSql(weight: WeightFilter, bind: Bind): string {
   return weight === 'Any' ? 'i.weight is not null' : `i.weight = ${bind(weight)}::bigint`;
 }
 
-/** Conditions on author and assignees. Shape: `match` is how many of the usernames must be assigned. */
+/** Conditions on author and assignees. `match` is how many of the usernames must be assigned. */
 function issuePeople({ author = {}, assignee = {} }: IssuePeople, bind: Bind, match: 'all' | 'any'): string[] {
   return [
     ...userConditions('author_id', author, bind, 'author'),

@@ -32,11 +32,11 @@ export function toIssueFilter(params: ListIssues | ListAllIssues): IssueFilter {
     dueDate: params.due_date,
     labels: toLabelFilter(params.labels),
     milestone: toMilestoneFilter(params.milestone, 'milestone_id', params.milestone_id),
-    weight: weightOf('weight', params.weight),
+    weight: parseWeight('weight', params.weight),
     epic: idOrPresence('epic_id', params.epic_id),
     reaction: params.my_reaction_emoji || undefined,
     matchesNothing: matchesNothing(params),
-    not: params.not && exclusionOf(params.not),
+    not: params.not && parseExclusion(params.not),
   };
 }
 
@@ -47,7 +47,7 @@ function matchesNothing(params: ListIssues | ListAllIssues): boolean {
   );
 }
 
-function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
+function parseExclusion(not: Readonly<Record<string, unknown>>): Exclusion {
   const authorUsername = scalarToText(not['author_username']);
   const usernames = splitList(not['assignee_username']);
   const iids = not['iids'];
@@ -60,7 +60,7 @@ function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
       'not[milestone_id]',
       scalarToText(not['milestone_id']),
     ),
-    weight: weightOf('not[weight]', scalarToText(not['weight'])),
+    weight: parseWeight('not[weight]', scalarToText(not['weight'])),
     epic: idOrPresence('not[epic_id]', scalarToText(not['epic_id'])),
     reaction: scalarToText(not['my_reaction_emoji']) || undefined,
     iids: iids === undefined ? undefined : splitList(iids).map((iid) => parseId('not[iids]', iid) ?? 0),
@@ -68,7 +68,7 @@ function exclusionOf(not: Readonly<Record<string, unknown>>): Exclusion {
 }
 
 /** Parses a weight, `None` or `Any`; 0 is a weight. Errors: InvalidParameters. */
-function weightOf(name: string, value: string | undefined): WeightFilter | undefined {
+function parseWeight(name: string, value: string | undefined): WeightFilter | undefined {
   if (value !== undefined && /^(none|no weight)$/i.test(value)) return 'None';
   return value !== undefined && /^any( weight)?$/i.test(value) ? 'Any' : parseId(name, value);
 }

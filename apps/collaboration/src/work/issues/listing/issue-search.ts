@@ -13,7 +13,7 @@ export function splitSearchWords(text = ''): readonly string[] {
 }
 
 const hasTrigrams = (word: string): boolean => HAS_TRIGRAMS.test(word);
-const patternOf = (word: string): string => `***=${word}`;
+const literalPattern = (word: string): string => `***=${word}`;
 const wordParameter = (at: number): string => `word_${at + 1}`;
 /** Expression that bypasses the index, for words without trigrams: they would need a scan of the whole index. */
 const UNINDEXED = `(t.text || '')`;
@@ -29,7 +29,7 @@ export function preparedSearch(
   const words = splitSearchWords(filter.search);
   if (words.length === 0 || !searchesBothTexts(filter)) return null;
   const name = words.map((word) => (hasTrigrams(word) ? 't' : 's')).join('');
-  return { name, values: Object.fromEntries(words.map((word, at) => [wordParameter(at), patternOf(word)])) };
+  return { name, values: Object.fromEntries(words.map((word, at) => [wordParameter(at), literalPattern(word)])) };
 }
 
 /** Checks whether a search covers title and description. */
@@ -61,7 +61,7 @@ export function wordSearchSql({ search }: IssueFilter, bind: Bind, projects: str
   if (words.length === 0 || (projects === null && !words.some(hasTrigrams))) return null;
   const has = words
     .map((word, at) => {
-      const pattern = bind(patternOf(word), wordParameter(at));
+      const pattern = bind(literalPattern(word), wordParameter(at));
       return `${hasTrigrams(word) ? 't.text' : UNINDEXED} ~ (select lower(${pattern}::text))`;
     })
     .join(' and ');

@@ -3,7 +3,7 @@ import { administrator, anyone, Endpoint, group, JsonText, one, page, signedIn }
 import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { issueDetailShape, issueShape } from '../issue.shape';
-import { ListAllIssues, ListGroupIssues, OneIssueOfAll } from '../issues.dto';
+import { ListAllIssues, ListGroupIssues, IdentifyIssueOfAll } from '../issues.dto';
 import { toIssueFilter } from './issue-list.dto';
 import type { IssueOrder } from './issue-order';
 import { InstanceIssuesQueries } from './issues-everywhere.queries';
@@ -25,7 +25,7 @@ export class IssuesEverywhereController {
   })
   listOfGroup({ params, viewer, within, page }: Call<ListGroupIssues, GroupScope>): Promise<JsonPage> {
     const places = { group: within, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, toIssueFilter(params), orderOf(params), page);
+    return this.queries.list(viewer, places, toIssueFilter(params), toIssueOrder(params), page);
   }
 
   @Endpoint('GET', '/issues', {
@@ -37,22 +37,22 @@ export class IssuesEverywhereController {
   })
   list({ params, viewer, page }: Call<ListAllIssues, undefined, SignedInViewer>): Promise<JsonPage> {
     const places = { group: null, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, toIssueFilter(params), orderOf(params), page);
+    return this.queries.list(viewer, places, toIssueFilter(params), toIssueOrder(params), page);
   }
 
   @Endpoint('GET', '/issues/:id', {
     about: 'Shows one issue by its id.',
     source: SOURCE,
     may: administrator(),
-    params: OneIssueOfAll,
+    params: IdentifyIssueOfAll,
     answers: one(issueDetailShape.presenter),
     fails: [404],
   })
-  async show({ params, viewer }: Call<OneIssueOfAll, undefined, SignedInViewer>): Promise<JsonText> {
-    return new JsonText(await this.queries.find(viewer, params.id));
+  async show({ params, viewer }: Call<IdentifyIssueOfAll, undefined, SignedInViewer>): Promise<JsonText> {
+    return new JsonText(await this.queries.findIssue(viewer, params.id));
   }
 }
 
-function orderOf(params: ListGroupIssues | ListAllIssues): IssueOrder {
+function toIssueOrder(params: ListGroupIssues | ListAllIssues): IssueOrder {
   return { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details };
 }

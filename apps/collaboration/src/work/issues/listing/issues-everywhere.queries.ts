@@ -3,14 +3,14 @@ import type { GroupScope } from '@rookery/api-v4';
 import { Directory, withinGroupSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, SignedInViewer, Viewer } from '@rookery/kernel';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
-import { Database, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import { Database, CachedStatements, ListQuery, statement } from '@rookery/persistence';
 import type { Bind, DeclaredStatement, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { unreachableLabelsSql } from '../../../planning/labels/labelling/label-filter';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { readableSql } from '../../../base/noteables/noteable-kinds';
 import { appliesToSql } from '../../../base/noteables/reach-sql';
 import { issueKind } from '../issue.kind';
@@ -40,10 +40,9 @@ export interface IssuesEverywhereParams {
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
 /**
- * SQL expressions for labels and milestones that a project can use. Shape: `row` is an alias with the columns of a
- * project.
+ * SQL expressions for labels and milestones that a project can use. `row` is an alias with the columns of a project.
  */
-const reachOf = (row: string): ReachSql => {
+const reachSql = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
   return {
     person: PERSON,
@@ -52,8 +51,8 @@ const reachOf = (row: string): ReachSql => {
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
-const FILTERS = issueFilters(reachOf('a'));
-const ORDER = reachOf('i');
+const FILTERS = issueFilters(reachSql('a'));
+const ORDER = reachSql('i');
 /** The issues of a project. Shape: `more` are columns of the project; `which` is a condition on `own`. */
 const rowsSql = (more = '', which = 'own.project_id = a.project_id'): string =>
   `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more} from issues own where ${which}) i`;
@@ -75,8 +74,8 @@ const searchAlternatives = ({ areFew, hasThem }: WordSearch, more: string): [eac
  */
 @Injectable()
 export class InstanceIssuesQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: { readonly plain: WrittenShape; readonly labelled: WrittenShape };
+  private readonly kept = new CachedStatements();
+  private readonly listed: { readonly plain: ShapeSql; readonly labelled: ShapeSql };
   private readonly one: DeclaredStatement<
     IssuesEverywhereParams & { readonly issue: number },
     { readonly json: string }
@@ -89,8 +88,8 @@ export class InstanceIssuesQueries {
   ) {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
     const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', person: PERSON };
-    this.listed = { plain: issueShape.over(sql), labelled: issueShape.over({ ...sql, withLabelDetails: true }) };
-    const detail = issueDetailShape.over({ ...sql, viewer: PERSON.user });
+    this.listed = { plain: issueShape.toSql(sql), labelled: issueShape.toSql({ ...sql, withLabelDetails: true }) };
+    const detail = issueDetailShape.toSql({ ...sql, viewer: PERSON.user });
     const oneSql = `select ${detail.sql} as json from issues found
       cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessSql('found.project_id', PERSON)} access) a
       cross join lateral ${rowsSql()} where found.id = :issue::bigint and i.id = found.id
@@ -99,21 +98,21 @@ export class InstanceIssuesQueries {
   }
 
   /** Returns one issue by its id. Shape: one JSON object. Errors: NotFound if the viewer sees no such issue. */
-  async find(viewer: SignedInViewer, id: number): Promise<string> {
-    await this.directory.fresh(viewer);
+  async findIssue(viewer: SignedInViewer, id: number): Promise<string> {
+    await this.directory.requireFresh(viewer);
     const [row] = await this.database.run(this.one, { ...viewerValues(viewer), issue: id });
     if (!row) throw new NotFound('Issue');
     return row.json;
   }
 
-  async page(
+  async list(
     viewer: Viewer,
     places: IssuePlaces,
     filter: IssueFilter,
     order: IssueOrder,
     page: PageRequest,
   ): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const values = { ...viewerValues(viewer), ...(places.group && { group: places.group.traversalIds }) };
     const [row] = await this.database.run(this.pageStatement(values, places, filter, order, page));
     return jsonPageOf(page, row!);
@@ -129,7 +128,7 @@ export class InstanceIssuesQueries {
     // Only lists of groups are usually unfiltered, so only they keep a prepared statement.
     const kept = pageName('group', filter, order, page);
     const name = places.group && places.nonArchived ? kept.name : null;
-    return this.kept.statement(name, { ...values, ...kept.values }, (): SqlDraft => {
+    return this.kept.findOrCompose(name, { ...values, ...kept.values }, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'issues',
         from: 'issues i',
@@ -146,7 +145,7 @@ export class InstanceIssuesQueries {
       const [strays, more] = needsStrayLabels(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
       const read = `read as materialized (${readProjectsSql(places, candidateProjectsSql(places, filter, list.bind), strays)})`;
       const ways: [string, string][] = words ? searchAlternatives(words, more) : [['read a', rowsSql(more)]];
-      return list.fromEach(...ways).json(page, {
+      return list.fromEach(...ways).jsonSql(page, {
         with: words ? `${read}, ${words.with}` : read,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
@@ -159,7 +158,7 @@ function viewerValues({ userId, isAdmin, isExternal }: Viewer): IssuesEverywhere
   return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
 }
 
-/** The projects of `used` whose issues the viewer reads. Shape: `more` are columns of each. */
+/** The projects of `used` whose issues the viewer reads. `more` are columns of each. */
 function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more: string): string {
   // References are relative to the group: an issue of one of its own projects is named by the project's path alone.
   const own = `a.traversal_ids = ${ABOVE_GROUP}`;

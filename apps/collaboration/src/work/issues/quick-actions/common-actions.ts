@@ -1,5 +1,5 @@
 import { refusalReason } from '../../../talk/mentions/quick-actions/action-set';
-import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import { checkedTexts } from '../issue.entity';
 
 /** A noteable that commands change, and the changes so far. */
@@ -14,7 +14,7 @@ export interface CommonChanges {
   };
 }
 
-type CommonAction = (changes: CommonChanges, argument: string) => Outcome;
+type CommonAction = (changes: CommonChanges, argument: string) => ActionResult;
 
 const stateAction =
   (event: 'close' | 'reopen', said: string, already: string): CommonAction =>

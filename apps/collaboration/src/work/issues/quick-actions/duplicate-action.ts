@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import { executeEach } from '../../../talk/mentions/quick-actions/action-set';
-import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { issueKind } from '../issue.kind';
 import { visibleIssueIds } from '../visible-issues';
 import { IssueDuplicatesService } from './issue-duplicates.service';
-import type { NamedIssue } from './issue-duplicates.service';
+import type { IssueKey } from './issue-duplicates.service';
 
-type ProjectParent = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
-type Canonical = NamedIssue | { readonly why: string };
+type ProjectParent = Extract<NoteableWithParent['parent'], { readonly kind: 'project' }>;
+type CanonicalIssue = IssueKey | { readonly why: string };
 
 /** The quick action that closes an issue as a duplicate. Source: reference work-tracking 2.6. */
 @Injectable()
@@ -23,24 +23,24 @@ export class DuplicateAction {
     private readonly duplicates: IssueDuplicatesService,
     private readonly directory: Directory,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: ['duplicate'],
       isForExistingOnly: true,
-      fits: (kind) => kind === issueKind,
+      supportsKind: (kind) => kind === issueKind,
       plan: (asking, commands) => this.plan(asking, commands),
     });
   }
 
   private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const here = parent as ProjectParent;
-    const named: Canonical[] = [];
-    for (const { argument } of commands) named.push(await this.canonical(viewer, here, argument));
+    const named: CanonicalIssue[] = [];
+    for (const { argument } of commands) named.push(await this.findCanonical(viewer, here, argument));
     const found = named.filter((one) => 'project' in one);
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, async (_, index): Promise<Outcome> => {
+      executeEach(tx, commands, async (_, index): Promise<ActionResult> => {
         const canonical = named[index]!;
         if ('why' in canonical) return canonical;
-        const id = await this.duplicates.mark(tx, viewer, { project: here, iid: on.named }, canonical);
+        const id = await this.duplicates.markDuplicate(tx, viewer, { project: here, iid: on.named }, canonical);
         const { project, iid } = canonical;
         const reference = `${project.id === here.id ? '' : project.fullPath}#${iid}`;
         return { said: `Closed this issue as a duplicate of ${reference}.`, changes: { canonical_issue_id: id } };
@@ -51,10 +51,10 @@ export class DuplicateAction {
     return Object.assign(carryOut, { holds });
   }
 
-  private async canonical(viewer: SignedInViewer, here: ProjectParent, argument: string): Promise<Canonical> {
-    const [named] = argumentsOf.references(argument);
+  private async findCanonical(viewer: SignedInViewer, here: ProjectParent, argument: string): Promise<CanonicalIssue> {
+    const [named] = parseArgument.references(argument);
     if (!named) return { why: 'it names no issue' };
-    const project = named.project === null ? here : await this.directory.project(named.project, viewer);
+    const project = named.project === null ? here : await this.directory.findProject(named.project, viewer);
     return project ? { project, iid: named.iid } : NOT_FOUND;
   }
 }

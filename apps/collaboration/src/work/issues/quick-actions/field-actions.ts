@@ -1,6 +1,6 @@
 import type { SignedInViewer } from '@rookery/kernel';
-import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
+import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { LockedIssue, IssueUpdate, FieldPermissions } from '../issue-change';
 import { issueKind } from '../issue.kind';
 import { issuePolicy } from '../issue.policy';
@@ -8,30 +8,33 @@ import type { IssueProject } from '../issues.queries';
 import { COMMON_ACTIONS, CONFIDENTIAL_ACTIONS } from './common-actions';
 import type { CommonChanges } from './common-actions';
 import { changePeople } from './people-actions';
-import type { NamedUsers, PeopleMode } from './people-actions';
+import type { UserLookup, PeopleMode } from './people-actions';
 
 /** State while the commands of a text are applied to an issue one after the other. */
 export interface FieldChanges extends LockedIssue {
   readonly viewer: SignedInViewer;
   readonly project: IssueProject;
   readonly permits: FieldPermissions;
-  readonly people: NamedUsers;
+  readonly people: UserLookup;
   /** The changes so far. */
   readonly update: { -readonly [K in keyof IssueUpdate]: IssueUpdate[K] };
 }
 
 /** Permission that a command needs: that of the route with the same change. */
-type Need = 'edit' | 'state' | 'plan' | 'weigh';
+type NeededAbility = 'edit' | 'state' | 'plan' | 'weigh';
 interface FieldAction {
-  readonly needs: Need;
-  apply(changes: FieldChanges, argument: string): Outcome;
+  readonly needs: NeededAbility;
+  apply(changes: FieldChanges, argument: string): ActionResult;
 }
 
-const done = (said: string, changes: Readonly<Record<string, unknown>>): Outcome => ({ said, changes });
-const not = (why: string): Outcome => ({ why });
+const succeeded = (said: string, changes: Readonly<Record<string, unknown>>): ActionResult => ({ said, changes });
+const failed = (why: string): ActionResult => ({ why });
 
 /** Wraps a command that epics have too. */
-const common = (needs: Need, act: (changes: CommonChanges, argument: string) => Outcome): FieldAction => ({
+const commonAction = (
+  needs: NeededAbility,
+  act: (changes: CommonChanges, argument: string) => ActionResult,
+): FieldAction => ({
   needs,
   apply: ({ issue, update }, argument) => act({ target: issue, word: issueKind.word, update }, argument),
 });
@@ -40,9 +43,9 @@ const lockAction = (isLocked: boolean, said: string, already: string): FieldActi
   needs: 'plan',
   apply: ({ issue, update }) => {
     const current = update.discussionLocked === undefined ? issue.discussionLocked : update.discussionLocked;
-    if ((current === true) === isLocked) return not(already);
+    if ((current === true) === isLocked) return failed(already);
     update.discussionLocked = isLocked;
-    return done(said, { discussion_locked: isLocked });
+    return succeeded(said, { discussion_locked: isLocked });
   },
 });
 
@@ -52,17 +55,17 @@ const assigneeAction = (mode: PeopleMode, said: (names: string) => string): Fiel
   apply: ({ assigneeIds, people, update }, argument) => {
     const lists = { original: assigneeIds, current: update.assigneeIds ?? assigneeIds };
     const changed = changePeople(mode, argument, lists, people);
-    if (changed === null) return not('it names nobody who could be meant');
+    if (changed === null) return failed('it names nobody who could be meant');
     update.assigneeIds = changed.after;
-    return done(said(changed.names), { assignee_ids: changed.after });
+    return succeeded(said(changed.names), { assignee_ids: changed.after });
   },
 });
 
 /** Commands that change fields of an issue. Source: reference work-tracking 2.6, 9.1. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
-  close: common('state', COMMON_ACTIONS.close),
-  reopen: common('state', COMMON_ACTIONS.reopen),
-  title: common('edit', COMMON_ACTIONS.title),
+  close: commonAction('state', COMMON_ACTIONS.close),
+  reopen: commonAction('state', COMMON_ACTIONS.reopen),
+  title: commonAction('edit', COMMON_ACTIONS.title),
   assign: assigneeAction('add', (names) => `Assigned ${names}.`),
   unassign: assigneeAction('remove', (names) =>
     names === '' ? 'Removed all assignees.' : `Removed the assignees ${names}.`,
@@ -71,50 +74,50 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
   due: {
     needs: 'plan',
     apply: ({ at, update }, argument) => {
-      const day = argumentsOf.day(argument, at);
-      if (day === null) return not('it names no day');
+      const day = parseArgument.day(argument, at);
+      if (day === null) return failed('it names no day');
       update.dueOn = day;
-      return done(`Set the due date to ${day}.`, { due_date: day });
+      return succeeded(`Set the due date to ${day}.`, { due_date: day });
     },
   },
   remove_due_date: {
     needs: 'plan',
     apply: ({ issue, update }) => {
-      if ((update.dueOn === undefined ? issue.dueOn : update.dueOn) === null) return not('there is none');
+      if ((update.dueOn === undefined ? issue.dueOn : update.dueOn) === null) return failed('there is none');
       update.dueOn = null;
-      return done('Removed the due date.', { due_date: null });
+      return succeeded('Removed the due date.', { due_date: null });
     },
   },
-  confidential: common('plan', CONFIDENTIAL_ACTIONS.confidential),
-  make_confidential: common('plan', CONFIDENTIAL_ACTIONS.make_confidential),
+  confidential: commonAction('plan', CONFIDENTIAL_ACTIONS.confidential),
+  make_confidential: commonAction('plan', CONFIDENTIAL_ACTIONS.make_confidential),
   lock: lockAction(true, 'Locked the discussion.', 'it is locked already'),
   unlock: lockAction(false, 'Unlocked the discussion.', 'it is not locked'),
   weight: {
     needs: 'weigh',
     apply: ({ update }, argument) => {
-      const weight = argumentsOf.whole(argument);
-      if (weight === null) return not('a weight is a whole number from 0 on');
+      const weight = parseArgument.integer(argument);
+      if (weight === null) return failed('a weight is a whole number from 0 on');
       update.weight = weight;
-      return done(`Set the weight to ${weight}.`, { weight });
+      return succeeded(`Set the weight to ${weight}.`, { weight });
     },
   },
   clear_weight: {
     needs: 'plan',
     apply: ({ issue, update }) => {
-      if ((update.weight === undefined ? issue.weight : update.weight) === null) return not('there is none');
+      if ((update.weight === undefined ? issue.weight : update.weight) === null) return failed('there is none');
       update.weight = null;
-      return done('Removed the weight.', { weight: null });
+      return succeeded('Removed the weight.', { weight: null });
     },
   },
 };
 
 /** Applies one command to the changes so far. */
-export function applyFieldAction(changes: FieldChanges, name: string, argument: string): Outcome {
+export function applyFieldAction(changes: FieldChanges, name: string, argument: string): ActionResult {
   const { needs, apply } = FIELD_ACTIONS[name]!;
-  return isAllowed(changes, needs) ? apply(changes, argument) : not('you are not allowed to');
+  return isAllowed(changes, needs) ? apply(changes, argument) : failed('you are not allowed to');
 }
 
-function isAllowed({ viewer, project, permits, issue, assigneeIds }: FieldChanges, needs: Need): boolean {
+function isAllowed({ viewer, project, permits, issue, assigneeIds }: FieldChanges, needs: NeededAbility): boolean {
   const subject = { authorId: issue.authorId, assigneeIds };
   if (needs === 'state') return issuePolicy.mayChangeState(viewer, project, subject);
   if (!issuePolicy.mayEdit(viewer, project, subject)) return false;

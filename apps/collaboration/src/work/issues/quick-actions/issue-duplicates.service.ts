@@ -11,7 +11,7 @@ import { issuePolicy } from '../issue.policy';
 import { IssuesService } from '../issues.service';
 
 /** An issue named by its project and its number there. */
-export interface NamedIssue {
+export interface IssueKey {
   readonly project: ProjectScope;
   readonly iid: number;
 }
@@ -26,9 +26,9 @@ export class IssueDuplicatesService {
    * if the caller may not change the first or comment on the other; Refused for an issue and itself; NotModified if it
    * is a duplicate already.
    */
-  async mark(tx: Tx, viewer: SignedInViewer, named: NamedIssue, canonical: NamedIssue): Promise<number> {
-    const { issue, at } = await this.issues.lock(tx, viewer, named.project, named.iid);
-    const { issue: other } = await this.issues.lock(tx, viewer, canonical.project, canonical.iid);
+  async markDuplicate(tx: Tx, viewer: SignedInViewer, named: IssueKey, canonical: IssueKey): Promise<number> {
+    const { issue, at } = await this.issues.lockIssue(tx, viewer, named.project, named.iid);
+    const { issue: other } = await this.issues.lockIssue(tx, viewer, canonical.project, canonical.iid);
     if (other.id === issue.id) throw new Refused('an issue is no duplicate of itself', { verbatim: true });
     const subject = { authorId: issue.authorId, assigneeIds: [] };
     if (!issuePolicy.mayEdit(viewer, named.project, subject) || !mayComment(viewer, canonical.project, other)) {
@@ -38,7 +38,7 @@ export class IssueDuplicatesService {
     await this.issues.change(tx, viewer, named.project, named.iid, { resolve: () => ({ stateEvent: 'close' }) });
     await tx.manager.update(Issue, issue.id, { duplicatedToId: other.id, updatedAt: at });
     const by = { actorId: viewer.userId, at };
-    const referenceTo = (one: NamedIssue): string =>
+    const referenceTo = (one: IssueKey): string =>
       `${issue.projectId === other.projectId ? '' : one.project.fullPath}#${one.iid}`;
     await this.writeNote(tx, issue, { ...by, body: systemNotes.duplicateOf(referenceTo(canonical)), of: other });
     await this.writeNote(tx, other, { ...by, body: systemNotes.hasDuplicate(referenceTo(named)), of: issue });

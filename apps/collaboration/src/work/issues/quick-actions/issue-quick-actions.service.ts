@@ -30,7 +30,7 @@ export class IssueQuickActionsService {
     { epicId, followUp }: { readonly epicId?: number | null | undefined; readonly followUp?: FollowUp | null } = {},
   ): Promise<string> {
     const epicAssignment = await this.epics.prepare(viewer, { project, iid: null }, epicId);
-    const { commands, rest } = this.actions.read(issueKind, input.description ?? '');
+    const { commands, rest } = this.actions.readCommands(issueKind, input.description ?? '');
     const description = input.description === null ? (followUp?.describe() ?? null) : rest;
     const confidential = input.confidential || makesConfidential(commands);
     const issue = { ...input, description, confidential };
@@ -38,7 +38,7 @@ export class IssueQuickActionsService {
     if (commands.length === 0)
       return this.issues.create(viewer, project, issue, { epicAssignment, ...(resolve && { finish: resolve }) });
     const asking = { viewer, kind: issueKind, parent: project, isNew: true, epicId } as const;
-    const planned = await this.actions.plan(asking, commands);
+    const planned = await this.actions.planActions(asking, commands);
     const lock = (tx: Tx): Promise<void> => planned.lock(tx, null);
     const finish = async (tx: Tx, iid: number): Promise<void> => {
       await planned.execute(tx, { kind: issueKind, parent: project, by: 'iid', named: iid });

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Directory } from '@rookery/directory';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
-import type { ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import type { ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { People } from '../../../planning/people/people';
 import { issueKind } from '../issue.kind';
 import { issuePolicy } from '../issue.policy';
@@ -15,7 +15,7 @@ import type { FieldChanges } from './field-actions';
 import { findNamedUsers } from './people-actions';
 import { planCommands, PLANNING_ACTIONS } from './planning-actions';
 
-type ProjectParent = Extract<PlacedNoteable['parent'], { readonly kind: 'project' }>;
+type ProjectParent = Extract<NoteableWithParent['parent'], { readonly kind: 'project' }>;
 
 /** Commands whose arguments are users. */
 const NAMES_PEOPLE = ['assign', 'unassign', 'reassign'];
@@ -32,10 +32,10 @@ export class IssueQuickActions {
     readonly people: People,
     readonly directory: Directory,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: [...Object.keys(FIELD_ACTIONS), ...Object.keys(PLANNING_ACTIONS)],
       isFirst: true,
-      fits: (kind) => kind === issueKind,
+      supportsKind: (kind) => kind === issueKind,
       plan: ({ viewer, parent }, commands) => this.plan(viewer, parent as ProjectParent, commands),
     });
   }
@@ -58,15 +58,15 @@ export class IssueQuickActions {
   private async carryOut(
     tx: Tx,
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     commands: readonly Command[],
     planning: Awaited<ReturnType<typeof planCommands>>,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly ActionResult[]> {
     const project = on.parent as ProjectParent;
     const naming = commands.filter(({ name }) => NAMES_PEOPLE.includes(name));
     const people = await findNamedUsers(tx, this, { viewer, project }, naming);
     const permits = issuePolicy.fieldPermissions(viewer, project);
-    let outcomes: readonly Outcome[] = [];
+    let outcomes: readonly ActionResult[] = [];
     await this.issues.change(tx, viewer, project, on.named, {
       ...planning.update,
       resolve: (issue) => {

@@ -1,8 +1,8 @@
 import type { Parent, Tx } from '@rookery/persistence';
 import { findReachableLabels } from '../../../planning/labels/labelling/labelling';
 import type { RequestedLabels } from '../../../planning/labels/labelling/labelling';
-import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
+import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 
 /** Changes of labels by the commands of a text. */
@@ -13,9 +13,9 @@ export interface CommandedLabels {
 }
 
 /** A command on labels. Shape: `known` are ids by name. */
-type LabelAction = (labelling: CommandedLabels, known: ReadonlyMap<string, number>, argument: string) => Outcome;
+type LabelAction = (labelling: CommandedLabels, known: ReadonlyMap<string, number>, argument: string) => ActionResult;
 
-const NO_LABEL: Outcome = { why: 'it names no label that is known here' };
+const NO_LABEL: ActionResult = { why: 'it names no label that is known here' };
 
 /** Builds a command on labels. Shape: `carry` receives the known names. */
 const labelAction =
@@ -25,7 +25,7 @@ const labelAction =
     carry: (labelling: CommandedLabels, names: readonly string[]) => void,
   ): LabelAction =>
   (labelling, known, argument) => {
-    const names = argumentsOf.labels(argument).filter((name) => known.has(name));
+    const names = parseArgument.labels(argument).filter((name) => known.has(name));
     if (names.length === 0) return NO_LABEL;
     carry(labelling, names);
     const shown = names.map((name) => (/[\s,"]/.test(name) ? `~"${name}"` : `~${name}`)).join(' ');
@@ -56,7 +56,7 @@ const unlabelSome = labelAction(
 );
 
 /** Replaces all labels. */
-function relabel(labelling: CommandedLabels, names: readonly string[]): void {
+function replaceLabels(labelling: CommandedLabels, names: readonly string[]): void {
   labelling.add.clear();
   labelling.remove.clear();
   labelling.all = names;
@@ -71,10 +71,10 @@ export const LABEL_ACTIONS: Readonly<Record<string, LabelAction>> = {
   labels: label,
   unlabel: (labelling, known, argument) => {
     if (argument !== '') return unlabelSome(labelling, known, argument);
-    relabel(labelling, []);
+    replaceLabels(labelling, []);
     return { said: 'Removed all labels.', changes: { label_ids: [] } };
   },
-  relabel: labelAction('label_ids', (names) => `Replaced all labels by ${names}.`, relabel),
+  relabel: labelAction('label_ids', (names) => `Replaced all labels by ${names}.`, replaceLabels),
 };
 
 /** Looks up the labels that commands name in a project or group. Shape: ids by name. */
@@ -83,7 +83,7 @@ export async function namedLabels(
   place: Parent,
   commands: readonly Command[],
 ): Promise<ReadonlyMap<string, number>> {
-  const names = commands.flatMap(({ argument }) => argumentsOf.labels(argument));
+  const names = commands.flatMap(({ argument }) => parseArgument.labels(argument));
   const labels = await findReachableLabels(tx, place, [...new Set(names)]);
   return new Map(labels.map(({ id, title }) => [title, id]));
 }

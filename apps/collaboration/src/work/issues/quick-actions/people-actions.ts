@@ -4,11 +4,11 @@ import type { Tx } from '@rookery/persistence';
 import { ancestorIdsOf } from '../../../base/noteables/reader';
 import type { ParentFacts } from '../../../base/noteables/reader';
 import type { People } from '../../../planning/people/people';
-import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
+import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 
 /** Users whom commands name, by their usernames in lower case. */
-export interface NamedUsers {
+export interface UserLookup {
   readonly me: string;
   readonly users: ReadonlyMap<string, DirectoryUserRow>;
   /** Ids of those whom the caller may see. */
@@ -23,11 +23,11 @@ export async function findNamedUsers(
   { directory, people }: { readonly directory: Directory; readonly people: People },
   { viewer, project }: { readonly viewer: SignedInViewer; readonly project: ParentFacts },
   commands: readonly Command[],
-): Promise<NamedUsers> {
+): Promise<UserLookup> {
   if (commands.length === 0) return { me: '', users: new Map(), known: new Set(), eligible: new Set() };
-  const own = await directory.users([viewer.userId], tx);
+  const own = await directory.findUsers([viewer.userId], tx);
   const me = own.get(viewer.userId)?.username ?? '';
-  const names = new Set(commands.flatMap(({ argument }) => argumentsOf.people(argument, me)));
+  const names = new Set(commands.flatMap(({ argument }) => parseArgument.people(argument, me)));
   const users = await directory.usersByUsername([...names], tx);
   const ids = [...users.values()].map(({ id }) => id);
   const known = await directory.filterVisible(viewer, [...users.values()], tx, ancestorIdsOf(project));
@@ -50,11 +50,11 @@ export function changePeople(
   mode: PeopleMode,
   argument: string,
   { original, current }: PeopleList,
-  people: NamedUsers,
+  people: UserLookup,
 ): { readonly after: readonly number[]; readonly names: string } | null {
   const isMeant = ({ id }: DirectoryUserRow): boolean =>
     mode === 'remove' ? people.known.has(id) || original.includes(id) : people.eligible.has(id);
-  const named = argumentsOf
+  const named = parseArgument
     .people(argument, people.me)
     .flatMap((name) => people.users.get(name.toLowerCase()) ?? [])
     .filter(isMeant);

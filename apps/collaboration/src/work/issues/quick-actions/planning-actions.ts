@@ -1,8 +1,8 @@
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 import { lockMilestone, findMilestonesByTitle } from '../../../planning/milestones/assigning/milestone-choice';
-import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
-import { argumentsOf } from '../../../talk/mentions/quick-actions/arguments';
+import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
+import { parseArgument } from '../../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { withCurrentPlace } from '../../../base/noteables/planning-place';
 import type { IssueUpdate } from '../issue-change';
@@ -11,13 +11,13 @@ import { LABEL_ACTIONS, namedLabels, toRequestedLabels } from './label-actions';
 import type { CommandedLabels } from './label-actions';
 
 /** Labels and milestones that commands name and that exist. Shape: ids by name. */
-interface KnownNames {
+interface NameLookup {
   readonly labels: ReadonlyMap<string, number>;
   readonly milestones: ReadonlyMap<string, number>;
 }
 
 /** Changes of labels and milestone by the commands of a text. */
-interface Planning extends CommandedLabels {
+interface PlanningChanges extends CommandedLabels {
   milestoneId?: number | null;
 }
 
@@ -28,9 +28,9 @@ interface PlanningCaller {
   readonly isAllowed: boolean;
 }
 
-type PlanningAction = (planning: Planning, known: KnownNames, argument: string) => Outcome;
+type PlanningAction = (planning: PlanningChanges, known: NameLookup, argument: string) => ActionResult;
 
-const not = (why: string): Outcome => ({ why });
+const failed = (why: string): ActionResult => ({ why });
 const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, PlanningAction] => [
   name,
   (planning, { labels }, argument) => act(planning, labels, argument),
@@ -42,9 +42,9 @@ const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, P
 export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
   ...Object.fromEntries(labelActions),
   milestone: (planning, { milestones }, argument) => {
-    const title = argumentsOf.milestone(argument);
+    const title = parseArgument.milestone(argument);
     const id = title === null ? undefined : milestones.get(title);
-    if (id === undefined) return not('it names no milestone that is known here');
+    if (id === undefined) return failed('it names no milestone that is known here');
     planning.milestoneId = id;
     return { said: `Set the milestone to %"${title}".`, changes: { milestone_id: id } };
   },
@@ -62,22 +62,24 @@ export async function planCommands(
   tx: Tx,
   { viewer, project, isAllowed }: PlanningCaller,
   commands: readonly Command[],
-): Promise<{ outcomes: (Outcome | null)[]; update: Pick<IssueUpdate, 'labels' | 'milestoneId'> }> {
+): Promise<{ outcomes: (ActionResult | null)[]; update: Pick<IssueUpdate, 'labels' | 'milestoneId'> }> {
   const named = commands.filter(({ name }) => Object.hasOwn(PLANNING_ACTIONS, name));
   const place = isAllowed && named.length > 0 ? await withCurrentPlace(tx, viewer, project) : null;
-  const known = place && (await knownTo(tx, place, named));
-  const planning: Planning = { add: new Set(), remove: new Set() };
+  const known = place && (await findKnownNames(tx, place, named));
+  const planning: PlanningChanges = { add: new Set(), remove: new Set() };
   const outcomes = commands.map((command) => {
     if (!named.includes(command)) return null;
-    return known ? PLANNING_ACTIONS[command.name]!(planning, known, command.argument) : not('you are not allowed to');
+    return known
+      ? PLANNING_ACTIONS[command.name]!(planning, known, command.argument)
+      : failed('you are not allowed to');
   });
   const { milestoneId } = planning;
   if (place) await lockMilestone(tx, place, milestoneId);
   return { outcomes, update: { labels: toRequestedLabels(planning), milestoneId } };
 }
 
-async function knownTo(tx: Tx, place: IssueProject, commands: readonly Command[]): Promise<KnownNames> {
-  const titles = commands.flatMap(({ argument }) => argumentsOf.milestone(argument) ?? []);
+async function findKnownNames(tx: Tx, place: IssueProject, commands: readonly Command[]): Promise<NameLookup> {
+  const titles = commands.flatMap(({ argument }) => parseArgument.milestone(argument) ?? []);
   return {
     labels: await namedLabels(tx, place, commands),
     milestones: await findMilestonesByTitle(tx, place, [...new Set(titles)]),

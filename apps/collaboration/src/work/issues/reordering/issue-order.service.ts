@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound, Unprocessable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { prepared, Work } from '@rookery/persistence';
+import { prepareStatement, Work } from '@rookery/persistence';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import { issueKind } from '../issue.kind';
 import { IssuesQueries } from '../issues.queries';
@@ -9,7 +9,7 @@ import type { IssueProject } from '../issues.queries';
 import { lockOrder, positionSql, moveBetween } from './positions';
 
 /** $1 project, $2 number of the issue to move, $3 ids of its neighbours. */
-const involved = prepared(
+const involved = prepareStatement(
   'issues_meant_by_order',
   `select i.id, i.iid, ${positionSql('i')}::text as position from issues i
    where i.project_id = $1::bigint and (i.iid = $2::bigint or i.id = any($3::bigint[]))`,
@@ -33,7 +33,12 @@ export class IssueOrderService {
    * Moves an issue between two others and returns it as JSON text. For planners, who read all issues of the project.
    * Errors: NotFound; Unprocessable if a neighbour is no other issue of the project, or if there is no room.
    */
-  async move(viewer: SignedInViewer, project: IssueProject, iid: number, neighbours: IssueNeighbours): Promise<string> {
+  async moveIssue(
+    viewer: SignedInViewer,
+    project: IssueProject,
+    iid: number,
+    neighbours: IssueNeighbours,
+  ): Promise<string> {
     readerOfNamed(viewer, { kind: issueKind, parent: project });
     const others = [neighbours.after, neighbours.before].filter((id) => id !== undefined);
     await this.work.run(async (tx) => {

@@ -1,4 +1,4 @@
-import { prepared } from '@rookery/persistence';
+import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 /** Exponent of the distance between issues with consecutive ids, so that many fit in between. Units: bits. */
@@ -20,17 +20,17 @@ export function positionSql(alias: string): string {
 }
 
 /** $1 project. Serializes changes of the order of one project. */
-const lock = prepared(
+const lock = prepareStatement(
   'issues_hold_order',
   `select pg_advisory_xact_lock(hashtextextended('issue order ' || $1::bigint, 0))`,
 );
 /** $1 project, $2 a position, $3 an issue to skip. Positions exceed the safe integers of JavaScript. */
-const next = prepared(
+const next = prepareStatement(
   'issues_next_position',
   `select min(${positionSql('i')})::text as position from issues i
    where i.project_id = $1::bigint and ${positionSql('i')} > $2::bigint and i.id <> $3::bigint`,
 );
-const previous = prepared(
+const previous = prepareStatement(
   'issues_last_position',
   `select max(${positionSql('i')})::text as position from issues i
    where i.project_id = $1::bigint and ${positionSql('i')} < $2::bigint and i.id <> $3::bigint`,
@@ -39,7 +39,7 @@ const previous = prepared(
  * The same parameters. Locks all rows to change by id, then spreads the issues after the position evenly up to the last
  * of them, or beyond it if no issue follows that.
  */
-const spread = prepared(
+const spread = prepareStatement(
   'issues_spread_positions',
   `with following as (
      select i.id, ${positionSql('i')} as position, row_number() over (order by ${positionSql('i')}, i.id) as place
@@ -55,10 +55,13 @@ const spread = prepared(
    update issues moved set relative_position = $2::bigint + div(room.width::numeric * following.place, room.places)::bigint
    from following join held using (id), room where moved.id = following.id and room.width >= 4 * room.places`,
 );
-const setPosition = prepared('issues_put', 'update issues set relative_position = $2::bigint where id = $1::bigint');
+const setPosition = prepareStatement(
+  'issues_put',
+  'update issues set relative_position = $2::bigint where id = $1::bigint',
+);
 
 /** Positions of the new neighbours. Shape: null for any. */
-export interface Between {
+export interface NeighbourPositions {
   readonly after: bigint | null;
   readonly before: bigint | null;
 }
@@ -72,12 +75,17 @@ export async function lockOrder(tx: Tx, projectId: number): Promise<void> {
  * Moves an issue directly after one, else directly before the other. Returns false if there is no room: after hundreds
  * of moves between the same issues.
  */
-export async function moveBetween(tx: Tx, projectId: number, issueId: number, between: Between): Promise<boolean> {
-  const left = between.after ?? (await neighbour(tx, previous, projectId, between.before!, issueId));
-  let position = middle(left, await rightPosition(tx, projectId, issueId, left, between));
+export async function moveBetween(
+  tx: Tx,
+  projectId: number,
+  issueId: number,
+  between: NeighbourPositions,
+): Promise<boolean> {
+  const left = between.after ?? (await findNeighbourPosition(tx, previous, projectId, between.before!, issueId));
+  let position = middlePosition(left, await rightPosition(tx, projectId, issueId, left, between));
   if (position === null && left !== null) {
     await tx.prepared(spread, [projectId, String(left), issueId]);
-    position = middle(left, await neighbour(tx, next, projectId, left, issueId));
+    position = middlePosition(left, await findNeighbourPosition(tx, next, projectId, left, issueId));
   }
   if (position !== null) await tx.prepared(setPosition, [issueId, String(position)]);
   return position !== null;
@@ -89,13 +97,13 @@ async function rightPosition(
   projectId: number,
   issueId: number,
   left: bigint | null,
-  { before }: Between,
+  { before }: NeighbourPositions,
 ): Promise<bigint | null> {
   if (before !== null && (left === null || left < before)) return before;
-  return neighbour(tx, next, projectId, left!, issueId);
+  return findNeighbourPosition(tx, next, projectId, left!, issueId);
 }
 
-async function neighbour(
+async function findNeighbourPosition(
   tx: Tx,
   statement: typeof next,
   projectId: number,
@@ -107,8 +115,8 @@ async function neighbour(
   return row!.position === null ? null : BigInt(row!.position);
 }
 
-/** Middle of two positions. Shape: null if there is none between them. */
-function middle(left: bigint | null, right: bigint | null): bigint | null {
+/** Middle of two positions. Returns null if there is none between them. */
+function middlePosition(left: bigint | null, right: bigint | null): bigint | null {
   if (left === null) return right! - STEP;
   if (right === null) return left + STEP;
   return right - left < 2n ? null : left + (right - left) / 2n;

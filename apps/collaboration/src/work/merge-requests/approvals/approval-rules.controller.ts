@@ -3,13 +3,13 @@ import { created, Endpoint, none, one, page, project, signedIn } from '@rookery/
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { ApprovalRulesQueries } from './approval-rules.queries';
-import type { ShownRule } from './approval-rules.queries';
+import type { ApprovalRuleView } from './approval-rules.queries';
 import { ApprovalRulesService } from './approval-rules.service';
 import {
   CreateMergeRequestApprovalRule,
-  OneMergeRequestApprovalRule,
+  IdentifyMergeRequestApprovalRule,
   toRuleInput,
   UpdateMergeRequestApprovalRule,
 } from './approvals.dto';
@@ -32,21 +32,21 @@ export class MergeRequestApprovalRulesController {
   @Endpoint('GET', '', {
     ...signed,
     about: 'Lists the rules that a merge request must fulfil: its own, or those of the project.',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: page(mergeRequestRulePresenter),
   })
-  async list(call: SignedCall<OneMergeRequest>): Promise<Page<ShownRule>> {
-    return pageOfRules(call.page, await this.read(call));
+  async list(call: SignedCall<IdentifyMergeRequest>): Promise<Page<ApprovalRuleView>> {
+    return pageOfRules(call.page, await this.readRules(call));
   }
 
   @Endpoint('GET', ':approval_rule_id', {
     ...signed,
     about: 'Shows one rule of a merge request.',
-    params: OneMergeRequestApprovalRule,
+    params: IdentifyMergeRequestApprovalRule,
     answers: one(mergeRequestRulePresenter),
   })
-  async show(call: SignedCall<OneMergeRequestApprovalRule>): Promise<ShownRule> {
-    return this.find(call, call.params.approval_rule_id);
+  async show(call: SignedCall<IdentifyMergeRequestApprovalRule>): Promise<ApprovalRuleView> {
+    return this.findRule(call, call.params.approval_rule_id);
   }
 
   @Endpoint('POST', '', {
@@ -56,10 +56,10 @@ export class MergeRequestApprovalRulesController {
     answers: created(mergeRequestRulePresenter),
     fails: [400],
   })
-  async create(call: SignedCall<CreateMergeRequestApprovalRule>): Promise<ShownRule> {
+  async create(call: SignedCall<CreateMergeRequestApprovalRule>): Promise<ApprovalRuleView> {
     const { viewer, within, params } = call;
     const place = { iid: params.merge_request_iid, ruleId: null };
-    return this.find(call, await this.rules.save(viewer, within, place, toRuleInput(params)));
+    return this.findRule(call, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('PUT', ':approval_rule_id', {
@@ -69,29 +69,29 @@ export class MergeRequestApprovalRulesController {
     answers: one(mergeRequestRulePresenter),
     fails: [400],
   })
-  async update(call: SignedCall<UpdateMergeRequestApprovalRule>): Promise<ShownRule> {
+  async update(call: SignedCall<UpdateMergeRequestApprovalRule>): Promise<ApprovalRuleView> {
     const { viewer, within, params } = call;
     const place = { iid: params.merge_request_iid, ruleId: params.approval_rule_id };
-    return this.find(call, await this.rules.save(viewer, within, place, toRuleInput(params)));
+    return this.findRule(call, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('DELETE', ':approval_rule_id', {
     ...signed,
     about: 'Removes a rule from a merge request.',
-    params: OneMergeRequestApprovalRule,
+    params: IdentifyMergeRequestApprovalRule,
     answers: none(),
   })
-  async remove({ params, viewer, within }: SignedCall<OneMergeRequestApprovalRule>): Promise<void> {
+  async remove({ params, viewer, within }: SignedCall<IdentifyMergeRequestApprovalRule>): Promise<void> {
     await this.rules.remove(viewer, within, params.merge_request_iid, params.approval_rule_id);
   }
 
-  private async read({ params, viewer, within }: SignedCall<OneMergeRequest>): Promise<ShownRule[]> {
-    const { id } = await this.approvals.find(viewer, within, params.merge_request_iid);
+  private async readRules({ params, viewer, within }: SignedCall<IdentifyMergeRequest>): Promise<ApprovalRuleView[]> {
+    const { id } = await this.approvals.findMergeRequest(viewer, within, params.merge_request_iid);
     return this.queries.ofMergeRequest(viewer, within, id);
   }
 
-  private async find(call: SignedCall<OneMergeRequest>, id: number): Promise<ShownRule> {
-    const found = (await this.read(call)).find((rule) => rule.id === id);
+  private async findRule(call: SignedCall<IdentifyMergeRequest>, id: number): Promise<ApprovalRuleView> {
+    const found = (await this.readRules(call)).find((rule) => rule.id === id);
     if (!found) throw new NotFound();
     return found;
   }

@@ -23,8 +23,8 @@ interface RuleRow {
   readonly approved_ids: readonly number[];
 }
 
-/** A rule with its approvers as a viewer sees them. Shape: `approvedBy` are those whose approvals count. */
-export interface ShownRule {
+/** A rule with its approvers as a viewer sees them. `approvedBy` are those whose approvals count. */
+export interface ApprovalRuleView {
   readonly id: number;
   readonly name: string;
   readonly ruleType: ApprovalRuleType;
@@ -73,23 +73,23 @@ export class ApprovalRulesQueries {
   ) {}
 
   /** Rules of a project, the oldest first. */
-  async ofProject(viewer: Viewer, project: ProjectScope): Promise<ShownRule[]> {
+  async ofProject(viewer: Viewer, project: ProjectScope): Promise<ApprovalRuleView[]> {
     return this.show(viewer, await this.database.run(ofProject, { project: project.id }));
   }
 
   /** Rules that a merge request must fulfil, the oldest first. Shape: none with the plan `free`. */
-  async ofMergeRequest(viewer: Viewer, project: ProjectScope, id: number, tx?: Tx): Promise<ShownRule[]> {
+  async ofMergeRequest(viewer: Viewer, project: ProjectScope, id: number, tx?: Tx): Promise<ApprovalRuleView[]> {
     if (!hasApprovalRules(project)) return [];
     return this.show(viewer, await (tx ?? this.database).run(ofMergeRequest, { id }));
   }
 
-  private async show(viewer: Viewer, rows: readonly RuleRow[]): Promise<ShownRule[]> {
+  private async show(viewer: Viewer, rows: readonly RuleRow[]): Promise<ApprovalRuleView[]> {
     const userIds = rows.flatMap((row) => [...row.user_ids, ...row.eligible_ids, ...row.approved_ids].map(Number));
-    const users = await this.directory.users([...new Set(userIds)]);
+    const users = await this.directory.findUsers([...new Set(userIds)]);
     const groupIds = [...new Set(rows.flatMap((row) => row.group_ids.map(Number)))];
     const groups = new Map<number, GroupScope>();
     for (const id of groupIds) {
-      const group = await this.scopes.group(id, viewer, 'copy');
+      const group = await this.scopes.findGroup(id, viewer, 'copy');
       if (group) groups.set(id, group);
     }
     const people = (ids: readonly number[]) => ids.flatMap((id) => users.get(Number(id)) ?? []);
@@ -117,6 +117,6 @@ export function hasApprovalRules({ namespace }: ProjectScope): boolean {
 }
 
 /** Approvals that a rule lacks. */
-export function approvalsLeft(rule: ShownRule): number {
+export function approvalsLeft(rule: ApprovalRuleView): number {
   return rule.isValid ? Math.max(0, rule.approvalsRequired - rule.approvedBy.length) : 0;
 }

@@ -4,7 +4,7 @@ import type { ProjectScope, ScopeResolver } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import { Forbidden, Invalid, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
-import { statement, violates, Work } from '@rookery/persistence';
+import { statement, violatesConstraint, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { People } from '../../../planning/people/people';
 import { emitApprovalRequested } from '../merge-request-events';
@@ -93,13 +93,13 @@ export class ApprovalRulesService {
   ) {}
 
   /** Creates or changes a rule. Shape: `iid` null for a rule of the project, `ruleId` null for a new one. Returns its id. */
-  async save(
+  async saveRule(
     viewer: SignedInViewer,
     project: ProjectScope,
     { iid, ruleId }: { readonly iid: number | null; readonly ruleId: number | null },
     input: ApprovalRuleInput,
   ): Promise<number> {
-    const people = await this.peopleOf(viewer, project, input);
+    const people = await this.findApprovers(viewer, project, input);
     return this.explained(iid !== null, () =>
       this.inPlace(viewer, project, iid, async (tx, place, at) => {
         const rule = ruleId === null ? await buildRule(tx, place) : await loadRule(tx, place, ruleId);
@@ -129,7 +129,12 @@ export class ApprovalRulesService {
   }
 
   /** Sets the number of approvals by any approver, with a rule for it. Shape: `iid` null for the project. */
-  async require(viewer: SignedInViewer, project: ProjectScope, iid: number | null, approvals: number): Promise<void> {
+  async requireApprovals(
+    viewer: SignedInViewer,
+    project: ProjectScope,
+    iid: number | null,
+    approvals: number,
+  ): Promise<void> {
     await this.inPlace(viewer, project, iid, async (tx, place) => {
       const where = { projectId: place.projectId, ruleType: 'any_approver' as const };
       const rules = await tx.manager.find(ApprovalRule, { where });
@@ -154,7 +159,7 @@ export class ApprovalRulesService {
         const [now] = await tx.query<{ at: Date }>('select now() as at');
         return step(tx, { projectId: project.id, mergeRequest: null }, now!.at);
       }
-      const { mergeRequest, at } = await this.mergeRequests.lock(tx, viewer, project, iid);
+      const { mergeRequest, at } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
       if (!mergeRequestPolicy.mayEdit(viewer, project, mergeRequest)) throw new Forbidden();
       const [settings] = await tx.run(approvalSettingsOf, { project: project.id });
       if (settings!.disable_overriding_approvers_per_merge_request) throw new Forbidden();
@@ -163,7 +168,7 @@ export class ApprovalRulesService {
     });
   }
 
-  private async peopleOf(
+  private async findApprovers(
     viewer: SignedInViewer,
     project: ProjectScope,
     { userIds, usernames, groupIds }: ApprovalRuleInput,
@@ -172,7 +177,7 @@ export class ApprovalRulesService {
     const requested = userIds || named ? [...(userIds ?? []), ...(named ?? []).map(({ id }) => id)] : undefined;
     const users = requested && (await this.people.filterEligible(viewer, project, requested));
     const groups: number[] = [];
-    for (const id of new Set(groupIds)) if (await this.scopes.group(id, viewer, 'copy')) groups.push(id);
+    for (const id of new Set(groupIds)) if (await this.scopes.findGroup(id, viewer, 'copy')) groups.push(id);
     return { users: users?.map(({ id }) => id), groups: groupIds && groups };
   }
 
@@ -180,8 +185,8 @@ export class ApprovalRulesService {
     try {
       return await write();
     } catch (error) {
-      if (violates(error, 'uq_approval_rules_name')) throw new Invalid({ name: ['has already been taken'] });
-      if (!violates(error, 'uq_approval_rules_any_approver')) throw error;
+      if (violatesConstraint(error, 'uq_approval_rules_name')) throw new Invalid({ name: ['has already been taken'] });
+      if (!violatesConstraint(error, 'uq_approval_rules_any_approver')) throw error;
       const place = isOfMergeRequest ? 'merge request' : 'project';
       throw new Invalid({ rule_type: [`any-approver for the ${place} already exists`] });
     }

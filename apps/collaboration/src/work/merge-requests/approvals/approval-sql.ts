@@ -1,4 +1,4 @@
-/** Boolean SQL over a rule `r`: the user may give an approval that counts for it. Shape: `user` is a column or value. */
+/** Boolean SQL over a rule `r`: the user may give an approval that counts for it. `user` is a column or value. */
 function isEligibleSql(user: string): string {
   return `(r.rule_type = 'any_approver'
     or exists (select 1 from approval_rule_users x where x.rule_id = r.id and x.user_id = ${user})

@@ -2,12 +2,12 @@ import { Controller } from '@nestjs/common';
 import { accepted, atLeast, created, Endpoint, one, project, signedIn } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { ApprovalRulesService } from './approval-rules.service';
 import { ApproveMergeRequest, SetRequiredApprovals } from './approvals.dto';
 import { approvalsPresenter, approvalStatePresenter } from './approvals.presenter';
 import { ApprovalsQueries } from './approvals.queries';
-import type { ShownApprovals } from './approvals.queries';
+import type { ApprovalsView } from './approvals.queries';
 import { ApprovalsService } from './approvals.service';
 
 type SignedCall<P> = Call<P, ProjectScope, SignedInViewer>;
@@ -26,10 +26,10 @@ export class ApprovalsController {
   @Endpoint('GET', 'approvals', {
     ...signed,
     about: 'Shows the approvals of a merge request, and how many it lacks.',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: one(approvalsPresenter),
   })
-  show({ params, viewer, within }: SignedCall<OneMergeRequest>): Promise<ShownApprovals> {
+  show({ params, viewer, within }: SignedCall<IdentifyMergeRequest>): Promise<ApprovalsView> {
     return this.queries.show(viewer, within, params.merge_request_iid);
   }
 
@@ -40,19 +40,19 @@ export class ApprovalsController {
     params: SetRequiredApprovals,
     answers: created(approvalsPresenter),
   })
-  async require({ params, viewer, within }: SignedCall<SetRequiredApprovals>): Promise<ShownApprovals> {
+  async require({ params, viewer, within }: SignedCall<SetRequiredApprovals>): Promise<ApprovalsView> {
     const { merge_request_iid: iid, approvals_required: required } = params;
-    await this.rules.require(viewer, within, iid, required);
+    await this.rules.requireApprovals(viewer, within, iid, required);
     return this.queries.show(viewer, within, iid);
   }
 
   @Endpoint('GET', 'approval_state', {
     ...signed,
     about: 'Shows the rules for the approval of a merge request, with the approvals that count for each.',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: one(approvalStatePresenter),
   })
-  state({ params, viewer, within }: SignedCall<OneMergeRequest>): Promise<ShownApprovals> {
+  state({ params, viewer, within }: SignedCall<IdentifyMergeRequest>): Promise<ApprovalsView> {
     return this.queries.show(viewer, within, params.merge_request_iid);
   }
 
@@ -63,7 +63,7 @@ export class ApprovalsController {
     answers: created(approvalsPresenter),
     fails: [409],
   })
-  async approve({ params, viewer, within }: SignedCall<ApproveMergeRequest>): Promise<ShownApprovals> {
+  async approve({ params, viewer, within }: SignedCall<ApproveMergeRequest>): Promise<ApprovalsView> {
     const { merge_request_iid: iid, sha } = params;
     await this.approvals.approve(viewer, within, iid, sha || null);
     return this.queries.show(viewer, within, iid);
@@ -72,10 +72,10 @@ export class ApprovalsController {
   @Endpoint('POST', 'unapprove', {
     ...signed,
     about: 'Withdraws the approval of the caller.',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: created(approvalsPresenter),
   })
-  async unapprove({ params, viewer, within }: SignedCall<OneMergeRequest>): Promise<ShownApprovals> {
+  async unapprove({ params, viewer, within }: SignedCall<IdentifyMergeRequest>): Promise<ApprovalsView> {
     await this.approvals.unapprove(viewer, within, params.merge_request_iid);
     return this.queries.show(viewer, within, params.merge_request_iid);
   }
@@ -83,10 +83,10 @@ export class ApprovalsController {
   @Endpoint('PUT', 'reset_approvals', {
     ...signed,
     about: 'Withdraws all approvals. Only for bots of project and group tokens.',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: accepted(),
   })
-  async reset({ params, viewer, within }: SignedCall<OneMergeRequest>): Promise<void> {
-    await this.approvals.reset(viewer, within, params.merge_request_iid);
+  async reset({ params, viewer, within }: SignedCall<IdentifyMergeRequest>): Promise<void> {
+    await this.approvals.resetApprovals(viewer, within, params.merge_request_iid);
   }
 }

@@ -1,17 +1,17 @@
 import { AtLeastOneOf, Flag, Int, ListOf, OneOf, Text } from '@rookery/api-v4';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { APPROVAL_RULE_TYPES, MOST_APPROVALS } from './approval.entity';
 import type { ApprovalRuleType } from './approval.entity';
 import type { ApprovalRuleInput } from './approval-rules.service';
 
 const REQUIRED = { min: 0, max: MOST_APPROVALS } as const;
 
-export class ApproveMergeRequest extends OneMergeRequest {
+export class ApproveMergeRequest extends IdentifyMergeRequest {
   @Text({ optional: true, nullable: true, about: 'Head of the source branch that the caller knows.' })
   sha?: string | null;
 }
 
-export class SetRequiredApprovals extends OneMergeRequest {
+export class SetRequiredApprovals extends IdentifyMergeRequest {
   @Int({ ...REQUIRED, about: 'Approvals that any approvers must give.' }) approvals_required: number;
 }
 
@@ -49,7 +49,7 @@ export class CreateApprovalRule extends RulePeople {
   @OneOf(APPROVAL_RULE_TYPES, { optional: true }) rule_type?: ApprovalRuleType;
 }
 
-export class OneApprovalRule {
+export class IdentifyApprovalRule {
   @Int({ in: 'path', about: 'Id of the rule.' }) approval_rule_id: number;
 }
 
@@ -63,7 +63,7 @@ export class CreateMergeRequestApprovalRule extends CreateApprovalRule {
   @Int() merge_request_iid: number;
 }
 
-export class OneMergeRequestApprovalRule extends OneApprovalRule {
+export class IdentifyMergeRequestApprovalRule extends IdentifyApprovalRule {
   @Int() merge_request_iid: number;
 }
 

@@ -5,16 +5,16 @@ import type { DirectoryUserRow } from '@rookery/directory';
 import { MERGE_REQUEST_STATES } from '../merge-request.entity';
 import { APPROVAL_RULE_TYPES } from './approval.entity';
 import { approvalsLeft } from './approval-rules.queries';
-import type { ShownRule } from './approval-rules.queries';
+import type { ApprovalRuleView } from './approval-rules.queries';
 import type { ApprovalSettingsRow } from './approval-settings';
-import type { ShownApprovals } from './approvals.queries';
+import type { ApprovalsView } from './approvals.queries';
 
-const approver = presenter<ShownApprovals['approvals'][number]>('Approver').fields({
+const approver = presenter<ApprovalsView['approvals'][number]>('Approver').fields({
   user: [nested(userSummary), ({ user }) => user],
   approved_at: [instant, ({ approvedAt }) => approvedAt.toISOString(), { about: 'Time of the approval.' }],
 });
 
-const ruleLeft = presenter<ShownRule>('ApprovalRuleLeft').fields({
+const ruleLeft = presenter<ApprovalRuleView>('ApprovalRuleLeft').fields({
   id: [int, (rule) => rule.id],
   name: [text, (rule) => rule.name],
   rule_type: [choice<string>(...APPROVAL_RULE_TYPES), (rule) => rule.ruleType],
@@ -23,7 +23,7 @@ const ruleLeft = presenter<ShownRule>('ApprovalRuleLeft').fields({
 const none = list(alwaysNull);
 
 /** Source: reference repositories 8.14. */
-export const approvalsPresenter = presenter<ShownApprovals>('MergeRequestApprovals').fields({
+export const approvalsPresenter = presenter<ApprovalsView>('MergeRequestApprovals').fields({
   id: [int, ({ mergeRequest }) => mergeRequest.id],
   iid: [int, ({ mergeRequest }) => mergeRequest.iid],
   project_id: [int, ({ mergeRequest }) => mergeRequest.projectId],
@@ -34,11 +34,15 @@ export const approvalsPresenter = presenter<ShownApprovals>('MergeRequestApprova
   updated_at: [instant, ({ mergeRequest }) => mergeRequest.updatedAt.toISOString()],
   merge_status: [text, ({ mergeRequest }) => mergeRequest.mergeStatus, { about: 'Stored result of the merge check.' }],
   approved: [bool, isApproved, { about: 'All rules are fulfilled; without a requirement, at least one approval.' }],
-  approvals_required: [int, requiredOf, { about: 'Sum of the approvals that the rules require.' }],
-  approvals_left: [int, leftOf, { about: 'Sum of the approvals that the rules lack.' }],
+  approvals_required: [int, countRequired, { about: 'Sum of the approvals that the rules require.' }],
+  approvals_left: [int, countMissing, { about: 'Sum of the approvals that the rules lack.' }],
   require_password_to_approve: [bool, () => false, { about: 'Always false: approvals need no password.' }],
   approved_by: [list(nested(approver)), ({ approvals }) => [...approvals], { about: 'Approvals, the oldest first.' }],
-  suggested_approvers: [list(nested(userSummary)), suggestedOf, { about: 'Approvers of rules who have not approved.' }],
+  suggested_approvers: [
+    list(nested(userSummary)),
+    suggestApprovers,
+    { about: 'Approvers of rules who have not approved.' },
+  ],
   approvers: [none, () => [], { about: 'Always empty: rules name approvers.' }],
   approver_groups: [none, () => [], { about: 'Always empty: rules name groups.' }],
   user_has_approved: [bool, ({ hasApproved }) => hasApproved, { about: 'The caller has approved the merge request.' }],
@@ -66,43 +70,43 @@ const approverGroup = presenter<GroupScope>('ApproverGroup').fields({
   full_path: [text, (group) => group.fullPath],
   visibility: [text, (group) => group.visibility],
   avatar_url: [nullable(text), (group, _, { links }) => absoluteUrl(group.avatarUrl, links)],
-  web_url: [text, (group, _, { links }) => links.web(`groups/${group.fullPath}`)],
+  web_url: [text, (group, _, { links }) => links.webUrl(`groups/${group.fullPath}`)],
 });
 
 const RULE = {
-  id: [int, (rule: ShownRule) => rule.id],
-  name: [text, (rule: ShownRule) => rule.name],
-  rule_type: [choice<string>(...APPROVAL_RULE_TYPES), (rule: ShownRule) => rule.ruleType],
+  id: [int, (rule: ApprovalRuleView) => rule.id],
+  name: [text, (rule: ApprovalRuleView) => rule.name],
+  rule_type: [choice<string>(...APPROVAL_RULE_TYPES), (rule: ApprovalRuleView) => rule.ruleType],
   report_type: [alwaysNull, () => null, { about: 'Always null: rules do not depend on reports.' }],
   eligible_approvers: [
     list(nested(userSummary)),
-    (rule: ShownRule): DirectoryUserRow[] => [...rule.eligible],
+    (rule: ApprovalRuleView): DirectoryUserRow[] => [...rule.eligible],
     { about: 'Users and members of the groups, at most 500. Only the users if a group is hidden.' },
   ],
   approvals_required: [
     int,
-    (rule: ShownRule) => rule.approvalsRequired,
+    (rule: ApprovalRuleView) => rule.approvalsRequired,
     { about: 'Approvals that the rule requires.' },
   ],
   users: [
     list(nested(userSummary)),
-    (rule: ShownRule): DirectoryUserRow[] => [...rule.users],
+    (rule: ApprovalRuleView): DirectoryUserRow[] => [...rule.users],
     { about: 'Users whom the rule names.' },
   ],
   groups: [
     list(nested(approverGroup)),
-    (rule: ShownRule): GroupScope[] => [...rule.groups],
+    (rule: ApprovalRuleView): GroupScope[] => [...rule.groups],
     { about: 'Groups whose direct members can fulfil the rule.' },
   ],
   contains_hidden_groups: [
     bool,
-    (rule: ShownRule) => rule.hasHiddenGroups,
+    (rule: ApprovalRuleView) => rule.hasHiddenGroups,
     { about: 'The rule has groups that the caller may not see.' },
   ],
 } as const;
 
 /** A rule of a project. */
-export const projectRulePresenter = presenter<ShownRule>('ProjectApprovalRule').fields({
+export const projectRulePresenter = presenter<ApprovalRuleView>('ProjectApprovalRule').fields({
   ...RULE,
   protected_branches: [none, () => [], { about: 'Always empty: rules apply to all branches.' }],
   applies_to_all_protected_branches: [bool, () => false, { about: 'Always false: rules apply to all branches.' }],
@@ -115,19 +119,19 @@ const sourceRule = nullable(
     }),
   ),
 );
-const sourceOf = ({ sourceRequired }: ShownRule): number | null => sourceRequired;
-const isOverridden = ({ sourceRequired, approvalsRequired }: ShownRule): boolean =>
+const sourceOf = ({ sourceRequired }: ApprovalRuleView): number | null => sourceRequired;
+const isOverridden = ({ sourceRequired, approvalsRequired }: ApprovalRuleView): boolean =>
   sourceRequired !== null && sourceRequired !== approvalsRequired;
 
 /** A rule of a merge request. */
-export const mergeRequestRulePresenter = presenter<ShownRule>('MergeRequestApprovalRule').fields({
+export const mergeRequestRulePresenter = presenter<ApprovalRuleView>('MergeRequestApprovalRule').fields({
   ...RULE,
   source_rule: [sourceRule, sourceOf, { about: 'The rule of the project from which it was copied.' }],
   section: [alwaysNull, () => null, { about: 'Always null: code owners are not supported.' }],
   overridden: [bool, isOverridden, { about: 'It requires another number than the rule of the project.' }],
 });
 
-const ruleState = presenter<ShownRule>('ApprovalRuleState').fields({
+const ruleState = presenter<ApprovalRuleView>('ApprovalRuleState').fields({
   ...RULE,
   source_rule: [sourceRule, sourceOf, { about: 'The rule of the project from which it was copied.' }],
   section: [alwaysNull, () => null, { about: 'Always null: code owners are not supported.' }],
@@ -141,7 +145,7 @@ const ruleState = presenter<ShownRule>('ApprovalRuleState').fields({
   approved: [bool, (rule) => approvalsLeft(rule) === 0, { about: 'The rule is fulfilled.' }],
 });
 
-export const approvalStatePresenter = presenter<ShownApprovals>('ApprovalState').fields({
+export const approvalStatePresenter = presenter<ApprovalsView>('ApprovalState').fields({
   approval_rules_overwritten: [
     bool,
     ({ mergeRequest }) => mergeRequest.approvalRulesOverwritten,
@@ -180,19 +184,19 @@ export const approvalSettingsPresenter = presenter<ApprovalSettingsRow>('Approva
   require_reauthentication_to_approve: [bool, () => false, { about: 'Always false: approvals need no password.' }],
 });
 
-function requiredOf({ rules }: ShownApprovals): number {
+function countRequired({ rules }: ApprovalsView): number {
   return rules.reduce((sum, rule) => sum + rule.approvalsRequired, 0);
 }
 
-function leftOf({ rules }: ShownApprovals): number {
+function countMissing({ rules }: ApprovalsView): number {
   return rules.reduce((sum, rule) => sum + approvalsLeft(rule), 0);
 }
 
-function isApproved(shown: ShownApprovals): boolean {
-  return requiredOf(shown) > 0 ? leftOf(shown) === 0 : shown.approvals.length > 0;
+function isApproved(shown: ApprovalsView): boolean {
+  return countRequired(shown) > 0 ? countMissing(shown) === 0 : shown.approvals.length > 0;
 }
 
-function suggestedOf({ rules, approvals }: ShownApprovals): DirectoryUserRow[] {
+function suggestApprovers({ rules, approvals }: ApprovalsView): DirectoryUserRow[] {
   const approved = new Set(approvals.map(({ user }) => user.id));
   const eligible = rules.flatMap((rule) => rule.eligible).filter(({ id }) => !approved.has(id));
   return [...new Map(eligible.map((user) => [user.id, user])).values()];

@@ -9,15 +9,15 @@ import { readerOfNamed } from '../../../base/noteables/reader';
 import { MergeRequest } from '../merge-request.entity';
 import { mergeRequestKind } from '../merge-request.kind';
 import { ApprovalRulesQueries } from './approval-rules.queries';
-import type { ShownRule } from './approval-rules.queries';
+import type { ApprovalRuleView } from './approval-rules.queries';
 import { ApprovalsService } from './approvals.service';
 
 /** Approvals of a merge request as a viewer sees them. */
-export interface ShownApprovals {
+export interface ApprovalsView {
   readonly mergeRequest: MergeRequest;
   readonly approvals: readonly { readonly user: DirectoryUserRow; readonly approvedAt: Date }[];
   /** Rules with the approvals that count for each. */
-  readonly rules: readonly ShownRule[];
+  readonly rules: readonly ApprovalRuleView[];
   readonly hasApproved: boolean;
   readonly canApprove: boolean;
   readonly hasPaidPlan: boolean;
@@ -41,10 +41,10 @@ export class ApprovalsQueries {
   ) {}
 
   /** Errors: NotFound, Forbidden. */
-  async show(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<ShownApprovals> {
-    const mergeRequest = await this.find(viewer, project, iid);
+  async show(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<ApprovalsView> {
+    const mergeRequest = await this.findMergeRequest(viewer, project, iid);
     const rows = await this.database.run(approvalsOf, { id: mergeRequest.id });
-    const users = await this.directory.users(rows.map((row) => row.user_id));
+    const users = await this.directory.findUsers(rows.map((row) => row.user_id));
     return {
       mergeRequest,
       approvals: rows.flatMap(({ user_id: id, approved_at: approvedAt }) => {
@@ -59,7 +59,7 @@ export class ApprovalsQueries {
   }
 
   /** Finds a merge request that the viewer may read. Errors: NotFound, Forbidden. */
-  async find(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergeRequest> {
+  async findMergeRequest(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergeRequest> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
     const found = await this.work.run((tx) => tx.manager.findOneBy(MergeRequest, { projectId: project.id, iid }));
     if (!found) throw new NotFound();

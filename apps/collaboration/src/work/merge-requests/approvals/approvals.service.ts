@@ -65,7 +65,7 @@ export class ApprovalsService {
    */
   async approve(viewer: SignedInViewer, project: ProjectScope, iid: number, sha: string | null): Promise<void> {
     const head = await this.checkApproval(viewer, project, iid, sha);
-    await this.work.run((tx) => this.approveIn(tx, viewer, project, iid, head));
+    await this.work.run((tx) => this.approveInTransaction(tx, viewer, project, iid, head));
   }
 
   /** Returns the head that the viewer may approve now. Errors: those of `approve`. */
@@ -75,7 +75,7 @@ export class ApprovalsService {
     iid: number,
     sha: string | null,
   ): Promise<string | null> {
-    const before = await this.work.run((tx) => this.mergeRequests.lock(tx, viewer, project, iid));
+    const before = await this.work.run((tx) => this.mergeRequests.lockMergeRequest(tx, viewer, project, iid));
     if (!mayApproveIn(viewer, project)) throw new Forbidden();
     if (sha !== null && sha !== before.mergeRequest.headSha) throw staleSha(before.mergeRequest.headSha as ObjectId);
     if (!(await this.canApprove(viewer, project, before.mergeRequest))) throw new Unauthorized();
@@ -83,41 +83,41 @@ export class ApprovalsService {
   }
 
   /**
-   * Approves in a given transaction. Shape: `head` is the result of `checkApproval`; null stands for a missing head, and is
+   * Approves in a given transaction. `head` is the result of `checkApproval`; null stands for a missing head, and is
    * compared too. Errors: Unauthorized if the head or the state has changed since the check.
    */
-  async approveIn(
+  async approveInTransaction(
     tx: Tx,
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number,
     head: string | null,
   ): Promise<void> {
-    const { mergeRequest, at } = await this.mergeRequests.lock(tx, viewer, project, iid);
+    const { mergeRequest, at } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
     if (mergeRequest.headSha !== head || mergeRequest.state !== 'opened') throw new Unauthorized();
     const approved = await tx.run(insert, { id: mergeRequest.id, user: viewer.userId, at });
     if (approved.length === 0) throw new Unauthorized();
-    await announce(tx, viewer, mergeRequest, 'approved', at);
+    await announceChange(tx, viewer, mergeRequest, 'approved', at);
   }
 
   /** Withdraws the caller's approval. Errors: NotFound, also without an approval; Forbidden. */
   async unapprove(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
-    await this.work.run((tx) => this.unapproveIn(tx, viewer, project, iid));
+    await this.work.run((tx) => this.unapproveInTransaction(tx, viewer, project, iid));
   }
 
   /** Withdraws the caller's approval in a given transaction. Errors: those of `unapprove`. */
-  async unapproveIn(tx: Tx, viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
-    const { mergeRequest, at } = await this.mergeRequests.lock(tx, viewer, project, iid);
+  async unapproveInTransaction(tx: Tx, viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
+    const { mergeRequest, at } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
     if (!mayApproveIn(viewer, project)) throw new Forbidden();
     const gone = await tx.run(remove, { id: mergeRequest.id, user: viewer.userId });
     if (gone.length === 0) throw new NotFound();
-    await announce(tx, viewer, mergeRequest, 'unapproved', at);
+    await announceChange(tx, viewer, mergeRequest, 'unapproved', at);
   }
 
   /** Withdraws all approvals. Errors: NotFound, Forbidden; Unauthorized unless the caller is the bot of a token. */
-  async reset(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
+  async resetApprovals(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     await this.work.run(async (tx) => {
-      const { mergeRequest } = await this.mergeRequests.lock(tx, viewer, project, iid);
+      const { mergeRequest } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
       if (!viewer.isBot || !mayApproveIn(viewer, project)) throw new Unauthorized();
       await tx.run(resetApprovals, { id: mergeRequest.id, only_if_set: false });
     });
@@ -141,11 +141,11 @@ export class ApprovalsService {
   private async hasCommitted(viewer: SignedInViewer, project: ProjectScope, row: MergeRequest): Promise<boolean> {
     const [head, base] = [row.headSha as ObjectId | null, row.baseSha as ObjectId | null];
     if (head === null) return false;
-    const user = (await this.directory.users([viewer.userId])).get(viewer.userId);
-    const { email } = await this.identities.identityOf(viewer);
+    const user = (await this.directory.findUsers([viewer.userId])).get(viewer.userId);
+    const { email } = await this.identities.findIdentity(viewer);
     const own = [email, user?.publicEmail, user?.notificationEmail].map((address) => address?.toLowerCase());
     const selection = { from: [head], notFrom: base === null ? [] : [base], skip: 0, max: MAX_COMMITS };
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const commits = await listCommits(repository, selection);
       const addresses = commits.flatMap(({ author, committer }) => [author.email, committer.email]);
       return addresses.some((address) => own.includes(address.toLowerCase()));
@@ -157,7 +157,7 @@ function mayApproveIn(viewer: SignedInViewer, project: ProjectScope): boolean {
   return !project.archived && (viewer.isAdmin || project.level >= ACCESS_LEVELS.developer);
 }
 
-async function announce(
+async function announceChange(
   tx: Tx,
   viewer: SignedInViewer,
   mergeRequest: MergeRequest,

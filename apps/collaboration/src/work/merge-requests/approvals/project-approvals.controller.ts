@@ -5,14 +5,14 @@ import { Forbidden, NotFound } from '@rookery/kernel';
 import type { Page, SignedInViewer } from '@rookery/kernel';
 import { Work } from '@rookery/persistence';
 import { ApprovalRulesQueries, hasApprovalRules } from './approval-rules.queries';
-import type { ShownRule } from './approval-rules.queries';
+import type { ApprovalRuleView } from './approval-rules.queries';
 import { ApprovalRulesService } from './approval-rules.service';
 import { approvalSettingsOf, changeApprovalSettings } from './approval-settings';
 import type { ApprovalSettingsRow } from './approval-settings';
 import {
   UpdateApprovalSettings,
   CreateApprovalRule,
-  OneApprovalRule,
+  IdentifyApprovalRule,
   toRuleInput,
   UpdateApprovalRule,
 } from './approvals.dto';
@@ -54,7 +54,7 @@ export class ProjectApprovalsController {
   async configure({ params, viewer, within }: SignedCall<UpdateApprovalSettings>): Promise<ApprovalSettingsRow> {
     if (!hasApprovalRules(within)) throw new Forbidden();
     if (params.approvals_before_merge !== undefined)
-      await this.rules.require(viewer, within, null, params.approvals_before_merge);
+      await this.rules.requireApprovals(viewer, within, null, params.approvals_before_merge);
     await this.work.run((tx) =>
       tx.run(changeApprovalSettings, {
         project: within.id,
@@ -72,18 +72,18 @@ export class ProjectApprovalsController {
     about: 'Lists the rules of a project for approvals.',
     answers: page(projectRulePresenter),
   })
-  async list({ viewer, within, page: request }: SignedCall<NoParams>): Promise<Page<ShownRule>> {
+  async list({ viewer, within, page: request }: SignedCall<NoParams>): Promise<Page<ApprovalRuleView>> {
     return pageOfRules(request, await this.queries.ofProject(viewer, within));
   }
 
   @Endpoint('GET', 'approval_rules/:approval_rule_id', {
     ...reads,
     about: 'Shows one rule of a project for approvals.',
-    params: OneApprovalRule,
+    params: IdentifyApprovalRule,
     answers: one(projectRulePresenter),
   })
-  show({ params, viewer, within }: SignedCall<OneApprovalRule>): Promise<ShownRule> {
-    return this.find(viewer, within, params.approval_rule_id);
+  show({ params, viewer, within }: SignedCall<IdentifyApprovalRule>): Promise<ApprovalRuleView> {
+    return this.findRule(viewer, within, params.approval_rule_id);
   }
 
   @Endpoint('POST', 'approval_rules', {
@@ -93,9 +93,9 @@ export class ProjectApprovalsController {
     answers: created(projectRulePresenter),
     fails: [400],
   })
-  async create({ params, viewer, within }: SignedCall<CreateApprovalRule>): Promise<ShownRule> {
+  async create({ params, viewer, within }: SignedCall<CreateApprovalRule>): Promise<ApprovalRuleView> {
     const place = { iid: null, ruleId: null };
-    return this.find(viewer, within, await this.rules.save(viewer, within, place, toRuleInput(params)));
+    return this.findRule(viewer, within, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('PUT', 'approval_rules/:approval_rule_id', {
@@ -105,18 +105,18 @@ export class ProjectApprovalsController {
     answers: one(projectRulePresenter),
     fails: [400],
   })
-  async update({ params, viewer, within }: SignedCall<UpdateApprovalRule>): Promise<ShownRule> {
+  async update({ params, viewer, within }: SignedCall<UpdateApprovalRule>): Promise<ApprovalRuleView> {
     const place = { iid: null, ruleId: params.approval_rule_id };
-    return this.find(viewer, within, await this.rules.save(viewer, within, place, toRuleInput(params)));
+    return this.findRule(viewer, within, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('DELETE', 'approval_rules/:approval_rule_id', {
     ...manages,
     about: 'Removes a rule of a project for approvals. Merge requests with rules of their own keep them.',
-    params: OneApprovalRule,
+    params: IdentifyApprovalRule,
     answers: none(),
   })
-  async remove({ params, viewer, within }: SignedCall<OneApprovalRule>): Promise<void> {
+  async remove({ params, viewer, within }: SignedCall<IdentifyApprovalRule>): Promise<void> {
     await this.rules.remove(viewer, within, null, params.approval_rule_id);
   }
 
@@ -125,7 +125,7 @@ export class ProjectApprovalsController {
     return row!;
   }
 
-  private async find(viewer: SignedInViewer, within: ProjectScope, id: number): Promise<ShownRule> {
+  private async findRule(viewer: SignedInViewer, within: ProjectScope, id: number): Promise<ApprovalRuleView> {
     const found = (await this.queries.ofProject(viewer, within)).find((rule) => rule.id === id);
     if (!found) throw new NotFound();
     return found;

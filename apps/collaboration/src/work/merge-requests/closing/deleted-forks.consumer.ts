@@ -37,7 +37,7 @@ export class DeletedForksConsumer {
       if (row.state !== 'opened') continue;
       const event = events.find(({ data }) => data.project_id === row.source_project_id);
       const actorId = event?.actorId ?? row.author_id;
-      await this.closing.close(tx, row, { actorId, at: row.at, pushedAt: row.at, defaultBranch: null });
+      await this.closing.closeMergeRequest(tx, row, { actorId, at: row.at, pushedAt: row.at, defaultBranch: null });
     }
     await tx.run(detach, { ids: rows.map(({ id }) => id) });
   }

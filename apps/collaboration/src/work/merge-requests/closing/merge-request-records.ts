@@ -88,8 +88,8 @@ export class MergeRequestRecords {
   }
 
   /**
-   * Inserts a version, and records the issues of its commits. Returns its id. Shape: `at` is the time of the push, by
-   * default the current time; `isLate` if the merge request has a later version already.
+   * Inserts a version, and records the issues of its commits. Returns its id. `at` is the time of the push, by default
+   * the current time; `isLate` if the merge request has a later version already.
    */
   async recordVersion(
     tx: Tx,

@@ -2,14 +2,14 @@ import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, page, project } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
 import { issueShape } from '../../issues/issue.shape';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { RelatedIssuesQueries } from './related-issues.queries';
 
 const reads = {
   source: 'reference repositories 8.17',
   within: project('id', 'copy'),
   may: anyone(),
-  params: OneMergeRequest,
+  params: IdentifyMergeRequest,
   answers: page(issueShape.presenter),
   fails: [403],
 } as const;
@@ -23,15 +23,15 @@ export class RelatedIssuesController {
     ...reads,
     about: 'Lists the issues that merging closes, of all projects that the caller sees, oldest first.',
   })
-  closes({ params, viewer, within, page }: Call<OneMergeRequest, ProjectScope>): Promise<JsonPage> {
-    return this.issues.page(viewer, within, params.merge_request_iid, 'closed', page);
+  closes({ params, viewer, within, page }: Call<IdentifyMergeRequest, ProjectScope>): Promise<JsonPage> {
+    return this.issues.list(viewer, within, params.merge_request_iid, 'closed', page);
   }
 
   @Endpoint('GET', 'related_issues', {
     ...reads,
     about: 'Lists the issues that title, description, commits and comments refer to, oldest first.',
   })
-  related({ params, viewer, within, page }: Call<OneMergeRequest, ProjectScope>): Promise<JsonPage> {
-    return this.issues.page(viewer, within, params.merge_request_iid, 'related', page);
+  related({ params, viewer, within, page }: Call<IdentifyMergeRequest, ProjectScope>): Promise<JsonPage> {
+    return this.issues.list(viewer, within, params.merge_request_iid, 'related', page);
   }
 }

@@ -3,13 +3,13 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { readableSql, shownSql } from '../../../base/noteables/noteable-kinds';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import { issueKind } from '../../issues/issue.kind';
@@ -45,19 +45,19 @@ const RELATIONS: Readonly<Record<IssueRelation, string>> = {
 /** Reads the issues of merge requests, of all projects that the viewer sees. Source: reference repositories 8.17. */
 @Injectable()
 export class RelatedIssuesQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly listed: ShapeSql;
 
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = issueShape.over({ ...shownSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
+    this.listed = issueShape.toSql({ ...shownSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
   }
 
   /** Returns a page of issues, the oldest first. Errors: NotFound, Forbidden. */
-  async page(
+  async list(
     viewer: Viewer,
     project: ProjectScope,
     iid: number,
@@ -65,7 +65,7 @@ export class RelatedIssuesQueries {
     page: PageRequest,
   ): Promise<JsonPage> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const { userId, isAdmin: is_admin, isExternal: is_external } = viewer;
     const values = { project: project.id, iid, viewer: userId, is_admin, is_external };
     const [row] = await this.database.run(this.pageStatement(values, relation, page));
@@ -75,7 +75,7 @@ export class RelatedIssuesQueries {
 
   pageStatement(values: RelatedIssuesParams, relation: IssueRelation, page: PageRequest): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `merge_requests_issues_${relation}_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft => {
+    return this.kept.findOrCompose(name, values, (): SqlDraft => {
       const from = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal,
           case when i.project_id = named.project_id then '' else a.full_path end as seen_as
         from (${RELATIONS[relation]}) l join issues i on i.id = l.issue_id
@@ -89,7 +89,7 @@ export class RelatedIssuesQueries {
         values,
       })
         .orderBy([['i.id', 'asc']])
-        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` });
+        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` });
     });
   }
 }

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, page, project } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
-import { OneIssue } from '../../issues/issues.dto';
+import { IdentifyIssue } from '../../issues/issues.dto';
 import { mergeRequestShape } from '../merge-request.shape';
 import { RelatedMergeRequestsQueries } from './related-merge-requests.queries';
 
@@ -9,7 +9,7 @@ const reads = {
   source: 'reference work-tracking 9.1',
   within: project('id', 'copy'),
   may: anyone(),
-  params: OneIssue,
+  params: IdentifyIssue,
   answers: page(mergeRequestShape.presenter),
 } as const;
 
@@ -22,15 +22,15 @@ export class RelatedMergeRequestsController {
     ...reads,
     about: 'Lists the merge requests that close an issue when they are merged, oldest first.',
   })
-  closing({ params, viewer, within, page }: Call<OneIssue, ProjectScope>): Promise<JsonPage> {
-    return this.mergeRequests.page(viewer, within, params.issue_iid, 'closing', page);
+  closing({ params, viewer, within, page }: Call<IdentifyIssue, ProjectScope>): Promise<JsonPage> {
+    return this.mergeRequests.list(viewer, within, params.issue_iid, 'closing', page);
   }
 
   @Endpoint('GET', 'related_merge_requests', {
     ...reads,
     about: 'Lists the merge requests that refer to an issue or that it refers to, oldest first.',
   })
-  related({ params, viewer, within, page }: Call<OneIssue, ProjectScope>): Promise<JsonPage> {
-    return this.mergeRequests.page(viewer, within, params.issue_iid, 'related', page);
+  related({ params, viewer, within, page }: Call<IdentifyIssue, ProjectScope>): Promise<JsonPage> {
+    return this.mergeRequests.list(viewer, within, params.issue_iid, 'related', page);
   }
 }

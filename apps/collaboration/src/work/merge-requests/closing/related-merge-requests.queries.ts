@@ -3,13 +3,13 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { readableSql, shownSql } from '../../../base/noteables/noteable-kinds';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import { issueKind } from '../../issues/issue.kind';
@@ -55,19 +55,19 @@ const RELATIONS: Readonly<Record<MergeRequestRelation, string>> = {
 /** Reads the merge requests of issues, of all projects that the viewer sees. Source: reference work-tracking 9.1. */
 @Injectable()
 export class RelatedMergeRequestsQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly listed: ShapeSql;
 
   constructor(
     private readonly database: Database,
     private readonly directory: Directory,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.listed = mergeRequestShape.over({ ...shownSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
+    this.listed = mergeRequestShape.toSql({ ...shownSql('i', externalUrl, PERSON), seenAs: 'i.seen_as' });
   }
 
   /** Returns a page of merge requests, the oldest first. Errors: NotFound of the issue. */
-  async page(
+  async list(
     viewer: Viewer,
     project: ProjectScope,
     iid: number,
@@ -75,7 +75,7 @@ export class RelatedMergeRequestsQueries {
     page: PageRequest,
   ): Promise<JsonPage> {
     const reader = readerOfNamed(viewer, { kind: issueKind, parent: project });
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const person = { viewer: viewer.userId, is_admin: viewer.isAdmin, is_external: viewer.isExternal };
     const rights = { is_member: reader.isMember, reads_confidential: reader.readsConfidential };
     const values = { project: project.id, iid, ...person, ...rights };
@@ -90,7 +90,7 @@ export class RelatedMergeRequestsQueries {
     page: PageRequest,
   ): Statement<JsonPageRow> {
     const name = isUsualPage(page) ? `issues_merge_requests_${relation}_${page.perPage}` : null;
-    return this.kept.statement(name, values, (): SqlDraft => {
+    return this.kept.findOrCompose(name, values, (): SqlDraft => {
       const from = `(select i.*, a.full_path, a.traversal_ids, a.reads_internal,
           case when i.project_id = named.project_id then '' else a.full_path end as seen_as
         from (${RELATIONS[relation]}) l join merge_requests i on i.id = l.id
@@ -99,7 +99,7 @@ export class RelatedMergeRequestsQueries {
       const parts = { name: 'issues_merge_requests', from, carries: 'i.*', bytes: mergeRequestBytes({}), values };
       return new ListQuery<never>(parts)
         .orderBy([['i.id', 'asc']])
-        .json(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` });
+        .jsonSql(page, { rows: (...rows) => arraySql(this.listed, ...rows), from: `from ${NAMED}` });
     });
   }
 }

@@ -1,6 +1,6 @@
 import { attachedTo } from '@rookery/persistence';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { MergeRequest } from '../merge-request.entity';
 
 /** Note of a review that only its author sees until it is published. Source: reference repositories 8.15. */
@@ -25,7 +25,7 @@ export class DraftNote {
   /** Publishing resolves the answered discussion. */
   @Column({ type: 'boolean', default: false }) resolves: boolean;
   /** Place in the diff as it was sent. */
-  @Column({ type: 'json', nullable: true }) position: ShownPosition | null;
+  @Column({ type: 'json', nullable: true }) position: PositionFields | null;
   @Column({ type: 'text', nullable: true }) lineCode: string | null;
   @Column({ type: 'text', nullable: true }) commitId: string | null;
 }

@@ -1,6 +1,6 @@
 import { bool, int, nullable, object, presenter, text } from '@rookery/api-v4';
 import type { RequestedRange } from '../../../talk/notes/positions/code-reviews';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import type { DraftRow } from './draft-notes.queries';
 
 const line = nullable(int);
@@ -20,7 +20,7 @@ const position = object(
     y: line,
   },
 );
-type DraftPosition = Omit<ShownPosition, 'line_range'> & { readonly line_range?: RequestedRange | null };
+type DraftPosition = Omit<PositionFields, 'line_range'> & { readonly line_range?: RequestedRange | null };
 
 /** Drafts without a place have an empty one. */
 const NO_POSITION = {

@@ -5,9 +5,9 @@ import type { Page, SignedInViewer } from '@rookery/kernel';
 import { toRequestedPosition } from '../../../talk/notes/discussions/discussions.dto';
 import { notePolicy } from '../../../talk/notes/note.policy';
 import { NOTE_BODY_LIMIT } from '../../../talk/notes/notes.controller';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { draftNotePresenter } from './draft-note.presenter';
-import { CreateDraftNote, OneDraftNote, UpdateDraftNote } from './draft-notes.dto';
+import { CreateDraftNote, IdentifyDraftNote, UpdateDraftNote } from './draft-notes.dto';
 import { DraftNotesQueries } from './draft-notes.queries';
 import type { DraftRow } from './draft-notes.queries';
 import { DraftNotesService } from './draft-notes.service';
@@ -38,11 +38,11 @@ export class DraftNotesController {
   @Endpoint('GET', '', {
     ...reads,
     about: 'Lists the drafts of the caller on a merge request, oldest first.',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: page(draftNotePresenter),
   })
-  list({ params, viewer, within, page: asked }: DraftCall<OneMergeRequest>): Promise<Page<DraftRow>> {
-    return this.queries.page(viewer, within, params.merge_request_iid, asked);
+  list({ params, viewer, within, page: asked }: DraftCall<IdentifyMergeRequest>): Promise<Page<DraftRow>> {
+    return this.queries.list(viewer, within, params.merge_request_iid, asked);
   }
 
   @Endpoint('POST', '', {
@@ -63,23 +63,23 @@ export class DraftNotesController {
   @Endpoint('POST', 'bulk_publish', {
     ...writes,
     about: 'Publishes all drafts of the caller on a merge request.',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: none(),
     fails: [429],
   })
-  publishAll({ params, viewer, within }: DraftCall<OneMergeRequest>): Promise<void> {
-    return this.publishing.all(viewer, within, params.merge_request_iid);
+  publishAll({ params, viewer, within }: DraftCall<IdentifyMergeRequest>): Promise<void> {
+    return this.publishing.publishAll(viewer, within, params.merge_request_iid);
   }
 
   @Endpoint('GET', ':draft_note_id', {
     ...reads,
     about: 'Shows a draft of the caller.',
-    params: OneDraftNote,
+    params: IdentifyDraftNote,
     answers: one(draftNotePresenter),
   })
-  async show({ params, viewer, within }: DraftCall<OneDraftNote>): Promise<DraftRow> {
+  async show({ params, viewer, within }: DraftCall<IdentifyDraftNote>): Promise<DraftRow> {
     const request = await this.queries.requestId(viewer, within, params.merge_request_iid);
-    return this.queries.one(viewer, request, params.draft_note_id);
+    return this.queries.findDraft(viewer, request, params.draft_note_id);
   }
 
   @Endpoint('PUT', ':draft_note_id', {
@@ -97,21 +97,21 @@ export class DraftNotesController {
   @Endpoint('DELETE', ':draft_note_id', {
     ...writes,
     about: 'Deletes a draft.',
-    params: OneDraftNote,
+    params: IdentifyDraftNote,
     answers: none(),
   })
-  remove({ params, viewer, within }: DraftCall<OneDraftNote>): Promise<void> {
+  remove({ params, viewer, within }: DraftCall<IdentifyDraftNote>): Promise<void> {
     return this.drafts.remove(viewer, within, params.merge_request_iid, params.draft_note_id);
   }
 
   @Endpoint('PUT', ':draft_note_id/publish', {
     ...writes,
     about: 'Publishes a draft as a note.',
-    params: OneDraftNote,
+    params: IdentifyDraftNote,
     answers: none(),
     fails: [429],
   })
-  publish({ params, viewer, within }: DraftCall<OneDraftNote>): Promise<void> {
-    return this.publishing.one(viewer, within, params.merge_request_iid, params.draft_note_id);
+  publish({ params, viewer, within }: DraftCall<IdentifyDraftNote>): Promise<void> {
+    return this.publishing.publishDraft(viewer, within, params.merge_request_iid, params.draft_note_id);
   }
 }

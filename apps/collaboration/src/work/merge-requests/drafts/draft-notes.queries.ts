@@ -6,7 +6,7 @@ import { Database, ListQuery, statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import { discussionIdSql } from '../../../talk/notes/discussions/threads-sql';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
 
 /** A draft with the id of the discussion that it answers. */
@@ -17,7 +17,7 @@ export interface DraftRow {
   readonly body: string;
   readonly thread_id: number | null;
   readonly resolves: boolean;
-  readonly position: ShownPosition | null;
+  readonly position: PositionFields | null;
   readonly line_code: string | null;
   readonly commit_id: string | null;
   readonly discussion_id: string | null;
@@ -53,7 +53,7 @@ export class DraftNotesQueries {
     return row.id;
   }
 
-  async page(viewer: SignedInViewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<DraftRow>> {
+  async list(viewer: SignedInViewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<DraftRow>> {
     const request = await this.requestId(viewer, project, iid);
     return new ListQuery<DraftRow>({
       name: 'draft_notes',
@@ -63,17 +63,22 @@ export class DraftNotesQueries {
     })
       .where((bind) => `d.merge_request_id = ${bind(request)}::bigint and d.author_id = ${bind(viewer.userId)}::bigint`)
       .orderBy([['d.id', 'asc']])
-      .page(this.database, page);
+      .readPage(this.database, page);
   }
 
   /** Errors: NotFound, also for drafts of other authors. */
-  async one(viewer: SignedInViewer, request: number, id: number, reads: SqlReader = this.database): Promise<DraftRow> {
+  async findDraft(
+    viewer: SignedInViewer,
+    request: number,
+    id: number,
+    reads: SqlReader = this.database,
+  ): Promise<DraftRow> {
     const [row] = await reads.run(oneOf, { request, author: viewer.userId, id });
     if (!row) throw new NotFound();
     return row;
   }
 
-  all(viewer: SignedInViewer, request: number): Promise<DraftRow[]> {
+  listAll(viewer: SignedInViewer, request: number): Promise<DraftRow[]> {
     return this.database.run(allOf, { request, author: viewer.userId });
   }
 }

@@ -4,12 +4,12 @@ import { Invalid, lengthProblems, NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { DiscussionsQueries } from '../../../talk/notes/discussions/discussions.queries';
 import { parseDiscussionKey } from '../../../talk/notes/discussions/threads-sql';
 import { NotesService } from '../../../talk/notes/notes.service';
 import type { RequestedPosition } from '../../../talk/notes/positions/code-reviews';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
 import { DraftNote } from './draft-note.entity';
 import { DraftNotesQueries } from './draft-notes.queries';
@@ -57,16 +57,16 @@ export class DraftNotesService {
     const on = nameMergeRequest(project, iid);
     const request = await this.queries.requestId(viewer, project, iid);
     checkBody(draft.body);
-    const threadId = draft.discussionId === null ? null : await this.threadOf(viewer, on, draft.discussionId);
-    const placed = threadId === null ? await this.placed(viewer, on, draft) : {};
+    const threadId = draft.discussionId === null ? null : await this.findThread(viewer, on, draft.discussionId);
+    const placed = threadId === null ? await this.placeDraft(viewer, on, draft) : {};
     return this.work.run(async (tx) => {
-      await this.notes.admit(tx, viewer, on);
+      await this.notes.admitNote(tx, viewer, on);
       await this.refuseTooMuch(tx, viewer, request, { id: null, body: draft.body });
       const { body, resolves, commitId } = draft;
       const own = { mergeRequestId: request, authorId: viewer.userId, body, threadId, resolves, commitId };
       const made = tx.manager.create(DraftNote, { ...own, ...placed });
       await tx.manager.insert(DraftNote, made);
-      return this.queries.one(viewer, request, made.id, tx);
+      return this.queries.findDraft(viewer, request, made.id, tx);
     });
   }
 
@@ -78,11 +78,11 @@ export class DraftNotesService {
     fields: DraftFields,
   ): Promise<DraftRow> {
     const request = await this.queries.requestId(viewer, project, iid);
-    const before = await this.queries.one(viewer, request, id);
+    const before = await this.queries.findDraft(viewer, request, id);
     if (fields.body !== undefined) checkBody(fields.body);
     const body = fields.body ?? before.body;
     const position = before.thread_id === null ? fields.position : undefined;
-    const placed = await this.placed(viewer, nameMergeRequest(project, iid), {
+    const placed = await this.placeDraft(viewer, nameMergeRequest(project, iid), {
       body,
       commitId: before.commit_id,
       position,
@@ -90,7 +90,7 @@ export class DraftNotesService {
     return this.work.run(async (tx) => {
       await this.refuseTooMuch(tx, viewer, request, { id, body });
       await tx.manager.update(DraftNote, { id, authorId: viewer.userId }, { body, ...placed });
-      return this.queries.one(viewer, request, id, tx);
+      return this.queries.findDraft(viewer, request, id, tx);
     });
   }
 
@@ -104,10 +104,10 @@ export class DraftNotesService {
   }
 
   /** Errors: Invalid for a discussion that the author does not see. */
-  private async threadOf(viewer: SignedInViewer, on: PlacedNoteable, discussionId: string): Promise<number> {
+  private async findThread(viewer: SignedInViewer, on: NoteableWithParent, discussionId: string): Promise<number> {
     const key = parseDiscussionKey(discussionId);
     try {
-      await this.discussions.one(viewer, on, key);
+      await this.discussions.findDiscussion(viewer, on, key);
     } catch (error) {
       if (error instanceof NotFound) throw new Invalid({ base: ['Thread to reply to cannot be found'] });
       throw error;
@@ -116,13 +116,13 @@ export class DraftNotesService {
   }
 
   /** Checks the place of a draft, and returns its columns; none without a place. */
-  private async placed(
+  private async placeDraft(
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     { position, commitId, body }: Pick<NewDraft, 'commitId' | 'body' | 'position'>,
-  ): Promise<{ position?: ShownPosition; lineCode?: string | null }> {
+  ): Promise<{ position?: PositionFields; lineCode?: string | null }> {
     if (!position) return {};
-    const prepared = await this.notes.reviews.reviewOf(on)!.open(viewer, on, { position, commitId, body });
+    const prepared = await this.notes.reviews.findReview(on)!.open(viewer, on, { position, commitId, body });
     return { position: prepared.position.original, lineCode: prepared.position.lineCode };
   }
 
@@ -140,7 +140,7 @@ export class DraftNotesService {
 }
 
 /** Names a merge request by its number. */
-export function nameMergeRequest(project: ProjectScope, iid: number): PlacedNoteable {
+export function nameMergeRequest(project: ProjectScope, iid: number): NoteableWithParent {
   return { kind: mergeRequestKind, parent: project, by: 'iid', named: iid };
 }
 

@@ -3,13 +3,13 @@ import type { ProjectScope } from '@rookery/api-v4';
 import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { lockNoteables } from '../../../base/noteables/noteable-locks';
 import { DiscussionsService } from '../../../talk/notes/discussions/discussions.service';
 import { NewNotesService } from '../../../talk/notes/new-notes.service';
 import type { PreparedNote } from '../../../talk/notes/new-notes.service';
 import type { RequestedPosition } from '../../../talk/notes/positions/code-reviews';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { readLineRange } from '../reviews/shown-position';
 import { nameMergeRequest } from './draft-notes.service';
 import { DraftNotesQueries } from './draft-notes.queries';
@@ -34,26 +34,33 @@ export class PublishDraftsService {
   ) {}
 
   /** Publishes one draft. Errors: NotFound; those of the note. */
-  async one(viewer: SignedInViewer, project: ProjectScope, iid: number, id: number): Promise<void> {
+  async publishDraft(viewer: SignedInViewer, project: ProjectScope, iid: number, id: number): Promise<void> {
     const request = await this.drafts.requestId(viewer, project, iid);
-    await this.publish(viewer, nameMergeRequest(project, iid), request, [await this.drafts.one(viewer, request, id)]);
+    await this.publishDrafts(viewer, nameMergeRequest(project, iid), request, [
+      await this.drafts.findDraft(viewer, request, id),
+    ]);
   }
 
   /** Publishes all drafts of the caller in the order of their creation. Errors: those of the notes. */
-  async all(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
+  async publishAll(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     const request = await this.drafts.requestId(viewer, project, iid);
-    await this.publish(viewer, nameMergeRequest(project, iid), request, await this.drafts.all(viewer, request));
+    await this.publishDrafts(
+      viewer,
+      nameMergeRequest(project, iid),
+      request,
+      await this.drafts.listAll(viewer, request),
+    );
   }
 
-  private async publish(
+  private async publishDrafts(
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     request: number,
     drafts: readonly DraftRow[],
   ): Promise<void> {
     if (drafts.length === 0) return;
     const prepared: { readonly draft: DraftRow; readonly note: PreparedNote }[] = [];
-    for (const draft of drafts) prepared.push({ draft, note: await this.prepare(viewer, on, draft) });
+    for (const draft of drafts) prepared.push({ draft, note: await this.prepareNote(viewer, on, draft) });
     await this.work.run(async (tx) => {
       await lockNoteables(tx, on.kind, [request]);
       const taken = await tx.run(take, { ids: drafts.map(({ id }) => id), author: viewer.userId });
@@ -68,17 +75,20 @@ export class PublishDraftsService {
     if (drafts.some(({ position }) => position !== null)) await this.newNotes.finish(on);
   }
 
-  private prepare(viewer: SignedInViewer, on: PlacedNoteable, draft: DraftRow): Promise<PreparedNote> {
+  private prepareNote(viewer: SignedInViewer, on: NoteableWithParent, draft: DraftRow): Promise<PreparedNote> {
     const { body, thread_id: thread, position, commit_id: commitId } = draft;
     const newNote = { body, internal: false, createdAt: null };
     if (thread !== null) return this.newNotes.prepareReply(viewer, on, thread, newNote);
     if (position === null) return this.newNotes.prepareCreate(viewer, on, newNote);
-    return this.newNotes.prepareOpen(viewer, on, { ...newNote, place: { position: requestedOf(position), commitId } });
+    return this.newNotes.prepareOpen(viewer, on, {
+      ...newNote,
+      place: { position: toRequestedPosition(position), commitId },
+    });
   }
 }
 
 /** The position as a client sent it. */
-function requestedOf(shown: ShownPosition): RequestedPosition {
+function toRequestedPosition(shown: PositionFields): RequestedPosition {
   return {
     ...{ baseSha: shown.base_sha, startSha: shown.start_sha, headSha: shown.head_sha, type: shown.position_type },
     ...{ oldPath: shown.old_path, newPath: shown.new_path, lineRange: readLineRange(shown) },

@@ -69,7 +69,7 @@ export class ThreadFollowUps implements FollowUpFinder {
     private readonly discussions: DiscussionsService,
     @Inject(platformSettings.token) private readonly settings: SettingsOf<typeof platformSettings>,
   ) {
-    followUps.declare(this);
+    followUps.declareFinder(this);
   }
 
   async find(
@@ -78,7 +78,7 @@ export class ThreadFollowUps implements FollowUpFinder {
     { mergeRequestIid, discussionId }: FollowedThreads,
   ): Promise<FollowUp | null> {
     const on: NoteableReference = { kind: mergeRequestKind, parent: project, by: 'iid', named: mergeRequestIid };
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const thread = discussionId === undefined ? null : parseDiscussionKey(discussionId);
     const rows = await this.database.run(openThreads, { ...readerValues(viewer, on), thread });
     const [first] = rows;
@@ -91,7 +91,7 @@ export class ThreadFollowUps implements FollowUpFinder {
     const { externalUrl } = this.settings;
     const url = `${externalUrl}/${project.fullPath}${mergeRequestKind.webPath}${mergeRequestIid}`;
     return {
-      describe: () => describe(threads, mergeRequestIid, url),
+      describe: () => describeThreads(threads, mergeRequestIid, url),
       resolve: async (tx, iid) => {
         const resolved: number[] = [];
         for (const { thread_id: key } of threads)
@@ -106,7 +106,7 @@ export class ThreadFollowUps implements FollowUpFinder {
   }
 }
 
-function describe(threads: readonly OpenThread[], iid: number, url: string): string {
+function describeThreads(threads: readonly OpenThread[], iid: number, url: string): string {
   const noun = threads.length === 1 ? 'discussion' : 'discussions';
   const items = threads.map(({ username, is_reply, note_id, others, body }) => {
     const author = username === null ? 'A former user' : `@${username}`;

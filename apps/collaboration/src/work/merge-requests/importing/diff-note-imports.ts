@@ -8,14 +8,14 @@ import type { Tx } from '@rookery/persistence';
 import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
 import type { CheckedObject } from '../../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../../base/imported-objects/object-importers';
-import type { ObjectImporter, PreparedObjects, SentObjects } from '../../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../../base/imported-objects/object-importers';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { importedBody, inOrder } from '../../../talk/notes/imported-notes';
 import { insertImportedNotes, NoteRoom, reserveNoteIds } from '../../../talk/notes/imported-note-rows';
 import type { ImportedNoteRow, NotesImport } from '../../../talk/notes/imported-note-rows';
 import { notesSettings } from '../../../talk/notes/notes.config';
 import type { NotesSettings } from '../../../talk/notes/notes.config';
-import type { PreparedThread } from '../../../talk/notes/positions/code-reviews';
+import type { NewThread } from '../../../talk/notes/positions/code-reviews';
 import { insertNotePosition, replaceSuggestions } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
 import { findImportedCommit } from './imported-branches';
@@ -38,13 +38,13 @@ const THREADS = statement<{ ids: readonly number[] }, { id: number; thread_id: n
 const PLACING_MS = 25_000;
 
 /** Places of new threads by the upstream ids of their first notes. A note without a place is not in the diff. */
-type Places = ReadonlyMap<number, PreparedThread>;
+type ThreadsByObject = ReadonlyMap<number, NewThread>;
 
 /** A note that starts a thread or joins one. */
-interface PlacedDiffNote {
+interface DiffNoteWithThread {
   readonly row: ImportedNoteRow;
   readonly upstreamId: number;
-  readonly thread: PreparedThread | null;
+  readonly thread: NewThread | null;
 }
 
 /**
@@ -66,15 +66,15 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
   /** Finds the places of threads, before the transaction that writes them. Errors: Unavailable, TooLarge. */
   async prepare(
     project: ProjectFacts,
-    { importType: source, objects }: SentObjects<'diff_note'>,
+    { importType: source, objects }: ReceivedObjects<'diff_note'>,
   ): Promise<PreparedObjects> {
-    const places = await this.placesOf(project, objects);
+    const places = await this.findThreads(project, objects);
     const mostComments = this.settings.commentsPerNoteable;
     const on = { kind: mergeRequestKind, on: 'merge_request', projectId: project.id, source, mostComments } as const;
-    return { write: (tx) => write(tx, on, places, objects) };
+    return { write: (tx) => writeDiffNotes(tx, on, places, objects) };
   }
 
-  private async placesOf(project: ProjectFacts, objects: readonly ImportedDiffNote[]): Promise<Places> {
+  private async findThreads(project: ProjectFacts, objects: readonly ImportedDiffNote[]): Promise<ThreadsByObject> {
     const ids = objects.map(({ id }) => id);
     const known = await findImported(this.database, { project: project.id, kind: 'diff_note' }, ids);
     const first = objects.filter((one) => one.reply_to === null && !known.has(one.id));
@@ -83,13 +83,13 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
     const rows = await this.database.run(REVIEWED, { ids: [...requests.values()] });
     const reviewed = new Map(rows.map((row) => [row.id, row]));
     if (reviewed.size === 0) return new Map();
-    return this.repositories.use(project, async (repository) => {
-      const places = new Map<number, PreparedThread>();
+    return this.repositories.useRepository(project, async (repository) => {
+      const places = new Map<number, NewThread>();
       const until = Date.now() + PLACING_MS;
       for (const given of first) {
         if (Date.now() > until) break;
         const row = reviewed.get(requests.get(given.merge_request) ?? 0);
-        const place = row ? await placeOf(repository, row, given).catch(nullIfTooLarge) : null;
+        const place = row ? await prepareThread(repository, row, given).catch(nullIfTooLarge) : null;
         if (place) places.set(given.id, place);
       }
       return places;
@@ -104,12 +104,12 @@ function nullIfTooLarge(error: unknown): null {
 }
 
 /** Shape: null for a place that is not in the diff of its commits. */
-async function placeOf(
+async function prepareThread(
   repository: Repository,
   row: ReviewedRow,
   given: ImportedDiffNote,
-): Promise<PreparedThread | null> {
-  const shas = await shasOf(repository, row, given.commit_id);
+): Promise<NewThread | null> {
+  const shas = await chooseDiff(repository, row, given.commit_id);
   if (shas === null) return null;
   const found = await findLinePlace(repository, shas, given);
   if (found === null) return null;
@@ -117,8 +117,8 @@ async function placeOf(
   return { position, suggestions: await readSuggestions(repository, position.shown, position.newPath, given.body) };
 }
 
-/** Commits of the diff that shows a comment. Shape: null if the repository lacks one of them. */
-async function shasOf(
+/** Commits of the diff that shows a comment. Returns null if the repository lacks one of them. */
+async function chooseDiff(
   repository: Repository,
   { head_sha: head, base_sha: base, start_sha: start }: ReviewedRow,
   sha: string,
@@ -130,21 +130,21 @@ async function shasOf(
   return own === null ? null : { baseSha: own, startSha: start, headSha: commit! };
 }
 
-async function write(
+async function writeDiffNotes(
   tx: Tx,
   notes: NotesImport,
-  places: Places,
+  places: ThreadsByObject,
   objects: readonly ImportedDiffNote[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: notes.projectId, kind: 'diff_note' } as const;
-  const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: bodyOf(given, places.has(given.id)) }));
+  const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: noteBody(given, places.has(given.id)) }));
   const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object.merge_request);
   const requests = await findImported(tx, { project: notes.projectId, kind: 'merge_request' }, numbers);
-  const room = await NoteRoom.lock(tx, notes, [...requests.values()]);
+  const room = await NoteRoom.lockNoteables(tx, notes, [...requests.values()]);
   const problems: UnimportedObject[] = [];
   const added = found.filter(({ index, object }) => {
-    const message = room.take(requests.get(object.merge_request));
+    const message = room.takePlace(requests.get(object.merge_request));
     if (message !== null) problems.push({ index, message });
     return message === null;
   });
@@ -173,7 +173,7 @@ async function placeAll(
   tx: Tx,
   { of, requests, places }: PlacingFacts,
   added: readonly CheckedObject<ImportedDiffNote>[],
-): Promise<readonly PlacedDiffNote[]> {
+): Promise<readonly DiffNoteWithThread[]> {
   const ids = await reserveNoteIds(tx, added.length);
   const answered = await findImported(
     tx,
@@ -183,7 +183,7 @@ async function placeAll(
   const rows = await tx.run(THREADS, { ids: [...answered.values()] });
   const threads = new Map(rows.map((row) => [row.id, row]));
   const started = new Map<number, { readonly thread_id: number; readonly noteable_id: number }>();
-  return added.map(({ object }, at): PlacedDiffNote => {
+  return added.map(({ object }, at): DiffNoteWithThread => {
     const { author_id, body, created_at, updated_at, reply_to: replyTo } = object;
     const [id, noteable_id] = [ids[at]!, requests.get(object.merge_request)!];
     const wanted = replyTo === null ? undefined : (started.get(replyTo) ?? threads.get(answered.get(replyTo) ?? 0));
@@ -198,11 +198,11 @@ async function placeAll(
 interface PlacingFacts {
   readonly of: { readonly project: number; readonly kind: 'diff_note' };
   readonly requests: ReadonlyMap<number, number>;
-  readonly places: Places;
+  readonly places: ThreadsByObject;
 }
 
 /** A comment whose place is not in the diff names it. Errors: Invalid. */
-function bodyOf({ body, path, line, reply_to: replyTo }: ImportedDiffNote, hasPlace: boolean): string {
+function noteBody({ body, path, line, reply_to: replyTo }: ImportedDiffNote, hasPlace: boolean): string {
   if (hasPlace || replyTo !== null) return importedBody(body);
   const place = `\`${path.replace(/[`\p{C}]/gu, '')}\`${line === null ? '' : `, line ${line}`}`;
   return importedBody(`*On ${place}*\n\n${body}`);

@@ -30,7 +30,7 @@ interface ImportedSource {
 export type ImportedSources = ReadonlyMap<number, ImportedSource>;
 
 /** Commits of a merge request before they are compared. */
-interface FoundCommits {
+interface SourceCommits {
   readonly given: ImportedMergeRequest;
   readonly head: ObjectId | null;
   /** Tip of the source branch, if it is in the project. */
@@ -73,19 +73,19 @@ export class ImportedBranches {
    * Reads the commits of merge requests that were not imported yet. An open one whose branch is in another repository, or
    * missing, gets a new branch. Errors: Unavailable, TooLarge.
    */
-  async prepare(project: ProjectFacts, objects: readonly ImportedMergeRequest[]): Promise<ImportedSources> {
+  async prepareSources(project: ProjectFacts, objects: readonly ImportedMergeRequest[]): Promise<ImportedSources> {
     const of = { project: project.id, kind: 'merge_request' } as const;
     const numbers = objects.map(({ number }) => number);
     const known = await findImported(this.database, of, numbers);
     const added = objects.filter((one) => !known.has(one.number) && findInvalidBranch(one) === null);
     if (added.length === 0) return new Map();
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const found = await findCommits(repository, added);
       const created = await this.createBranches(repository, project, found);
       const sources = new Map<number, ImportedSource>();
       for (const commits of found) {
-        const { branch, isHere } = sourceOf(commits, created);
-        const version = await versionOf(repository, commits);
+        const { branch, isHere } = chooseSource(commits, created);
+        const version = await measureSource(repository, commits);
         const mergeCommitSha = await findImportedCommit(repository, commits.given.merge_commit_sha);
         sources.set(commits.given.number, { branch, projectId: isHere ? project.id : null, version, mergeCommitSha });
       }
@@ -94,11 +94,11 @@ export class ImportedBranches {
   }
 
   /** Creates the head refs of imported merge requests, and deletes the refs that the import pushed. */
-  async publish(project: ProjectFacts, numbers: readonly number[]): Promise<void> {
+  async publishHeads(project: ProjectFacts, numbers: readonly number[]): Promise<void> {
     const of = { project: project.id, kind: 'merge_request' } as const;
     const ids = [...(await findImported(this.database, of, numbers)).values()];
-    await this.repositories.use(project, async (repository) => {
-      for (const id of ids) await this.versions.publish(repository, id);
+    await this.repositories.useRepository(project, async (repository) => {
+      for (const id of ids) await this.versions.publishHead(repository, id);
       const done = await this.database.run(PUBLISHED, { ids });
       await setHiddenRefs(
         repository,
@@ -111,16 +111,16 @@ export class ImportedBranches {
   private async createBranches(
     repository: Repository,
     project: ProjectFacts,
-    found: readonly FoundCommits[],
+    found: readonly SourceCommits[],
   ): Promise<ReadonlySet<string>> {
     const wanted = found.filter(({ given, head, tip }) => given.state === 'opened' && tip === null && head !== null);
-    const named = new Map(wanted.map(({ given, head }) => [branchRef(newBranchOf(given, head!)), head!]));
+    const named = new Map(wanted.map(({ given, head }) => [branchRef(newBranchName(given, head!)), head!]));
     const existing = await readRefs(repository, [...named.keys()]);
     const owned = { ...project, level: ACCESS_LEVELS.owner };
     for (const [ref, newId] of named) {
       if (existing.has(ref)) continue;
       const write = () => Promise.resolve([{ ref, oldId: NO_OBJECT, newId }]);
-      await this.changes.change(repository, { project: owned, viewer: null, write });
+      await this.changes.changeRefs(repository, { project: owned, viewer: null, write });
     }
     // A rule for branches may have refused one, another run of the import may have created it, and upstream may use the name.
     const after = await readRefs(repository, [...named.keys()]);
@@ -128,11 +128,11 @@ export class ImportedBranches {
   }
 }
 
-async function findCommits(repository: Repository, objects: readonly ImportedMergeRequest[]): Promise<FoundCommits[]> {
+async function findCommits(repository: Repository, objects: readonly ImportedMergeRequest[]): Promise<SourceCommits[]> {
   const branches = objects.flatMap((one) => [branchRef(one.source_branch), branchRef(one.target_branch)]);
   const heads = objects.map(({ number }) => importedHeadRef(number));
   const refs = await readRefs(repository, [...new Set([...branches, ...heads])]);
-  const found: FoundCommits[] = [];
+  const found: SourceCommits[] = [];
   for (const given of objects) {
     const tip = given.is_foreign ? null : (refs.get(branchRef(given.source_branch)) ?? null);
     const target = refs.get(branchRef(given.target_branch)) ?? null;
@@ -145,20 +145,20 @@ async function findCommits(repository: Repository, objects: readonly ImportedMer
   return found;
 }
 
-/** Returns the full id of a commit. Shape: `sha` may be abbreviated; null if the repository does not have the commit. */
+/** Returns the full id of a commit. `sha` may be abbreviated; null if the repository does not have the commit. */
 export async function findImportedCommit(repository: Repository, sha: string | null): Promise<ObjectId | null> {
   return sha !== null && COMMIT_ID.test(sha) ? resolveCommit(repository, sha) : null;
 }
 
-function versionOf(repository: Repository, { head, start }: FoundCommits): Promise<MeasuredVersion> | null {
+function measureSource(repository: Repository, { head, start }: SourceCommits): Promise<MeasuredVersion> | null {
   return head === null || start === null ? null : measureVersion(repository, { source: head, target: start });
 }
 
-function sourceOf(
-  { given, head, tip }: FoundCommits,
+function chooseSource(
+  { given, head, tip }: SourceCommits,
   created: ReadonlySet<string>,
 ): { readonly branch: string; readonly isHere: boolean } {
-  const added = head === null ? null : newBranchOf(given, head);
+  const added = head === null ? null : newBranchName(given, head);
   const isAdded = given.state === 'opened' && tip === null && added !== null && created.has(branchRef(added));
   return isAdded ? { branch: added, isHere: true } : { branch: given.source_branch, isHere: !given.is_foreign };
 }
@@ -167,7 +167,7 @@ function sourceOf(
  * Name of the new branch for a merge request from another repository, or from a missing branch. Source: reference
  * identity-and-import 6.6.
  */
-function newBranchOf(
+function newBranchName(
   { source_owner: owner, source_branch: branch, number }: ImportedMergeRequest,
   head: ObjectId,
 ): string {

@@ -62,10 +62,10 @@ export async function importReviews(
   const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object.merge_request);
   const requests = await findImported(tx, { project: notesImport.projectId, kind: 'merge_request' }, numbers);
-  const room = await NoteRoom.lock(tx, notesImport, [...requests.values()]);
+  const room = await NoteRoom.lockNoteables(tx, notesImport, [...requests.values()]);
   const problems: UnimportedObject[] = [];
   const reviews = found.flatMap(({ index, object }) => {
-    const message = room.take(requests.get(object.merge_request));
+    const message = room.takePlace(requests.get(object.merge_request));
     if (message === null) return [{ ...object, noteable_id: requests.get(object.merge_request)! }];
     problems.push({ index, message });
     return [];

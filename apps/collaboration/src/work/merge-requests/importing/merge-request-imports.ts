@@ -7,7 +7,7 @@ import { raiseInternalId, statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { addImported, checkEach, findImported, newObjects } from '../../../base/imported-objects/imported-objects';
 import { ObjectImporters } from '../../../base/imported-objects/object-importers';
-import type { ObjectImporter, PreparedObjects, SentObjects } from '../../../base/imported-objects/object-importers';
+import type { ObjectImporter, PreparedObjects, ReceivedObjects } from '../../../base/imported-objects/object-importers';
 import { linkImportedLabels } from '../../../planning/labels/imported-labels';
 import { quoteMentions } from '../../../talk/mentions/quoted-mentions';
 import { checkedTexts, taskCounts } from '../../issues/issue.entity';
@@ -61,7 +61,7 @@ const ASK_REVIEW = statement<PeopleParams, never>(
    from unnest(:requests::bigint[], :users::bigint[], :places::integer[]) as a (request, user_id, position)
    on conflict do nothing`,
 );
-interface WrittenMergeRequest {
+interface NewMergeRequestRow {
   readonly id: number;
   readonly given: ImportedMergeRequest;
 }
@@ -83,31 +83,31 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
   /** Reads the commits of merge requests, before the transaction that writes them. Errors: Unavailable, TooLarge. */
   async prepare(
     project: ProjectFacts,
-    { importType, objects }: SentObjects<'merge_request'>,
+    { importType, objects }: ReceivedObjects<'merge_request'>,
   ): Promise<PreparedObjects> {
-    const sources = await this.branches.prepare(project, objects);
+    const sources = await this.branches.prepareSources(project, objects);
     return {
-      write: (tx, current) => this.write(tx, current, { importType, sources }, objects),
+      write: (tx, current) => this.writeMergeRequests(tx, current, { importType, sources }, objects),
       finish: () =>
-        this.branches.publish(
+        this.branches.publishHeads(
           project,
           objects.map(({ number }) => number),
         ),
     };
   }
 
-  private async write(
+  private async writeMergeRequests(
     tx: Tx,
     project: ProjectFacts,
     { importType: source, sources }: { readonly importType: string; readonly sources: ImportedSources },
     objects: readonly ImportedMergeRequest[],
   ): Promise<readonly UnimportedObject[]> {
     const of = { project: project.id, kind: 'merge_request' } as const;
-    const { valid, failed } = checkEach(objects, mergeRequestOf);
+    const { valid, failed } = checkEach(objects, checkMergeRequest);
     const found = await newObjects(tx, of, valid, ({ number }) => number);
     const numbers = found.flatMap(({ object }) => object.milestone ?? []);
     const milestones = await findImported(tx, { project: project.id, kind: 'milestone' }, numbers);
-    const rows = found.map(({ object }) => rowOf(object, sources, milestones));
+    const rows = found.map(({ object }) => toRow(object, sources, milestones));
     const added = await tx.run(ADD, { project: project.id, source, rows: JSON.stringify(rows) });
     const ids = new Map(added.map(({ id, iid }) => [iid, id]));
     await addImported(
@@ -127,22 +127,22 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
   private async addDetails(
     tx: Tx,
     project: ProjectFacts,
-    written: readonly WrittenMergeRequest[],
+    written: readonly NewMergeRequestRow[],
     sources: ImportedSources,
   ): Promise<void> {
     for (const { id, given } of written) {
       const version = sources.get(given.number)?.version ?? null;
       await this.records.recordImported(tx, { id, ...given }, version, new Date(given.created_at));
     }
-    await tx.run(ASSIGN, peopleOf(written, 'assignee_ids'));
-    await tx.run(ASK_REVIEW, peopleOf(written, 'reviewer_ids'));
+    await tx.run(ASSIGN, peopleParams(written, 'assignee_ids'));
+    await tx.run(ASK_REVIEW, peopleParams(written, 'reviewer_ids'));
     const labelled = written.map(({ id, given }) => ({ id, labels: given.labels }));
     await linkImportedLabels(tx, mergeRequestKind, project, labelled);
   }
 }
 
 /** Errors: Invalid by field. */
-function mergeRequestOf(given: ImportedMergeRequest): ImportedMergeRequest {
+function checkMergeRequest(given: ImportedMergeRequest): ImportedMergeRequest {
   const invalid = findInvalidBranch(given);
   if (invalid !== null) throw new Invalid({ [invalid.replace('_', ' ')]: ['is invalid'] });
   const title = [...given.title.trim()].slice(0, MAX_TITLE).join('');
@@ -150,7 +150,7 @@ function mergeRequestOf(given: ImportedMergeRequest): ImportedMergeRequest {
   return { ...given, ...checkedTexts({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
 }
 
-function rowOf(given: ImportedMergeRequest, sources: ImportedSources, milestones: ReadonlyMap<number, number>) {
+function toRow(given: ImportedMergeRequest, sources: ImportedSources, milestones: ReadonlyMap<number, number>) {
   const { number: iid, author_id, title, description, state, created_at, updated_at, target_branch } = given;
   const { taskCount: task_count, completedTaskCount: completed_task_count } = taskCounts(description);
   const source = sources.get(iid);
@@ -165,20 +165,20 @@ function rowOf(given: ImportedMergeRequest, sources: ImportedSources, milestones
     closed_at: state === 'closed' ? (given.closed_at ?? updated_at) : null,
     merged_at: state === 'merged' ? (given.merged_at ?? updated_at) : null,
     merged_by_id: state === 'merged' ? given.merged_by_id : null,
-    merge_commit_sha: state === 'merged' ? mergeCommitOf(given, source) : null,
+    merge_commit_sha: state === 'merged' ? mergeCommitSha(given, source) : null,
     milestone_id: given.milestone === null ? null : (milestones.get(given.milestone) ?? null),
   };
 }
 
 /** Returns the id of the merge commit; null for an abbreviated id of a commit that the repository lacks. */
-function mergeCommitOf(
+function mergeCommitSha(
   { merge_commit_sha: sha }: ImportedMergeRequest,
   source: { readonly mergeCommitSha: string | null } | undefined,
 ): string | null {
   return source?.mergeCommitSha ?? (isObjectId(sha ?? '') ? sha : null);
 }
 
-function peopleOf(written: readonly WrittenMergeRequest[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
+function peopleParams(written: readonly NewMergeRequestRow[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
   const rows = written.flatMap(({ id, given }) => given[field].map((user, at) => ({ id, user, place: at + 1 })));
   return {
     requests: rows.map(({ id }) => id),

@@ -2,8 +2,8 @@ import { Controller } from '@nestjs/common';
 import { ability, Endpoint, page, project } from '@rookery/api-v4';
 import type { Call, JsonPage, Permission, ProjectScope } from '@rookery/api-v4';
 import type { Viewer } from '@rookery/kernel';
-import { readerOf, reads } from '../../../base/noteables/reader';
-import { OneCommit } from '../../../code/commits/commits.dto';
+import { createReader, canReadFeature } from '../../../base/noteables/reader';
+import { IdentifyCommit } from '../../../code/commits/commits.dto';
 import { readsHistoryOf } from '../../../code/repositories/code.permission';
 import { listedMergeRequest } from '../merge-request.shape';
 import { MergeRequestsQueries } from '../merge-requests.queries';
@@ -15,7 +15,7 @@ const readsBoth: Permission<unknown, ProjectScope, Viewer> = ability(
   'may read merge requests of commits',
   async (call, services) =>
     (await readsHistoryOf.may.rule!(call, services)) &&
-    reads('merge_requests', call.within, readerOf(call.viewer, call.within)),
+    canReadFeature('merge_requests', call.within, createReader(call.viewer, call.within)),
 );
 
 /** Merge requests of a commit. Source: reference repositories 4.2. */
@@ -32,12 +32,12 @@ export class CommitMergeRequestsController {
     may: readsBoth,
     about: 'Lists the merge requests that contain a commit, the newest first.',
     source: 'reference repositories 4.2',
-    params: OneCommit,
+    params: IdentifyCommit,
     answers: page(listedMergeRequest),
     fails: [404],
   })
-  async list({ params, viewer, within, page: asked }: Call<OneCommit, ProjectScope>): Promise<JsonPage> {
-    const iids = await this.found.find(within, params.sha);
-    return this.queries.page(viewer, within, { iids }, NEWEST, asked);
+  async list({ params, viewer, within, page: asked }: Call<IdentifyCommit, ProjectScope>): Promise<JsonPage> {
+    const iids = await this.found.findMergeRequestIds(within, params.sha);
+    return this.queries.list(viewer, within, { iids }, NEWEST, asked);
   }
 }

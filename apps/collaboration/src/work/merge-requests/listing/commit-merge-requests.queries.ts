@@ -38,20 +38,20 @@ export class CommitMergeRequestsQueries {
    * or squashed commit it is. Bounds: of those whose history holds it, the 200 newest bases are examined.
    * Errors: NotFound for an unknown commit.
    */
-  find(project: ProjectScope, ref: string): Promise<number[]> {
-    return this.repositories.use(project, async (repository) => {
+  findMergeRequestIds(project: ProjectScope, ref: string): Promise<number[]> {
+    return this.repositories.useRepository(project, async (repository) => {
       const { id } = await findCommit(repository, ref);
       const heads = await listRefs(repository, { under: ['refs/merge-requests'], contains: id });
       const iids = heads.flatMap(({ name }) => HEAD_REF.exec(name)?.[1] ?? []).map(Number);
       const rows = await this.database.run(candidates, { project: project.id, iids, sha: id });
-      const isInBase = await basesWith(repository, id, rows);
+      const isInBase = await findBasesContaining(repository, id, rows);
       return rows.filter((row) => row.is_named || !isInBase(row.base_sha)).map(({ iid }) => iid);
     });
   }
 }
 
 /** Returns whether a base has the commit. A base beyond the limit counts as one that has it. */
-async function basesWith(
+async function findBasesContaining(
   repository: Repository,
   commit: ObjectId,
   rows: readonly CandidateRow[],

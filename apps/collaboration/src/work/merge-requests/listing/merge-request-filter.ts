@@ -73,7 +73,7 @@ export function mergeRequestFilters(reach: ReachSql): Filters<MergeRequestFilter
     approverIds: (users, bind) => allOfSql(users, bind, HAS_APPROVER, namedApproverSql),
     state: (state) => state !== 'all' && `i.state = '${state}'`,
     scope: (scope) => SCOPES[scope](viewer),
-    people: (people, bind) => peopleOf(people, bind, 'all').join(' and '),
+    people: (people, bind) => toPeopleConditions(people, bind, 'all').join(' and '),
     iids: (iids, bind) => `i.iid = any(${bind(iids)}::bigint[])`,
     draft: filter.whether('i.draft'),
     sourceBranch: filter.equals('i.source_branch'),
@@ -106,7 +106,7 @@ function namedApproverSql(user: string): string {
   return `exists (select 1 ${NAMED} and x.user_id = ${user})`;
 }
 
-/** Condition for a list of users. Shape: `any` is the condition for `Any`, `one` that for a user. */
+/** Condition for a list of users. `any` is the condition for `Any`, `one` that for a user. */
 function allOfSql(users: readonly (string | number)[], bind: Bind, any: string, one: (user: string) => string): string {
   const [only] = users;
   if (users.length === 1 && /^none$/i.test(String(only))) return `not ${any}`;
@@ -125,7 +125,7 @@ const SCOPES: Readonly<Record<NonNullable<MergeRequestFilter['scope']>, (viewer:
   reviews_for_me: (viewer) => hasPersonSql(mergeRequestReviewers, viewer),
 };
 
-function peopleOf(
+function toPeopleConditions(
   { author = {}, mergeUser = {}, assignee = {}, reviewer = {} }: MergeRequestPeople,
   bind: Bind,
   match: 'all' | 'any',
@@ -141,7 +141,7 @@ function peopleOf(
 function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const { labels, milestone, reaction, sourceBranch, targetBranch } = not;
   const conditions = [
-    ...peopleOf(not, bind, 'any'),
+    ...toPeopleConditions(not, bind, 'any'),
     ...(labels === undefined ? [] : [hasLabelSql(labels, reach.labels, bind)]),
     ...(milestone === undefined ? [] : [milestoneFilterSql(milestone, reach.milestones, bind)]),
     ...(reaction === undefined ? [] : [reactionFilterSql('MergeRequest', reach.person.user, reaction, bind)]),

@@ -124,10 +124,10 @@ export function toMergeRequestFilter(params: AnyList): MergeRequestFilter {
     milestone: toMilestoneFilter(params.milestone, 'milestone_id', undefined),
     reaction: params.my_reaction_emoji || undefined,
     isApproved: params.approved && params.approved === 'yes',
-    approvedBy: approvedByOf(params),
-    approverIds: usersOf('approver_ids', params.approver_ids),
+    approvedBy: parseApprovers(params),
+    approverIds: parseUsers('approver_ids', params.approver_ids),
     matchesNothing: matchesNothing(params) || undefined,
-    not: params.not && exclusionOf(params.not),
+    not: params.not && parseExclusion(params.not),
   };
 }
 
@@ -142,19 +142,19 @@ function matchesNothing(params: AnyList): boolean {
 }
 
 /** Users by id, else by name. Errors: InvalidParameters. */
-function approvedByOf(params: AnyList): readonly (string | number)[] | undefined {
+function parseApprovers(params: AnyList): readonly (string | number)[] | undefined {
   const { approved_by_ids: ids, approved_by_usernames: names } = params;
-  return usersOf('approved_by_ids', ids) ?? (names?.length ? names.slice(0, MOST_APPROVERS) : undefined);
+  return parseUsers('approved_by_ids', ids) ?? (names?.length ? names.slice(0, MOST_APPROVERS) : undefined);
 }
 
 /** Shape: ids, or one `None` or `Any`; undefined for no filter. Errors: InvalidParameters. */
-function usersOf(name: string, values: readonly string[] | undefined): readonly (string | number)[] | undefined {
+function parseUsers(name: string, values: readonly string[] | undefined): readonly (string | number)[] | undefined {
   const given = (values ?? []).filter((value) => value !== '');
   if (given.length === 0) return undefined;
   return given.slice(0, MOST_APPROVERS).map((value) => (/^(?:none|any)$/i.test(value) ? value : parseId(name, value)!));
 }
 
-function exclusionOf(not: Readonly<Record<string, unknown>>): NonNullable<MergeRequestFilter['not']> {
+function parseExclusion(not: Readonly<Record<string, unknown>>): NonNullable<MergeRequestFilter['not']> {
   const reviewer = scalarToText(not['reviewer_username']);
   return {
     author: {

@@ -34,7 +34,7 @@ export class MergeRequestsEverywhereController {
   })
   listOfGroup({ params, viewer, within, page }: Call<ListGroupMergeRequests, GroupScope>): Promise<JsonPage> {
     const places = { group: within, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
+    return this.queries.list(viewer, places, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
   }
 
   @Endpoint('GET', '/merge_requests', {
@@ -47,6 +47,6 @@ export class MergeRequestsEverywhereController {
   })
   list({ params, viewer, page }: Call<ListAllMergeRequests>): Promise<JsonPage> {
     const places = { group: null, nonArchived: params.non_archived };
-    return this.queries.page(viewer, places, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
+    return this.queries.list(viewer, places, toMergeRequestFilter(params), toMergeRequestOrder(params), page);
   }
 }

@@ -3,13 +3,13 @@ import type { GroupScope } from '@rookery/api-v4';
 import { Directory, withinGroupSql } from '@rookery/directory';
 import type { JsonPage, JsonPageRow, PageRequest, Viewer } from '@rookery/kernel';
 import { jsonPageOf } from '@rookery/kernel';
-import { Database, KeptStatements, ListQuery } from '@rookery/persistence';
+import { Database, CachedStatements, ListQuery } from '@rookery/persistence';
 import type { Bind, SqlDraft, Statement } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { projectAccessSql } from '../../../base/noteables/access-sql';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { appliesToSql } from '../../../base/noteables/reach-sql';
 import { unreachableLabelsSql } from '../../../planning/labels/labelling/label-filter';
 import type { ReachSql } from '../../issues/listing/issue-filter';
@@ -36,8 +36,8 @@ export interface MergeRequestsEverywhereParams {
 
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
-/** SQL expressions for labels and milestones that a project can use. Shape: `row` has the columns of a project. */
-const reachOf = (row: string): ReachSql => {
+/** SQL expressions for labels and milestones that a project can use. `row` has the columns of a project. */
+const reachSql = (row: string): ReachSql => {
   const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
   return {
     person: PERSON,
@@ -46,8 +46,8 @@ const reachOf = (row: string): ReachSql => {
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
-const FILTERS = mergeRequestFilters(reachOf('a'));
-const ORDER = reachOf('i');
+const FILTERS = mergeRequestFilters(reachSql('a'));
+const ORDER = reachSql('i');
 
 /**
  * Lists merge requests of many projects. Access is computed once per project; the first merge requests of each are read
@@ -55,8 +55,8 @@ const ORDER = reachOf('i');
  */
 @Injectable()
 export class MergeRequestsEverywhereQueries {
-  private readonly kept = new KeptStatements();
-  private readonly listed: Readonly<Record<'plain' | 'labelled' | 'simple', WrittenShape>>;
+  private readonly kept = new CachedStatements();
+  private readonly listed: Readonly<Record<'plain' | 'labelled' | 'simple', ShapeSql>>;
 
   constructor(
     private readonly database: Database,
@@ -66,20 +66,20 @@ export class MergeRequestsEverywhereQueries {
     const rows = { fullPath: 'i.full_path', above: 'i.traversal_ids', readsInternal: 'i.reads_internal' };
     const sql = { externalUrl, ...rows, seenAs: 'i.seen_as', person: PERSON };
     this.listed = {
-      plain: mergeRequestShape.over(sql),
-      labelled: mergeRequestShape.over({ ...sql, withLabelDetails: true }),
-      simple: simpleMergeRequestShape.over(sql),
+      plain: mergeRequestShape.toSql(sql),
+      labelled: mergeRequestShape.toSql({ ...sql, withLabelDetails: true }),
+      simple: simpleMergeRequestShape.toSql(sql),
     };
   }
 
-  async page(
+  async list(
     viewer: Viewer,
     places: MergeRequestPlaces,
     filter: MergeRequestFilter,
     order: MergeRequestOrder,
     page: PageRequest,
   ): Promise<JsonPage> {
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     const person = { viewer: viewer.userId, is_admin: viewer.isAdmin, is_external: viewer.isExternal };
     const values = { ...person, ...(places.group && { group: places.group.traversalIds }) };
     const [row] = await this.database.run(this.pageStatement(values, places, filter, order, page));
@@ -95,7 +95,7 @@ export class MergeRequestsEverywhereQueries {
   ): Statement<JsonPageRow> {
     // Only lists of groups are usually unfiltered, so only they keep a prepared statement.
     const name = places.group && places.nonArchived ? pageName('group', filter, order, page) : null;
-    return this.kept.statement(name, values, (): SqlDraft => {
+    return this.kept.findOrCompose(name, values, (): SqlDraft => {
       const parts = {
         name: 'merge_requests',
         from: 'merge_requests i',
@@ -109,20 +109,20 @@ export class MergeRequestsEverywhereQueries {
       const used = candidateProjectsSql(places, filter, list.bind);
       const own = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more}
         from merge_requests own where own.project_id = a.project_id) i`;
-      return list.fromEach(['read a', own]).json(page, {
+      return list.fromEach(['read a', own]).jsonSql(page, {
         with: `read as materialized (${readProjectsSql(places, used, strays)})`,
-        rows: (...rows) => arraySql(this.shapeFor(order), ...rows),
+        rows: (...rows) => arraySql(this.chooseShape(order), ...rows),
       });
     });
   }
 
-  private shapeFor({ withLabelDetails, isSimple }: MergeRequestOrder): WrittenShape {
+  private chooseShape({ withLabelDetails, isSimple }: MergeRequestOrder): ShapeSql {
     if (isSimple === true) return this.listed.simple;
     return withLabelDetails === true ? this.listed.labelled : this.listed.plain;
   }
 }
 
-/** The projects of `used` whose merge requests the viewer reads. Shape: `more` are columns of each. */
+/** The projects of `used` whose merge requests the viewer reads. `more` are columns of each. */
 function readProjectsSql({ group, nonArchived }: MergeRequestPlaces, used: string, more: string): string {
   // References are relative to the group: one of its own projects is named by the project's path alone.
   const seenAs = group ? `case when a.traversal_ids = ${ABOVE_GROUP} then a.path else a.full_path end` : 'a.full_path';

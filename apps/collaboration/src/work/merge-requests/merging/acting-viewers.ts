@@ -26,8 +26,8 @@ const MERGE_MS = 60_000;
 export class ActingViewers {
   constructor(private readonly database: Database) {}
 
-  /** Returns the user as a caller without a token. Shape: null for a user who may not act. */
-  async find(userId: number): Promise<SignedInViewer | null> {
+  /** Returns the user as a caller without a token. Returns null for a user who may not act. */
+  async findViewer(userId: number): Promise<SignedInViewer | null> {
     const [user] = await this.database.run(actor, { id: userId });
     if (!user) return null;
     return {

@@ -35,24 +35,24 @@ export class AutoMerge {
     if (head === null || project.mergeSettings.builds_access_level === 'disabled') return false;
     const asked = { project: row.source_project_id ?? project.id, branch, head };
     if (await this.work.run((tx) => isPushedWithoutPipeline(tx, asked))) return false;
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const [commit] = await readCommits(repository, [head]);
       return commit !== undefined && startsPipeline(repository, commit, project.mergeSettings.ci_config_path ?? null);
     });
   }
 
   /** Stores the request, which counts as a note. Errors: TooManyRequests. */
-  async set(viewer: SignedInViewer, row: MergingRow, wishes: MergeWishes): Promise<void> {
+  async enable(viewer: SignedInViewer, row: MergingRow, wishes: MergeWishes): Promise<void> {
     const note = systemNotes.autoMergeEnabled(row.head_sha ?? '');
     const { removesSource: removes, mergeMessage, squashMessage, squash } = wishes;
     const kept = JSON.stringify({ mergeMessage, squashMessage, squash });
-    await this.write(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept, setBy: viewer });
+    await this.writeState(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept, setBy: viewer });
   }
 
   /** Ends an automatic merge that cannot succeed, with a note by its user. Shape: `reason` ends the sentence. */
   async abort(userId: number, row: MergingRow, reason: string): Promise<void> {
     const note = systemNotes.autoMergeAborted(reason);
-    await this.write(userId, row, { user: null, removes: null, note, wishes: null });
+    await this.writeState(userId, row, { user: null, removes: null, note, wishes: null });
   }
 
   /** Cancels, also if there is nothing to cancel. Errors: NotFound, Forbidden, Unauthorized. */
@@ -64,10 +64,10 @@ export class AutoMerge {
     if (!isAuthor && !(await this.permissions.mayMergeInto(viewer, project, row.target_branch)))
       throw new Unauthorized();
     const note = systemNotes.autoMergeCanceled;
-    await this.write(viewer.userId, row, { user: null, removes: null, note, wishes: null });
+    await this.writeState(viewer.userId, row, { user: null, removes: null, note, wishes: null });
   }
 
-  private async write(
+  private async writeState(
     actorId: number,
     { id, iid, project_id: projectId, author_id: authorId, created_at: createdAt, head_sha: head }: MergingRow,
     o: {
@@ -85,7 +85,7 @@ export class AutoMerge {
       const { at } = changed;
       await writeSystemNotes(tx, mergeRequestKind, { noteableId: id, projectId, actorId, bodies: [o.note], at });
       if (!o.setBy) return;
-      this.noteLimit.count(tx, o.setBy);
+      this.noteLimit.countNotes(tx, o.setBy);
       const step = { step: 'auto_merge_set', actorId, seen: o.setBy.directory, at } as const;
       emitProgress(tx, { id, iid, projectId, authorId, createdAt }, step);
     });

@@ -56,22 +56,22 @@ export class CheckResults {
   ) {}
 
   /** Stores a result, unless another check was faster. */
-  async store(result: CheckResult): Promise<void> {
+  async storeResult(result: CheckResult): Promise<void> {
     await this.work.run(async (tx) => {
       const [row] = await tx.run(store, result);
       if (!row || row.is_conflicting === row.was_conflicting) return;
-      if (row.is_conflicting) await this.raise(tx, row);
-      else await this.settle(tx, row);
+      if (row.is_conflicting) await this.raiseTodo(tx, row);
+      else await this.settleTodos(tx, row);
     });
   }
 
   /** Raises to-dos for the author and the user of the automatic merge, and announces the conflicts to both. */
-  private async raise(tx: Tx, row: StoredRow) {
+  private async raiseTodo(tx: Tx, row: StoredRow) {
     const { id: targetId, author_id: author, auto_merge_user_id: merger, at } = row;
     const cause = { eventId: randomUUID(), action: 'unmergeable', noteId: null, at: at.toISOString() } as const;
     const users = [...new Set([author, ...(merger === null ? [] : [merger])])];
     const candidates = users.map((userId) => ({ ...cause, targetType, targetId, userId, authorId: userId }));
-    await this.todos.raise(tx, candidates);
+    await this.todos.raiseTodos(tx, candidates);
     const facts = {
       id: targetId,
       iid: row.iid,
@@ -82,7 +82,7 @@ export class CheckResults {
     emitProgress(tx, facts, { step: 'conflicting', actorId: author, userIds: users, at });
   }
 
-  private async settle(tx: Tx, { id: targetId, project_id: projectId, at }: StoredRow): Promise<void> {
+  private async settleTodos(tx: Tx, { id: targetId, project_id: projectId, at }: StoredRow): Promise<void> {
     await this.todos.settleForAll(tx, 'unmergeable', [{ projectId, targetType, targetId, at: at.toISOString() }]);
   }
 }

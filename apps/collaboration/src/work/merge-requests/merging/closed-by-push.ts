@@ -21,19 +21,19 @@ export interface PushActor {
 @Injectable()
 export class ClosedByPush {
   /** Closes a merge request whose source branch is gone. */
-  async close(tx: Tx, row: AffectedRow, by: PushActor): Promise<void> {
+  async closeMergeRequest(tx: Tx, row: AffectedRow, by: PushActor): Promise<void> {
     const { actorId: closedById, at } = by;
     const columns = { state: 'closed', closedAt: at, closedById, autoMergeUserId: null, updatedAt: at } as const;
     await tx.manager.update(MergeRequest, row.id, columns);
     const notes = [systemNotes.sourceBranch('deleted', row.source_branch), systemNotes.closed];
-    await this.announce(tx, row, 'closed', notes, by);
+    await this.announceState(tx, row, 'closed', notes, by);
   }
 
   /**
-   * Marks a merge request as merged. Shape: `tip` is the new value of the target branch. If it is the result of a merge
-   * by the API, the intent has the commits of that merge.
+   * Marks a merge request as merged. `tip` is the new value of the target branch. If it is the result of a merge by the
+   * API, the intent has the commits of that merge.
    */
-  async merge(tx: Tx, row: AffectedRow, tip: ObjectId, by: PushActor): Promise<void> {
+  async markMerged(tx: Tx, row: AffectedRow, tip: ObjectId, by: PushActor): Promise<void> {
     const intent = findMergeAttempt(row.merge_intent, tip);
     const byPush = { mergeCommitSha: tip === row.head_sha ? null : tip, squashCommitSha: null };
     const { mergeCommitSha, squashCommitSha } = intent ?? byPush;
@@ -43,7 +43,7 @@ export class ClosedByPush {
       ...{ mergeCommitSha, squashCommitSha, mergeIntent: null, mergeError: null, autoMergeUserId: null },
     });
     const isAutomatic = intent?.isAutomatic ?? false;
-    await this.announce(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], {
+    await this.announceState(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], {
       ...by,
       isAutomatic,
     });
@@ -51,7 +51,7 @@ export class ClosedByPush {
     if (row.target_branch === by.defaultBranch) await closeIssuesOfMerged(tx, { id, iid, projectId }, by.actorId);
   }
 
-  private async announce(
+  private async announceState(
     tx: Tx,
     row: AffectedRow,
     state: 'closed' | 'merged',

@@ -44,7 +44,7 @@ export async function readQuotedCommits(
   { source, target }: { readonly source: ObjectId; readonly target: ObjectId },
 ): Promise<readonly Commit[]> {
   if (!OF_COMMITS.test(template)) return [];
-  const selection = { from: [source], notFrom: [target], noMerges: true, skip: 0, max: MAX_COMMITS };
+  const selection = { from: [source], notFrom: [target], skipsMerges: true, skip: 0, max: MAX_COMMITS };
   return [...(await listCommits(view, selection))].reverse();
 }
 
@@ -53,7 +53,7 @@ export async function readQuotedCommits(
  * placeholders stay. Shape: `commits` are those of `readQuotedCommits`. Source: reference repositories 8.10.
  */
 export function renderMessage(template: string, facts: MessageFacts, commits: readonly Commit[]): string {
-  const values = valuesOf(facts, commits);
+  const values = templateValues(facts, commits);
   const isEmpty = (name: string): boolean => values.get(name) === '';
   const withoutEmpty = template
     .replaceAll('\r\n', '\n')
@@ -61,7 +61,7 @@ export function renderMessage(template: string, facts: MessageFacts, commits: re
   return withoutEmpty.replaceAll(PLACEHOLDER, (found, name: string) => values.get(name) ?? found).trim();
 }
 
-function valuesOf(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<string, string> {
+function templateValues(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<string, string> {
   const messages = commits.map(({ message }) => message.slice(0, MAX_CHARACTERS).trim());
   const multiline = messages.find((message) => message.includes('\n'));
   const reference = `!${facts.iid}`;
@@ -80,10 +80,10 @@ function valuesOf(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<
     ['first_multiline_commit_description', multiline?.slice(multiline.indexOf('\n')).trim() ?? ''],
     ['all_commits', messages.map((message) => `* ${message}`).join('\n\n')],
     ['co_authored_by', coAuthors(facts, commits)],
-    ['approved_by', facts.approvers.map((person) => `Approved-by: ${addressOf(person)}`).join('\n')],
-    ['reviewed_by', facts.reviewers.map((person) => `Reviewed-by: ${addressOf(person)}`).join('\n')],
-    ['merged_by', addressOf(facts.merger)],
-    ['merge_request_author', addressOf(facts.author)],
+    ['approved_by', facts.approvers.map((person) => `Approved-by: ${formatAddress(person)}`).join('\n')],
+    ['reviewed_by', facts.reviewers.map((person) => `Reviewed-by: ${formatAddress(person)}`).join('\n')],
+    ['merged_by', formatAddress(facts.merger)],
+    ['merge_request_author', formatAddress(facts.author)],
   ]);
 }
 
@@ -94,4 +94,4 @@ function coAuthors({ author }: MessageFacts, commits: readonly Commit[]): string
   return [...others].map(([email, name]) => `Co-authored-by: ${name} <${email}>`).join('\n');
 }
 
-const addressOf = ({ name, email }: Pick<Identity, 'name' | 'email'>): string => `${name} <${email}>`;
+const formatAddress = ({ name, email }: Pick<Identity, 'name' | 'email'>): string => `${name} <${email}>`;

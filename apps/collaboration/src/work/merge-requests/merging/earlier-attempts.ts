@@ -7,8 +7,8 @@ import { branchRef } from '../versions/measure-version';
 import type { MergingRow } from './merging-rows';
 
 /**
- * Unsettled pushes by attempts to merge a request, the oldest first. A push of git may have moved the branch, but not yet
- * its other refs, so that only its own process settles it. Shape: `tip` is the result of the attempt.
+ * Unsettled pushes by attempts to merge a request, the oldest first. A push of git may have moved the branch, but not
+ * yet its other refs, so that only its own process settles it. `tip` is the result of the attempt.
  */
 const unsettledAttempts = statement<
   { id: number; project: number; ref: string },
@@ -36,12 +36,12 @@ export class EarlierAttempts {
    * Returns whether there was one. Then the caller must not merge: a second merge would add the commits again. Shape:
    * `target` is the commit on which the next merge would build.
    */
-  async settle(repository: Repository, row: MergingRow, target: ObjectId): Promise<boolean> {
+  async settleAttempt(repository: Repository, row: MergingRow, target: ObjectId): Promise<boolean> {
     const { id, project_id: project, target_branch: branch } = row;
     const attempts = await this.database.run(unsettledAttempts, { id, project, ref: branchRef(branch) });
     for (const { push_id: push, tip } of attempts) {
       if (!(await isMerged(repository, tip, target))) continue;
-      await this.settlement.settle(repository, push, null);
+      await this.settlement.settlePush(repository, push, null);
       return true;
     }
     return false;

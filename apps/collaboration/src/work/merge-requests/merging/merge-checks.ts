@@ -31,19 +31,19 @@ export class MergeChecks {
   ) {}
 
   /** Returns the request to merge now; null if it is stored for later. Errors: those of `MergeService.merge`. */
-  async mergeable(
+  async findMergeable(
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number,
     wishes: MergeWishes,
   ): Promise<MergingRow | null> {
-    const { row, isForLater } = await this.decide(viewer, project, iid, wishes);
-    if (isForLater) await this.autoMerge.set(viewer, row, wishes);
+    const { row, isForLater } = await this.decideMerge(viewer, project, iid, wishes);
+    if (isForLater) await this.autoMerge.enable(viewer, row, wishes);
     return isForLater ? null : row;
   }
 
   /** Decides whether the request is merged now, or is stored for later. Errors: those of `MergeService.merge`. */
-  async decide(
+  async decideMerge(
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number,

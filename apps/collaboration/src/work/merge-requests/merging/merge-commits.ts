@@ -35,7 +35,7 @@ export async function writeMerge(view: Repository, recipe: MergeRecipe): Promise
   return { tip, mergeCommitSha: tip, squashCommitSha };
 }
 
-/** Writes the merged tree of two commits. Shape: null for a conflict. */
+/** Writes the merged tree of two commits. Returns null for a conflict. */
 async function mergedTree(view: Repository, ours: ObjectId, theirs: ObjectId): Promise<ObjectId | null> {
   try {
     const { tree, conflicts } = await mergeTrees(view, ours, theirs);

@@ -14,17 +14,17 @@ export class MergePermissions {
 
   /** Whether the viewer may merge into a branch of the project. Shape: `branch` is its short name. */
   async mayMergeInto(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
-    return !project.archived && (await this.protections.readAccess({ viewer, project })).branch(branch).mayMerge;
+    return !project.archived && (await this.protections.readAccess({ viewer, project })).branchAccess(branch).mayMerge;
   }
 
   /** Whether the viewer may push to a branch of the project. */
   async mayPushTo(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
-    return !project.archived && (await this.protections.readAccess({ viewer, project })).branch(branch).mayPush;
+    return !project.archived && (await this.protections.readAccess({ viewer, project })).branchAccess(branch).mayPush;
   }
 
   /** Whether a merge of the viewer may remove the branch: no rule protects it, and the viewer may delete it. */
   async mayRemove(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
-    const { mayDelete, isProtected } = (await this.protections.readAccess({ viewer, project })).branch(branch);
+    const { mayDelete, isProtected } = (await this.protections.readAccess({ viewer, project })).branchAccess(branch);
     return !project.archived && mayDelete && !isProtected;
   }
 }

@@ -43,16 +43,16 @@ export class MergeRecipes {
     private readonly database: Database,
   ) {}
 
-  /** Builds the commits and messages of a merge. Shape: `isSquash` is true even if the only commit stays as it is. */
+  /** Builds the commits and messages of a merge. `isSquash` is true even if the only commit stays as it is. */
   async buildRecipe(view: Repository, plan: PlannedMerge): Promise<MergeRecipe & { readonly isSquash: boolean }> {
     const { viewer, project, row, wishes, source, target } = plan;
     const rules = mergeRulesOf(project);
-    const merger = await this.identities.identityOf(viewer);
-    const author = await this.identities.identityOf({ userId: row.author_id });
+    const merger = await this.identities.findIdentity(viewer);
+    const author = await this.identities.findIdentity({ userId: row.author_id });
     const render = async (template: string): Promise<string> => {
       const commits = await readQuotedCommits(view, template, { source, target });
-      const reviews = QUOTES_REVIEWS.test(template) ? await this.reviewsOf(row.id) : NO_REVIEWS;
-      return renderMessage(template, { ...this.factsOf(plan, merger, author), ...reviews }, commits);
+      const reviews = QUOTES_REVIEWS.test(template) ? await this.findReviews(row.id) : NO_REVIEWS;
+      return renderMessage(template, { ...this.messageFacts(plan, merger, author), ...reviews }, commits);
     };
     const isFastForward = rules.method === 'ff';
     const message = isFastForward
@@ -65,18 +65,18 @@ export class MergeRecipes {
     return { target, source, merger, message, squash: { author, message: squashMessage }, isSquash };
   }
 
-  private async reviewsOf(id: number): Promise<Reviews> {
+  private async findReviews(id: number): Promise<Reviews> {
     const rows = await this.database.run(reviewedBy, { id });
     const people = (has: boolean) =>
       Promise.all(
         rows
           .filter((row) => row.has_approved === has)
-          .map(({ user_id: userId }) => this.identities.identityOf({ userId })),
+          .map(({ user_id: userId }) => this.identities.findIdentity({ userId })),
       );
     return { approvers: await people(true), reviewers: await people(false) };
   }
 
-  private factsOf(
+  private messageFacts(
     { project, row }: PlannedMerge,
     merger: Identity,
     author: Identity,
@@ -89,7 +89,7 @@ export class MergeRecipes {
       description: row.description ?? '',
       fullPath: project.fullPath,
       iid: row.iid,
-      url: this.links.web(`${project.fullPath}${MERGE_REQUEST_SHOWN_AS.webPath}${row.iid}`),
+      url: this.links.webUrl(`${project.fullPath}${MERGE_REQUEST_SHOWN_AS.webPath}${row.iid}`),
       issues: '',
       merger,
       author,

@@ -8,7 +8,7 @@ import { Injectable } from '@nestjs/common';
 export class MergeTurns {
   private readonly last = new Map<string, Promise<void>>();
 
-  async take<T>(projectId: number, branch: string, step: () => Promise<T>): Promise<T> {
+  async takeTurn<T>(projectId: number, branch: string, step: () => Promise<T>): Promise<T> {
     const key = `${projectId} ${branch}`;
     const before = this.last.get(key) ?? Promise.resolve();
     const running = before.then(step);

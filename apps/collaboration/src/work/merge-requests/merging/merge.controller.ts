@@ -5,7 +5,7 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { MergeRequestAnswers } from '../merge-request-answers';
 import { mergeRequestDetailShape } from '../merge-request.shape';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { AutoMerge } from './auto-merge';
 import { MergeMergeRequest, RebaseMergeRequest, toMergeWishes } from './merge.dto';
 import { MergeService } from './merge.service';
@@ -14,7 +14,7 @@ import { RebaseService } from './rebase.service';
 const SOURCE = 'reference repositories 8.9';
 
 type WriteCall<P> = Call<P, ProjectScope, SignedInViewer>;
-const objectOf = (name: string, type: string, description: string) => ({
+const objectSchema = (name: string, type: string, description: string) => ({
   type: 'object',
   properties: { [name]: { type, description } },
   required: [name],
@@ -41,7 +41,7 @@ export class MergeController {
   })
   async merge({ params, viewer, within }: WriteCall<MergeMergeRequest>): Promise<JsonText> {
     await this.merges.merge(viewer, within, params.merge_request_iid, toMergeWishes(params));
-    return new JsonText(await this.answers.written(viewer, within, params.merge_request_iid));
+    return new JsonText(await this.answers.showWritten(viewer, within, params.merge_request_iid));
   }
 
   @Endpoint('POST', 'cancel_merge_when_pipeline_succeeds', {
@@ -49,10 +49,10 @@ export class MergeController {
     source: SOURCE,
     within: project('id', 'copy'),
     may: signedIn(),
-    params: OneMergeRequest,
-    answers: json<{ status: string }>(objectOf('status', 'string', 'Always `success`.'), { status: 201 }),
+    params: IdentifyMergeRequest,
+    answers: json<{ status: string }>(objectSchema('status', 'string', 'Always `success`.'), { status: 201 }),
   })
-  async cancel({ params, viewer, within }: WriteCall<OneMergeRequest>): Promise<{ status: string }> {
+  async cancel({ params, viewer, within }: WriteCall<IdentifyMergeRequest>): Promise<{ status: string }> {
     await this.autoMerge.cancel(viewer, within, params.merge_request_iid);
     return { status: 'success' };
   }
@@ -64,7 +64,7 @@ export class MergeController {
     may: signedIn(),
     takesNoKey: true,
     params: RebaseMergeRequest,
-    answers: json<{ rebase_in_progress: boolean }>(objectOf('rebase_in_progress', 'boolean', 'Always true.'), {
+    answers: json<{ rebase_in_progress: boolean }>(objectSchema('rebase_in_progress', 'boolean', 'Always true.'), {
       status: 202,
     }),
     fails: [409],
@@ -80,14 +80,15 @@ export class MergeController {
     within: project('id', 'copy'),
     may: ability(
       'merge_request.trial',
-      ({ viewer, within }: WriteCall<OneMergeRequest>) => viewer.isAdmin || within.level >= ACCESS_LEVELS.developer,
+      ({ viewer, within }: WriteCall<IdentifyMergeRequest>) =>
+        viewer.isAdmin || within.level >= ACCESS_LEVELS.developer,
       { signedIn: true },
     ),
-    params: OneMergeRequest,
-    answers: json<{ commit_id: string }>(objectOf('commit_id', 'string', 'Id of the trial merge.')),
+    params: IdentifyMergeRequest,
+    answers: json<{ commit_id: string }>(objectSchema('commit_id', 'string', 'Id of the trial merge.')),
     fails: [400],
   })
-  async trial({ params, viewer, within }: WriteCall<OneMergeRequest>): Promise<{ commit_id: string }> {
+  async trial({ params, viewer, within }: WriteCall<IdentifyMergeRequest>): Promise<{ commit_id: string }> {
     return { commit_id: await this.rebases.writeTrialMerge(viewer, within, params.merge_request_iid) };
   }
 }

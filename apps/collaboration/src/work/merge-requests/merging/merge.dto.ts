@@ -1,9 +1,9 @@
 import { Flag, Text } from '@rookery/api-v4';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import type { MergeWishes } from './merge-wishes';
 
 /** Parameters of a merge. */
-export class MergeMergeRequest extends OneMergeRequest {
+export class MergeMergeRequest extends IdentifyMergeRequest {
   @Text({ optional: true, nullable: true, about: 'Default: names of the branches, title and reference.' })
   merge_commit_message?: string | null;
   @Text({ optional: true, nullable: true, about: 'Default: the title.' }) squash_commit_message?: string | null;
@@ -16,7 +16,7 @@ export class MergeMergeRequest extends OneMergeRequest {
   @Flag({ optional: true, nullable: true }) squash?: boolean | null;
 }
 
-export class RebaseMergeRequest extends OneMergeRequest {
+export class RebaseMergeRequest extends IdentifyMergeRequest {
   @Flag({ default: false, about: 'Accepted; Rookery starts no pipelines.' }) skip_ci: boolean;
 }
 

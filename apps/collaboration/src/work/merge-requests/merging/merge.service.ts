@@ -47,14 +47,16 @@ export class MergeService {
    * Forbidden, Unauthorized, MethodNotAllowed, Unprocessable, Conflict.
    */
   async merge(viewer: SignedInViewer, project: ProjectScope, iid: number, wishes: MergeWishes): Promise<void> {
-    const row = await this.checks.mergeable(viewer, project, iid, wishes);
+    const row = await this.checks.findMergeable(viewer, project, iid, wishes);
     if (row === null) return;
     if (wishes.squash && mergeRulesOf(project).squash === 'never') {
       await this.database.run(failMerge, { id: row.id, why: SQUASH_FORBIDDEN });
       throw new Unprocessable(REFUSED);
     }
-    await this.turns.take(project.id, row.target_branch, () =>
-      this.repositories.use(project, (repository) => this.mergeNow(repository, viewer, project, { row, wishes })),
+    await this.turns.takeTurn(project.id, row.target_branch, () =>
+      this.repositories.useRepository(project, (repository) =>
+        this.mergeNow(repository, viewer, project, { row, wishes }),
+      ),
     );
     const [merged] = await this.database.run(mergingRow, { project: project.id, iid });
     // The target branch has moved, and a job settles that; until then the answer would be untrue.
@@ -69,14 +71,14 @@ export class MergeService {
     merge: { readonly row: MergingRow; readonly wishes: MergeWishes },
   ): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.changes.change(repository, {
+      const outcome = await this.changes.changeRefs(repository, {
         project,
         viewer,
         isMerge: true,
         write: async (view) => {
-          const tips = await this.tipsOf(view, merge.row);
-          const isMoved = await this.earlier.settle(repository, merge.row, tips.target);
-          return isMoved ? [] : [await this.write(view, viewer, project, { ...merge, ...tips })];
+          const tips = await this.readTips(view, merge.row);
+          const isMoved = await this.earlier.settleAttempt(repository, merge.row, tips.target);
+          return isMoved ? [] : [await this.writeMerge(view, viewer, project, { ...merge, ...tips })];
         },
       });
       if (outcome.moved) return;
@@ -88,13 +90,13 @@ export class MergeService {
   }
 
   /** Errors: Unprocessable for a missing branch. */
-  private async tipsOf(view: Repository, row: MergingRow): Promise<Pick<PlannedMerge, 'source' | 'target'>> {
-    const { source, target } = await this.checks.permissions.sources.tips(view, toRequestBranches(row));
+  private async readTips(view: Repository, row: MergingRow): Promise<Pick<PlannedMerge, 'source' | 'target'>> {
+    const { source, target } = await this.checks.permissions.sources.readTips(view, toRequestBranches(row));
     if (source === null || target === null) throw new Unprocessable(REFUSED);
     return { source, target };
   }
 
-  private async write(
+  private async writeMerge(
     view: Repository,
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -136,15 +138,15 @@ export class MergeService {
     const { source_branch: branch, head_sha: head } = row;
     if (!(removesSource ?? row.force_remove_source_branch ?? false) || head === null) return;
     const { permissions } = this.checks;
-    const source = await permissions.sources.projectOf(viewer, project, row.source_project_id);
+    const source = await permissions.sources.findProject(viewer, project, row.source_project_id);
     if (!source || branch === source.defaultBranch) return;
     if (!(await permissions.mayRemove(viewer, source, branch))) return;
-    await this.repositories.use(source, async (repository) => {
+    await this.repositories.useRepository(source, async (repository) => {
       const ref = branchRef(branch);
       if ((await readRef(repository, ref)) !== head) return;
       const update = { ref, oldId: head, newId: NO_OBJECT };
       // A refusal leaves the branch: the merge itself is done.
-      await this.changes.change(repository, { project: source, viewer, write: () => Promise.resolve([update]) });
+      await this.changes.changeRefs(repository, { project: source, viewer, write: () => Promise.resolve([update]) });
     });
   }
 }

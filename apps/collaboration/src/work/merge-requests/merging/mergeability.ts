@@ -55,8 +55,8 @@ export class Mergeability {
   async refresh(project: ProjectScope, iid: number): Promise<void> {
     const [row] = await this.database.run(one, { project: project.id, iid });
     if (!row || row.state !== 'opened' || !isUnknown(row.merge_status)) return;
-    const checked = this.repositories.use(project, (repository) => this.tryCheck(repository, row));
-    await waitAtMost(PATIENCE_MS, checked.catch(this.report(row)));
+    const checked = this.repositories.useRepository(project, (repository) => this.tryCheck(repository, row));
+    await waitAtMost(PATIENCE_MS, checked.catch(this.logFailure(row)));
   }
 
   /**
@@ -65,7 +65,7 @@ export class Mergeability {
    */
   async refreshAll(projectId: number, signal: AbortSignal): Promise<void> {
     const rows = await this.database.run(unchecked, { project: projectId });
-    const repository = rows.length === 0 ? null : await this.repositories.find(projectId);
+    const repository = rows.length === 0 ? null : await this.repositories.findRepository(projectId);
     if (!repository) return;
     const until = Date.now() + ALL_CHECKS_MS;
     for (const row of rows) {
@@ -76,20 +76,20 @@ export class Mergeability {
   }
 
   private async tryCheck(repository: Repository, row: CheckedRow): Promise<void> {
-    await this.check(repository, row).catch(this.report(row));
+    await this.checkRow(repository, row).catch(this.logFailure(row));
   }
 
-  private report({ id }: CheckedRow): (error: unknown) => void {
+  private logFailure({ id }: CheckedRow): (error: unknown) => void {
     return (error) => this.logger.warn({ err: error, mergeRequestId: id }, 'a merge check failed');
   }
 
-  private async check(repository: Repository, row: CheckedRow): Promise<void> {
-    const { source, target } = await this.sources.tips(repository, toRequestBranches(row), { copies: false });
+  private async checkRow(repository: Repository, row: CheckedRow): Promise<void> {
+    const { source, target } = await this.sources.readTips(repository, toRequestBranches(row), { copies: false });
     // The settlement of the push to the fork copies its commits; until then nothing is known.
     if (source === null && row.source_project_id !== row.project_id) return;
     const isComparable = source !== null && target !== null && row.commits_count > 0;
     const isMergeable = isComparable && (await mergesCleanly(repository, target, source));
-    await this.results.store({
+    await this.results.storeResult({
       ...{ id: row.id, source, target },
       status: isMergeable ? 'can_be_merged' : 'cannot_be_merged',
       behind: isMergeable && !(await isAncestor(repository, target, source)),

@@ -38,15 +38,15 @@ export class RebaseService {
    * Conflict if the request is not open.
    */
   async rebase(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
-    const { row, origin } = await this.check(viewer, project, iid);
-    await this.repositories.use(project, (target) =>
-      this.repositories.use(origin, async (repository) => {
+    const { row, origin } = await this.checkRebase(viewer, project, iid);
+    await this.repositories.useRepository(project, (target) =>
+      this.repositories.useRepository(origin, async (repository) => {
         let isRebased = false;
-        const outcome = await this.changes.change(repository, {
+        const outcome = await this.changes.changeRefs(repository, {
           project: origin,
           viewer,
           write: async (view) => {
-            const updates = await this.write(view, target, viewer, row);
+            const updates = await this.writeRebase(view, target, viewer, row);
             isRebased = updates !== null;
             return updates ?? [];
           },
@@ -58,16 +58,16 @@ export class RebaseService {
   }
 
   /** Returns the request and its source project if the viewer may rebase it now. Errors: those of `rebase`. */
-  async check(
+  async checkRebase(
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number,
   ): Promise<{ readonly row: MergingRow; readonly origin: ProjectScope }> {
-    const row = await this.find(viewer, project, iid);
+    const row = await this.findMergingRow(viewer, project, iid);
     if (row.state !== 'opened') throw new Conflict('409 Conflict: Resource lock');
-    const origin = await this.permissions.sources.projectOf(viewer, project, row.source_project_id);
+    const origin = await this.permissions.sources.findProject(viewer, project, row.source_project_id);
     if (!origin || project.archived) throw new Forbidden('Cannot push to source branch');
-    const source = await this.repositories.use(origin, (repository) =>
+    const source = await this.repositories.useRepository(origin, (repository) =>
       readRef(repository, branchRef(row.source_branch)),
     );
     if (source === null) throw new Forbidden('Source branch does not exist');
@@ -81,11 +81,11 @@ export class RebaseService {
    * commit. Errors: NotFound; Refused if the merge request cannot be merged.
    */
   async writeTrialMerge(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<string> {
-    const row = await this.find(viewer, project, iid);
-    const merger = await this.identities.identityOf(viewer);
-    const id = await this.repositories.use(project, async (repository) => {
+    const row = await this.findMergingRow(viewer, project, iid);
+    const merger = await this.identities.findIdentity(viewer);
+    const id = await this.repositories.useRepository(project, async (repository) => {
       if (row.state !== 'opened') return null;
-      const { source, target } = await this.permissions.sources.tips(repository, toRequestBranches(row));
+      const { source, target } = await this.permissions.sources.readTips(repository, toRequestBranches(row));
       if (source === null || target === null || row.commits_count === 0) return null;
       const message = `Merge ${source} into ${target}`;
       return writeHiddenRef(repository, mergeRef(iid), async (view) => {
@@ -97,8 +97,8 @@ export class RebaseService {
     return id;
   }
 
-  /** Shape: null for a conflict, no update if the branch is rebased already. */
-  private async write(
+  /** Returns null for a conflict, no update if the branch is rebased already. */
+  private async writeRebase(
     view: Repository,
     onto: Repository,
     viewer: SignedInViewer,
@@ -110,14 +110,19 @@ export class RebaseService {
     if (onto.directory !== view.directory) await copyCommit(view, onto, target);
     if (await isAncestor(view, target, source)) return [];
     const selection = { from: [source], notFrom: [target], skip: 0, max: MAX_COMMITS + 1 };
-    const commits = await listCommitIds(view, { ...selection, noMerges: true, order: 'topological', reverse: true });
+    const commits = await listCommitIds(view, {
+      ...selection,
+      skipsMerges: true,
+      order: 'topological',
+      isReversed: true,
+    });
     if (commits.length > MAX_COMMITS) return null;
-    const committer = await this.identities.identityOf(viewer);
+    const committer = await this.identities.findIdentity(viewer);
     const tip = await writeRebase(view, target, commits, committer);
     return tip === null ? null : [{ ref: branchRef(row.source_branch), oldId: source, newId: tip }];
   }
 
-  private async find(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergingRow> {
+  private async findMergingRow(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<MergingRow> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await this.database.run(mergingRow, { project: project.id, iid });
     if (!row) throw new NotFound();

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { all, anyone, Endpoint, JsonText, project } from '@rookery/api-v4';
 import type { Call, ProjectScope } from '@rookery/api-v4';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { reviewerShape } from './reviewer.shape';
 import { ReviewersQueries } from './reviewers.queries';
 
@@ -14,11 +14,11 @@ export class ReviewersController {
     source: 'reference repositories 8.8',
     within: project('id', 'copy'),
     may: anyone(),
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: all(reviewerShape.presenter),
     fails: [403],
   })
-  async list({ params, viewer, within }: Call<OneMergeRequest, ProjectScope>): Promise<JsonText> {
+  async list({ params, viewer, within }: Call<IdentifyMergeRequest, ProjectScope>): Promise<JsonText> {
     return new JsonText(await this.reviewers.list(viewer, within, params.merge_request_iid));
   }
 }

@@ -22,7 +22,7 @@ export class ReviewersQueries {
   ) {
     const from =
       'from merge_request_reviewers s join directory_users u on u.id = s.user_id where s.merge_request_id = i.id';
-    const array = arraySql(reviewerShape.over({ externalUrl }), from, 's.position');
+    const array = arraySql(reviewerShape.toSql({ externalUrl }), from, 's.position');
     const sql = `select ${array} as json from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint`;
     this.listed = statement('merge_request_reviewers_listed', () => sql);
   }

@@ -57,7 +57,7 @@ export class AutoMergeRuns {
       const rows = await this.database.run(waiting, { project: projectId, after });
       for (const row of rows) {
         signal?.throwIfAborted();
-        await this.attempt(row);
+        await this.attemptMerge(row);
       }
       tried += rows.length;
       if (rows.length < 100) return tried;
@@ -66,22 +66,22 @@ export class AutoMergeRuns {
   }
 
   /** A failure leaves the automatic merge for the next try; the next one of the list must not wait for it. */
-  private async attempt(waitingRow: WaitingRow): Promise<void> {
+  private async attemptMerge(waitingRow: WaitingRow): Promise<void> {
     try {
-      await this.run(waitingRow);
+      await this.runMerge(waitingRow);
     } catch (error) {
       if (error instanceof RookeryError) return;
       this.logger.warn({ err: error, mergeRequestId: waitingRow.id }, 'an automatic merge failed');
     }
   }
 
-  private async run({ iid, project_id: id, auto_merge_user_id: userId }: WaitingRow): Promise<void> {
+  private async runMerge({ iid, project_id: id, auto_merge_user_id: userId }: WaitingRow): Promise<void> {
     const [row] = await this.database.run(mergingRow, { project: id, iid });
     if (row?.auto_merge_user_id !== userId || row.state !== 'opened') return;
     // No caller waits here: with a late copy of the directory the merge is left for the next try.
     await this.directory.assertCurrent();
-    const viewer = await this.viewers.find(userId);
-    const project = viewer && (await this.directory.project(id, viewer, 'copy'));
+    const viewer = await this.viewers.findViewer(userId);
+    const project = viewer && (await this.directory.findProject(id, viewer, 'copy'));
     if (!project) return this.autoMerge.abort(userId, row, 'its user may not merge any more');
     const failure = FAILED.get(row.head_status ?? '');
     if (failure !== undefined) return this.autoMerge.abort(userId, row, failure);

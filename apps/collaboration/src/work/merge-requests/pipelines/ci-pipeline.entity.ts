@@ -1,8 +1,8 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
- * Copy of a pipeline of the package service. Shape: a deleted one stays as a mark, since its events may arrive late.
- * Source: reference repositories 8.16.
+ * Copy of a pipeline of the package service. A deleted one stays as a mark, since its events may arrive late. Source:
+ * reference repositories 8.16.
  */
 @Entity('ci_pipelines')
 @Index('ix_ci_pipelines_project_id_sha', ['projectId', 'sha', 'id'])

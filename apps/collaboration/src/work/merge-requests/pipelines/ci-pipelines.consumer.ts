@@ -68,7 +68,7 @@ export class CiPipelinesConsumer {
         ...{ coverage: data.coverage, duration: data.duration, committed: data.committed_at },
         ...{ started: data.started_at, finished: data.finished_at, created: data.created_at, updated: data.updated_at },
       });
-      if (stored) await this.todos.follow(tx, event, stored.before);
+      if (stored) await this.todos.followPipeline(tx, event, stored.before);
       if (!ACTIVE_STATUSES.includes(data.status))
         await this.jobs.enqueue(tx, mergeAutomatically, { project_id: data.project_id });
     }

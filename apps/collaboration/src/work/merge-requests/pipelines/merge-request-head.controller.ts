@@ -15,6 +15,6 @@ export class MergeRequestHeadController {
   show({ body: { project_id: project, iid } }: InternalRequest): Promise<MergeRequestHeadAnswer> {
     if (!Number.isSafeInteger(project)) throw new InvalidParameters(['project_id is invalid']);
     if (!Number.isSafeInteger(iid)) throw new InvalidParameters(['iid is invalid']);
-    return this.heads.find(project as number, iid as number);
+    return this.heads.findHead(project as number, iid as number);
   }
 }

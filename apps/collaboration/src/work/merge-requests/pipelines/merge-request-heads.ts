@@ -30,15 +30,15 @@ export class MergeRequestHeads {
   ) {}
 
   /** Finds the head of a merge request. Errors: Unavailable. */
-  async find(project: number, iid: number): Promise<MergeRequestHeadAnswer> {
+  async findHead(project: number, iid: number): Promise<MergeRequestHeadAnswer> {
     const [row] = await this.database.run(head, { project, iid });
     if (!row) return { is_found: false, head: null };
     return { is_found: true, head: row.runs ? await convertGitFailures(() => this.readHead(row)) : null };
   }
 
-  /** Shape: null if the source branch does not exist any more. */
+  /** Returns null if the source branch does not exist any more. */
   private async readHead(row: HeadRow): Promise<MergeRequestHeadAnswer['head']> {
-    const repository = await this.repositories.find(row.source_project_id);
+    const repository = await this.repositories.findRepository(row.source_project_id);
     if (repository === null || row.head_sha === null) return null;
     if ((await resolveCommit(repository, `refs/heads/${row.source_branch}`)) === null) return null;
     const [commit] = await readCommits(repository, [row.head_sha]);

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { anyone, Endpoint, page, project } from '@rookery/api-v4';
 import type { Call, JsonPage, ProjectScope } from '@rookery/api-v4';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { pipelineShape } from './pipelines.shape';
 import { MergeRequestPipelinesQueries } from './pipelines.queries';
 
@@ -14,11 +14,11 @@ export class MergeRequestPipelinesController {
     source: 'reference repositories 8.16',
     within: project('id', 'copy'),
     may: anyone(),
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: page(pipelineShape.presenter),
     fails: [403],
   })
-  list({ params, viewer, within, page: asked }: Call<OneMergeRequest, ProjectScope>): Promise<JsonPage> {
-    return this.pipelines.page(viewer, within, params.merge_request_iid, asked);
+  list({ params, viewer, within, page: asked }: Call<IdentifyMergeRequest, ProjectScope>): Promise<JsonPage> {
+    return this.pipelines.list(viewer, within, params.merge_request_iid, asked);
   }
 }

@@ -2,12 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { jsonPageOf, NotFound } from '@rookery/kernel';
 import type { JsonPage, PageRequest, Viewer } from '@rookery/kernel';
-import { Database, isUsualPage, KeptStatements, ListQuery, statement } from '@rookery/persistence';
+import { Database, isUsualPage, CachedStatements, ListQuery, statement } from '@rookery/persistence';
 import type { SqlDraft } from '@rookery/persistence';
 import { platformSettings } from '@rookery/platform';
 import type { SettingsOf } from '@rookery/platform';
 import { arraySql } from '../../../base/noteables/json.shape';
-import type { WrittenShape } from '../../../base/noteables/json.shape';
+import type { ShapeSql } from '../../../base/noteables/json.shape';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import { mergeRequestKind } from '../merge-request.kind';
 import { OF_REFS_SQL, SHOWN_SQL } from './head-pipeline-sql';
@@ -21,33 +21,33 @@ const found = statement<{ project: number; iid: number }, { readonly id: number 
 /** Reads pipelines of merge requests. Source: reference repositories 8.16. */
 @Injectable()
 export class MergeRequestPipelinesQueries {
-  private readonly kept = new KeptStatements();
-  private readonly shape: WrittenShape;
+  private readonly kept = new CachedStatements();
+  private readonly shape: ShapeSql;
 
   constructor(
     private readonly database: Database,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.shape = pipelineShape.over({ externalUrl, fullPath: ':full_path::text' });
+    this.shape = pipelineShape.toSql({ externalUrl, fullPath: ':full_path::text' });
   }
 
   /** Pipelines of all heads of a merge request, the newest first. Errors: NotFound, Forbidden. */
-  async page(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<JsonPage> {
+  async list(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<JsonPage> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
     const [mergeRequest] = await this.database.run(found, { project: project.id, iid });
     if (!mergeRequest) throw new NotFound();
     const values = { id: mergeRequest.id, full_path: project.fullPath };
-    const statementOfPage = this.kept.statement(nameOf(page), values, (): SqlDraft =>
+    const statementOfPage = this.kept.findOrCompose(statementName(page), values, (): SqlDraft =>
       new ListQuery<never>({ name: 'merge_request_pipelines', from: 'ci_pipelines c', carries: 'c.*', values })
         .where(`exists (select 1 from merge_requests i where i.id = :id::bigint and ${OF_REFS_SQL} and ${SHOWN_SQL})`)
         .where('c.sha in (select v.head_sha from merge_request_versions v where v.merge_request_id = :id::bigint)')
         .orderBy([['c.id', 'desc']])
-        .json(page, { rows: (...rows) => arraySql(this.shape, ...rows) }),
+        .jsonSql(page, { rows: (...rows) => arraySql(this.shape, ...rows) }),
     );
     const [row] = await this.database.run(statementOfPage);
     return jsonPageOf(page, row!);
   }
 }
 
-const nameOf = (page: PageRequest): string | null =>
+const statementName = (page: PageRequest): string | null =>
   isUsualPage(page) ? `merge_request_pipelines_page_${page.perPage}` : null;

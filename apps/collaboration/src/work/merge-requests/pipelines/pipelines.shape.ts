@@ -1,10 +1,10 @@
 import { alwaysNull, bool, text } from '@rookery/api-v4';
 import { json, jsonShape } from '../../../base/noteables/json.shape';
-import type { ShownSql } from '../../../base/noteables/noteable-kinds';
+import type { PersonalJsonSql } from '../../../base/noteables/noteable-kinds';
 import { trimBaseUrl, personShape } from '../../../base/noteables/person.shape';
 
-/** A pipeline `c` of a merge request. Shape: `fullPath` is the SQL of the path of its project. */
-type PipelineSql = Pick<ShownSql, 'externalUrl' | 'fullPath'>;
+/** A pipeline `c` of a merge request. `fullPath` is the SQL of the path of its project. */
+type PipelineSql = Pick<PersonalJsonSql, 'externalUrl' | 'fullPath'>;
 
 const NO_COMMIT = '0'.repeat(40);
 const pathOf = (fullPath: string): string => `${fullPath} || '/-/pipelines/' || c.id`;

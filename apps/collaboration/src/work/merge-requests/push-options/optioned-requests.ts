@@ -38,7 +38,7 @@ export interface OptionedRequest {
 }
 
 /** Values of options that are looked up. */
-interface Named {
+interface ResolvedOptions {
   readonly milestoneId: number | null | undefined;
   readonly assigned: readonly number[];
   readonly unassigned: readonly number[];
@@ -69,13 +69,13 @@ export class OptionedRequests {
   ) {}
 
   /** Creates a merge request that is assigned to the pusher. Errors: those of a request for it. */
-  async create(viewer: SignedInViewer, request: OptionedRequest): Promise<void> {
+  async createMergeRequest(viewer: SignedInViewer, request: OptionedRequest): Promise<void> {
     const { source, target, options } = request;
     if (!mergeRequestPolicy.mayCreate(viewer, source)) throw new Forbidden();
     if (source.id !== target.id && !mergeRequestPolicy.mayTarget(viewer, target)) throw new Forbidden();
     const named = await this.lookUp(viewer, request);
     const rules = mergeRulesOf(target);
-    const title = options.title ?? (await this.titleOf(request));
+    const title = options.title ?? (await this.composeTitle(request));
     const input: NewMergeRequest = {
       title: options.isDraft ? asDraft(title) : title,
       description: options.description ?? null,
@@ -89,11 +89,11 @@ export class OptionedRequests {
       mergeAfter: null,
       allowCollaboration: false,
     };
-    await this.writes.create(viewer, target, input, this.stepsOf(viewer, request));
+    await this.writes.create(viewer, target, input, this.createSteps(viewer, request));
   }
 
   /** Updates the open merge request of the branch. Errors: those of a request for it. */
-  async update(viewer: SignedInViewer, iid: number, request: OptionedRequest): Promise<void> {
+  async updateMergeRequest(viewer: SignedInViewer, iid: number, request: OptionedRequest): Promise<void> {
     const { target, options } = request;
     const named = await this.lookUp(viewer, request);
     const { labels: add, unlabels: remove } = options;
@@ -107,7 +107,7 @@ export class OptionedRequests {
       squash: options.squash,
     };
     await this.writes.update(viewer, target, iid, update, {
-      ...this.stepsOf(viewer, request),
+      ...this.createSteps(viewer, request),
       resolve: async (tx, { id, title }: MergeRequest) => {
         const draft = options.isDraft ? checkedTexts({ title: asDraft(options.title ?? title) }) : {};
         if (!mergeRequestPolicy.mayPlan(viewer, target)) return draft;
@@ -117,7 +117,7 @@ export class OptionedRequests {
     });
   }
 
-  private stepsOf(viewer: SignedInViewer, { target, head, options, claim }: OptionedRequest): WriteSteps {
+  private createSteps(viewer: SignedInViewer, { target, head, options, claim }: OptionedRequest): WriteSteps {
     return {
       lock: claim,
       finish: async (tx, iid) => {
@@ -130,30 +130,33 @@ export class OptionedRequests {
     };
   }
 
-  private async lookUp(viewer: SignedInViewer, { target, options }: OptionedRequest): Promise<Named> {
+  private async lookUp(viewer: SignedInViewer, { target, options }: OptionedRequest): Promise<ResolvedOptions> {
     const { milestone, assignees, unassignees } = options;
-    const [assigned, unassigned] = await Promise.all([this.idsOf(viewer, assignees), this.idsOf(viewer, unassignees)]);
+    const [assigned, unassigned] = await Promise.all([
+      this.findUserIds(viewer, assignees),
+      this.findUserIds(viewer, unassignees),
+    ]);
     if (milestone === undefined) return { milestoneId: undefined, assigned, unassigned };
     const found = await this.work.run((tx) => findMilestonesByTitle(tx, target, [milestone]));
     return { milestoneId: found.get(milestone), assigned, unassigned };
   }
 
-  /** Shape: `named` are ids or usernames. Unknown users are left out. */
-  private async idsOf(viewer: SignedInViewer, named: readonly string[]): Promise<number[]> {
+  /** `named` are ids or usernames. Unknown users are left out. */
+  private async findUserIds(viewer: SignedInViewer, named: readonly string[]): Promise<number[]> {
     const names = named.map((name) => name.trim().replace(/^@/, ''));
     const ids = names.filter((name) => /^\d{1,15}$/.test(name)).map(Number);
     const users: DirectoryUserRow[] = [
-      ...(await this.directory.users(ids)).values(),
+      ...(await this.directory.findUsers(ids)).values(),
       ...(await this.directory.usersByUsername(names)).values(),
     ];
     return (await this.directory.filterVisible(viewer, users)).map(({ id }) => id);
   }
 
   /** The title of the only commit, or the name of the branch. Errors: those of the branches. */
-  private async titleOf({ source, target, branch, targetBranch }: OptionedRequest): Promise<string> {
+  private async composeTitle({ source, target, branch, targetBranch }: OptionedRequest): Promise<string> {
     const pair = { sourceProjectId: source.id, sourceBranch: branch, targetBranch };
-    return this.branches.use(target, async (repository) => {
-      const { commitsCount, headSha } = await this.branches.measure(repository, target, pair);
+    return this.branches.useRepository(target, async (repository) => {
+      const { commitsCount, headSha } = await this.branches.measurePair(repository, target, pair);
       const [commit] = commitsCount === 1 ? await readCommits(repository, [headSha]) : [];
       const title = commit?.message.trimStart().split('\n', 1)[0]!.trim().slice(0, 255);
       return title || titleOfName(branch);
@@ -165,6 +168,6 @@ function asDraft(title: string): string {
   return isDraftTitle(title) ? title : `Draft: ${title}`;
 }
 
-function changedPeople(before: readonly number[], { assigned, unassigned }: Named): number[] {
+function changedPeople(before: readonly number[], { assigned, unassigned }: ResolvedOptions): number[] {
   return [...new Set([...before, ...assigned])].filter((id) => !unassigned.includes(id));
 }

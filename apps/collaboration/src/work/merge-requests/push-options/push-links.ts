@@ -44,31 +44,31 @@ export class PushLinks {
     const shown = updates.filter((update) => !isDeletion(update) && !isBulk(update, updates));
     const branches = [...branchUpdates(shown).keys()].filter((name) => name !== defaultBranch);
     if (branches.length === 0 || userId === null || defaultBranch === null) return [];
-    const viewer = await this.viewers.find(userId);
-    const source = viewer && (await this.directory.project(projectId, viewer, 'copy'));
+    const viewer = await this.viewers.findViewer(userId);
+    const source = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));
     if (!source || source.mergeSettings.printing_merge_request_link_enabled === false) return [];
     if (!mergeRequestPolicy.mayCreate(viewer, source)) return [];
-    const targets = await this.targetsOf(viewer, source);
+    const targets = await this.findTargets(viewer, source);
     const params = { origin: projectId, projects: [...targets.keys()], branches };
     const open = new Map((await this.database.run(openOf, params)).map((row) => [row.source_branch, row]));
     return branches.map((branch) => {
       const request = open.get(branch);
       if (!request) return this.invitation(source, branch);
-      const url = this.links.web(`${targets.get(request.project_id)!.fullPath}/-/merge_requests/${request.iid}`);
+      const url = this.links.webUrl(`${targets.get(request.project_id)!.fullPath}/-/merge_requests/${request.iid}`);
       return `\nView merge request for ${branch}:\n  ${url}`;
     });
   }
 
   private invitation({ fullPath }: ProjectScope, branch: string): string {
     const query = new URLSearchParams({ 'merge_request[source_branch]': branch });
-    const url = this.links.web(`${fullPath}/-/merge_requests/new?${query.toString()}`);
+    const url = this.links.webUrl(`${fullPath}/-/merge_requests/new?${query.toString()}`);
     return `\nTo create a merge request for ${branch}, visit:\n  ${url}`;
   }
 
   /** The project and its origin, as far as the viewer reads their merge requests. */
-  private async targetsOf(viewer: SignedInViewer, source: ProjectScope): Promise<Map<number, ProjectScope>> {
+  private async findTargets(viewer: SignedInViewer, source: ProjectScope): Promise<Map<number, ProjectScope>> {
     const parentId = source.fork?.project_id ?? null;
-    const parent = parentId === null ? null : await this.directory.project(parentId, viewer, 'copy');
+    const parent = parentId === null ? null : await this.directory.findProject(parentId, viewer, 'copy');
     const targets = parent && mergeRequestPolicy.mayTarget(viewer, parent) ? [source, parent] : [source];
     return new Map(targets.map((project) => [project.id, project]));
   }

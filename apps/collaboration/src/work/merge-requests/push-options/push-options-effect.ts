@@ -39,15 +39,15 @@ export class PushOptionsEffect implements RefUpdateEffect {
         await this.jobs.enqueue(tx, applyPushOptions, { push_id: id }, { at: new Date(Date.now() + PATIENCE_MS) });
       },
       finish: async () => {
-        const refusals = options.length === 0 ? [] : await this.requests.apply(id);
-        const warnings = refusals.length === 0 ? [] : [warningOf(options, refusals)];
+        const refusals = options.length === 0 ? [] : await this.requests.applyOptions(id);
+        const warnings = refusals.length === 0 ? [] : [optionsWarning(options, refusals)];
         return [...warnings, ...(await this.links.renderTexts(settled))];
       },
     });
   }
 }
 
-function warningOf(options: readonly string[], refusals: readonly string[]): string {
+function optionsWarning(options: readonly string[], refusals: readonly string[]): string {
   const named = options.map((option) => `'${option}'`).join(' ');
   const text = `Error encountered with push options ${named}: ${refusals.join('\n\n')}`;
   // Control characters could change the terminal of the pusher.

@@ -11,6 +11,6 @@ export class PushOptionsJob {
 
   @Job(applyPushOptions)
   async run({ params }: Pick<JobRun<typeof applyPushOptions>, 'params'>): Promise<void> {
-    await this.requests.apply(params.push_id);
+    await this.requests.applyOptions(params.push_id);
   }
 }

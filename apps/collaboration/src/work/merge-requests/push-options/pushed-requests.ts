@@ -14,7 +14,7 @@ import {
 } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
-import { readerOf, reads } from '../../../base/noteables/reader';
+import { createReader, canReadFeature } from '../../../base/noteables/reader';
 import { areInOneNetwork } from '../../../code/repositories/forks/fork-network';
 import {
   claimOptions,
@@ -39,7 +39,7 @@ const BRANCHES = 'refs/heads/';
 class AlreadyApplied extends Error {}
 
 /** Projects and branch that the options of a push name. */
-interface Destination {
+interface RequestBranches {
   readonly source: ProjectScope;
   readonly target: ProjectScope;
   readonly defaultBranch: string;
@@ -78,25 +78,25 @@ export class PushedRequests {
    * Applies the options of a settled push. A second call has no effect. Returns the reasons of what was refused.
    * Errors: those after which it can be repeated.
    */
-  async apply(pushId: number): Promise<readonly string[]> {
+  async applyOptions(pushId: number): Promise<readonly string[]> {
     const rows = await this.work.run((tx) => tx.run(optionedBranches, { id: pushId }));
     if (rows.length === 0) {
       await this.work.run((tx) => tx.run(forgetRequestOptions, { id: pushId }));
       return [];
     }
     await this.directory.assertCurrent();
-    const refusals = await this.applyTo(pushId, rows);
+    const refusals = await this.applyToBranches(pushId, rows);
     await this.work.run((tx) => tx.run(forgetRequestOptions, { id: pushId }));
     return [...new Set(refusals)];
   }
 
-  private async applyTo(pushId: number, rows: readonly OptionedBranch[]): Promise<string[]> {
+  private async applyToBranches(pushId: number, rows: readonly OptionedBranch[]): Promise<string[]> {
     const { user_id: userId, project_id: projectId, options: sent } = rows[0]!;
     const options = readRequestOptions(sent);
-    const viewer = userId === null ? null : await this.viewers.find(userId);
-    const source = viewer && (await this.directory.project(projectId, viewer, 'copy'));
+    const viewer = userId === null ? null : await this.viewers.findViewer(userId);
+    const source = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));
     if (!source) return [DENIED];
-    const found = await this.destinationOf(viewer, source, options);
+    const found = await this.findBranches(viewer, source, options);
     if ('refusal' in found) return [found.refusal];
     const chosen = rows.filter(({ ref }) => ref !== branchRef(found.defaultBranch));
     if (chosen.length > MAX_BRANCHES)
@@ -110,54 +110,54 @@ export class PushedRequests {
     viewer: SignedInViewer,
     pushId: number,
     { ref, new_id: head }: OptionedBranch,
-    found: Destination & Pick<OptionedRequest, 'options'>,
+    found: RequestBranches & Pick<OptionedRequest, 'options'>,
   ): Promise<readonly string[]> {
     const claim: OptionedRequest['claim'] = async (tx) => {
       if (!(await claimOptions(tx, pushId, ref))) throw new AlreadyApplied();
     };
     try {
-      return await this.one(viewer, { ...found, branch: ref.slice(BRANCHES.length), head, claim });
+      return await this.applyRequest(viewer, { ...found, branch: ref.slice(BRANCHES.length), head, claim });
     } catch (error) {
       if (error instanceof AlreadyApplied) return [];
-      const refusals = sentencesOf(error);
+      const refusals = errorSentences(error);
       await this.work.run((tx) => claimOptions(tx, pushId, ref));
       return refusals;
     }
   }
 
-  private async one(viewer: SignedInViewer, request: OptionedRequest): Promise<readonly string[]> {
+  private async applyRequest(viewer: SignedInViewer, request: OptionedRequest): Promise<readonly string[]> {
     const { source, target, branch, targetBranch, options } = request;
     const pair = { project: target.id, origin: source.id, source: branch, target: targetBranch };
     const [open] = await this.work.run((tx) => tx.run(openFrom, pair));
-    if (open) await this.requests.update(viewer, open.iid, request);
-    else if (options.creates) await this.requests.create(viewer, request);
+    if (open) await this.requests.updateMergeRequest(viewer, open.iid, request);
+    else if (options.creates) await this.requests.createMergeRequest(viewer, request);
     else return [`A merge_request.create push option is required to create a merge request for branch ${branch}`];
     return [];
   }
 
   /** The named project; without a name the origin of a fork if the pusher sees it, else the project itself. */
-  private async targetOf(
+  private async findTarget(
     viewer: SignedInViewer,
     source: ProjectScope,
     named: string | undefined,
   ): Promise<ProjectScope | null> {
-    if (named !== undefined) return this.directory.project(referenceOf(named), viewer, 'copy');
+    if (named !== undefined) return this.directory.findProject(parseReference(named), viewer, 'copy');
     const parentId = source.fork?.project_id ?? null;
-    return (parentId === null ? null : await this.directory.project(parentId, viewer, 'copy')) ?? source;
+    return (parentId === null ? null : await this.directory.findProject(parentId, viewer, 'copy')) ?? source;
   }
 
-  private async destinationOf(
+  private async findBranches(
     viewer: SignedInViewer,
     source: ProjectScope,
     { target: branch, targetProject }: RequestOptions,
-  ): Promise<Destination | { readonly refusal: string }> {
-    const target = await this.targetOf(viewer, source, targetProject);
+  ): Promise<RequestBranches | { readonly refusal: string }> {
+    const target = await this.findTarget(viewer, source, targetProject);
     // A hidden project is refused like one of another network.
     if (!target || !areInOneNetwork(source, target))
       return { refusal: `Projects ${source.fullPath} and ${targetProject} are not in the same network` };
-    if (!reads('merge_requests', target, readerOf(viewer, target)))
+    if (!canReadFeature('merge_requests', target, createReader(viewer, target)))
       return { refusal: `Merge requests are not enabled for project ${target.fullPath}` };
-    return this.branches.use(target, async (repository) => {
+    return this.branches.useRepository(target, async (repository) => {
       const defaultBranch = (await readHead(repository)).slice(BRANCHES.length);
       const targetBranch = branch ?? defaultBranch;
       const exists = isShortRefName(targetBranch) && (await readRef(repository, branchRef(targetBranch))) !== null;
@@ -168,12 +168,12 @@ export class PushedRequests {
 }
 
 /** Shape: an id or a full path. */
-function referenceOf(project: string): string | number {
+function parseReference(project: string): string | number {
   return /^\d{1,15}$/.test(project) ? Number(project) : project;
 }
 
 /** Returns the sentences of a refusal. Errors: rethrows an error after which the options can be applied again. */
-function sentencesOf(error: unknown): readonly string[] {
+function errorSentences(error: unknown): readonly string[] {
   if (!(error instanceof RookeryError) || error instanceof Unavailable) throw error;
   if (error instanceof Forbidden || error instanceof Unauthorized || error instanceof NotFound) return [DENIED];
   if (error instanceof Invalid)

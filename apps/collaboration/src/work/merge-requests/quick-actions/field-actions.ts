@@ -1,6 +1,6 @@
-import type { Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import type { ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import { changePeople } from '../../issues/quick-actions/people-actions';
-import type { NamedUsers, PeopleMode } from '../../issues/quick-actions/people-actions';
+import type { UserLookup, PeopleMode } from '../../issues/quick-actions/people-actions';
 import { COMMON_ACTIONS } from '../../issues/quick-actions/common-actions';
 import type { CommonChanges } from '../../issues/quick-actions/common-actions';
 import { isDraftTitle, withoutDraftMark } from '../merge-request.entity';
@@ -14,7 +14,7 @@ export interface FieldChanges {
   readonly mergeRequest: MergeRequest;
   readonly assigneeIds: readonly number[];
   readonly reviewerIds: readonly number[];
-  readonly people: NamedUsers;
+  readonly people: UserLookup;
   /** Whether the caller may set people and lock the discussion. */
   readonly mayPlan: boolean;
   /** The branches after the commands; the reason if they cannot be used. */
@@ -26,17 +26,17 @@ export interface FieldChanges {
 interface FieldAction {
   /** `plan` for people and locks; `edit` for the others. */
   readonly needs: 'edit' | 'plan';
-  apply(changes: FieldChanges, argument: string): Outcome;
+  apply(changes: FieldChanges, argument: string): ActionResult;
 }
 
-const done = (said: string, changes: Readonly<Record<string, unknown>>): Outcome => ({ said, changes });
-const not = (why: string): Outcome => ({ why });
+const succeeded = (said: string, changes: Readonly<Record<string, unknown>>): ActionResult => ({ said, changes });
+const failed = (why: string): ActionResult => ({ why });
 
 /** Wraps a command that issues have too. */
-const common = (act: (changes: CommonChanges, argument: string) => Outcome): FieldAction => ({
+const commonAction = (act: (changes: CommonChanges, argument: string) => ActionResult): FieldAction => ({
   needs: 'edit',
   apply: ({ mergeRequest, update }, argument) => {
-    if (mergeRequest.state === 'merged' && act !== COMMON_ACTIONS.title) return not('it is merged');
+    if (mergeRequest.state === 'merged' && act !== COMMON_ACTIONS.title) return failed('it is merged');
     const target = {
       state: mergeRequest.state === 'opened' ? ('opened' as const) : ('closed' as const),
       confidential: false,
@@ -50,8 +50,8 @@ const reopen: FieldAction = {
   apply: (changes, argument) => {
     const { branches } = changes;
     if (branches !== null && 'version' in branches && branches.version === null)
-      return not('its source or target branch does not exist');
-    return common(COMMON_ACTIONS.reopen).apply(changes, argument);
+      return failed('its source or target branch does not exist');
+    return commonAction(COMMON_ACTIONS.reopen).apply(changes, argument);
   },
 };
 
@@ -65,9 +65,9 @@ const peopleAction = (
     const key = list === 'assignee' ? 'assigneeIds' : 'reviewerIds';
     const lists = { original: changes[key], current: changes.update[key] ?? changes[key] };
     const changed = changePeople(mode, argument, lists, changes.people);
-    if (changed === null) return not('it names nobody who could be meant');
+    if (changed === null) return failed('it names nobody who could be meant');
     changes.update[key] = changed.after;
-    return done(said(changed.names), { [`${list}_ids`]: changed.after });
+    return succeeded(said(changed.names), { [`${list}_ids`]: changed.after });
   },
 });
 
@@ -90,24 +90,24 @@ const lockAction = (isLocked: boolean, said: string, already: string): FieldActi
   needs: 'plan',
   apply: ({ mergeRequest, update }) => {
     const current = update.discussionLocked === undefined ? mergeRequest.discussionLocked : update.discussionLocked;
-    if ((current === true) === isLocked) return not(already);
+    if ((current === true) === isLocked) return failed(already);
     update.discussionLocked = isLocked;
-    return done(said, { discussion_locked: isLocked });
+    return succeeded(said, { discussion_locked: isLocked });
   },
 });
 
 const draftAction = (isDraft: boolean): FieldAction => ({
   needs: 'edit',
   apply: ({ mergeRequest, update }) => {
-    if (mergeRequest.state === 'merged') return not('it is merged');
+    if (mergeRequest.state === 'merged') return failed('it is merged');
     const title = update.title ?? mergeRequest.title;
-    if (isDraftTitle(title) === isDraft) return not(isDraft ? 'it is a draft already' : 'it is ready already');
+    if (isDraftTitle(title) === isDraft) return failed(isDraft ? 'it is a draft already' : 'it is ready already');
     const changed = isDraft ? `Draft: ${title}` : withoutDraftMark(title);
-    if (changed.length > TITLE_LIMIT) return not(`the title is too long (maximum is ${TITLE_LIMIT} characters)`);
-    if (changed.trim() === '') return not("the title can't be blank");
+    if (changed.length > TITLE_LIMIT) return failed(`the title is too long (maximum is ${TITLE_LIMIT} characters)`);
+    if (changed.trim() === '') return failed("the title can't be blank");
     update.title = changed;
     const word = isDraft ? 'draft' : 'ready';
-    return done(`Marked this merge request as ${word}.`, { wip_event: word });
+    return succeeded(`Marked this merge request as ${word}.`, { wip_event: word });
   },
 });
 const TITLE_LIMIT = 255;
@@ -115,20 +115,20 @@ const TITLE_LIMIT = 255;
 const targetBranch: FieldAction = {
   needs: 'edit',
   apply: ({ mergeRequest, branches, update }) => {
-    if (mergeRequest.state === 'merged') return not('it is merged');
-    if (branches === null) return not('it was opened just now');
-    if ('why' in branches) return not(branches.why);
-    if (branches.targetBranch === mergeRequest.targetBranch) return not('it is the target branch already');
+    if (mergeRequest.state === 'merged') return failed('it is merged');
+    if (branches === null) return failed('it was opened just now');
+    if ('why' in branches) return failed(branches.why);
+    if (branches.targetBranch === mergeRequest.targetBranch) return failed('it is the target branch already');
     update.targetBranch = branches.targetBranch;
-    return done(`Set the target branch to ${branches.targetBranch}.`, { target_branch: branches.targetBranch });
+    return succeeded(`Set the target branch to ${branches.targetBranch}.`, { target_branch: branches.targetBranch });
   },
 };
 
 /** Commands that change fields of a merge request. Source: reference work-tracking 2.6. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
-  close: common(COMMON_ACTIONS.close),
+  close: commonAction(COMMON_ACTIONS.close),
   reopen,
-  title: common(COMMON_ACTIONS.title),
+  title: commonAction(COMMON_ACTIONS.title),
   assign: assignees.add,
   unassign: assignees.remove,
   reassign: assignees.replace,
@@ -151,7 +151,7 @@ export const NAMES_PEOPLE: readonly string[] = Object.keys(FIELD_ACTIONS).filter
 );
 
 /** Applies one command to the changes so far. The caller has checked that the viewer may edit the merge request. */
-export function applyFieldAction(changes: FieldChanges, name: string, argument: string): Outcome {
+export function applyFieldAction(changes: FieldChanges, name: string, argument: string): ActionResult {
   const { needs, apply } = FIELD_ACTIONS[name]!;
-  return needs === 'plan' && !changes.mayPlan ? not('you are not allowed to') : apply(changes, argument);
+  return needs === 'plan' && !changes.mayPlan ? failed('you are not allowed to') : apply(changes, argument);
 }

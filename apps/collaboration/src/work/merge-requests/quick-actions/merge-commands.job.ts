@@ -52,8 +52,8 @@ export class MergeCommandsJob {
     version_id: id,
   }: Run['params']): Promise<void> {
     await this.directory.assertCurrent();
-    const viewer = await this.viewers.find(userId);
-    const project = viewer && (await this.directory.project(projectId, viewer, 'copy'));
+    const viewer = await this.viewers.findViewer(userId);
+    const project = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));
     if (!project) return;
     if (command === 'rebase') return this.rebases.rebase(viewer, project, iid);
     const [version] = await this.database.run(headOfVersion, { id });

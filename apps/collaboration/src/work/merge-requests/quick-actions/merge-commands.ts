@@ -4,9 +4,9 @@ import { Jobs } from '@rookery/jobs';
 import { Conflict, MethodNotAllowed } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { executeEach, refusalReason } from '../../../talk/mentions/quick-actions/action-set';
-import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import { mergeRequestKind } from '../merge-request.kind';
@@ -15,7 +15,7 @@ import { MergeChecks } from '../merging/merge-checks';
 import { RebaseService } from '../merging/rebase.service';
 import { runMergeCommand } from './run-merge-command';
 
-type Name = 'merge' | 'rebase';
+type MergeCommandName = 'merge' | 'rebase';
 /** Whether a command may run, as decided before the transaction. */
 type Decision = { readonly isForLater: boolean } | { readonly why: string };
 
@@ -42,30 +42,32 @@ export class MergeCommands {
     private readonly rebases: RebaseService,
     private readonly jobs: Jobs,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: ['merge', 'rebase'],
       isForExistingOnly: true,
-      fits: (kind) => kind === mergeRequestKind,
+      supportsKind: (kind) => kind === mergeRequestKind,
       plan: (context, commands) => this.plan(context, commands),
     });
   }
 
   private async plan(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const decisions: Decision[] = [];
-    for (const { name } of commands) decisions.push(await this.decide(context, name as Name));
+    for (const { name } of commands) decisions.push(await this.decide(context, name as MergeCommandName));
     return (tx, on) =>
-      executeEach(tx, commands, ({ name }, index) => this.schedule(tx, context, on, name as Name, decisions[index]!));
+      executeEach(tx, commands, ({ name }, index) =>
+        this.schedule(tx, context, on, name as MergeCommandName, decisions[index]!),
+      );
   }
 
-  private async decide({ viewer, parent, on, headSha: sha }: ActionContext, name: Name): Promise<Decision> {
+  private async decide({ viewer, parent, on, headSha: sha }: ActionContext, name: MergeCommandName): Promise<Decision> {
     const project = parent as ProjectScope;
     try {
       if (name === 'rebase') {
-        await this.rebases.check(viewer, project, on!.named);
+        await this.rebases.checkRebase(viewer, project, on!.named);
         return { isForLater: false };
       }
       if (!sha) return { why: NEEDS_SHA };
-      const { row, isForLater } = await this.checks.decide(viewer, project, on!.named, { isAutomatic: true, sha });
+      const { row, isForLater } = await this.checks.decideMerge(viewer, project, on!.named, { isAutomatic: true, sha });
       return row.head_sha === sha ? { isForLater } : { why: HAS_MOVED };
     } catch (error) {
       if (error instanceof Conflict) return { why: name === 'rebase' ? 'it is not open' : HAS_MOVED };
@@ -77,13 +79,13 @@ export class MergeCommands {
   private async schedule(
     tx: Tx,
     { viewer, parent, headSha }: ActionContext,
-    on: PlacedNoteable,
-    name: Name,
+    on: NoteableWithParent,
+    name: MergeCommandName,
     decision: Decision,
-  ): Promise<Outcome> {
+  ): Promise<ActionResult> {
     if ('why' in decision) return decision;
     const project = parent as ProjectScope;
-    const { mergeRequest } = await this.mergeRequests.lock(tx, viewer, project, on.named);
+    const { mergeRequest } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, on.named);
     const { state, headSha: sha, sourceBranch } = mergeRequest;
     const [version] = await tx.run(versionOfHead, { id: mergeRequest.id, sha });
     if (state !== 'opened' || sha === null || !version) return { why: 'it is not open' };

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { ProjectScope } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import { Invalid, Unprocessable } from '@rookery/kernel';
-import { violates } from '@rookery/persistence';
+import { violatesConstraint } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { People } from '../../../planning/people/people';
 import { refusalReason } from '../../../talk/mentions/quick-actions/action-set';
-import type { ActionContext, ExecuteActions, Outcome } from '../../../talk/mentions/quick-actions/action-set';
+import type { ActionContext, ExecuteActions, ActionResult } from '../../../talk/mentions/quick-actions/action-set';
 import type { Command } from '../../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../../talk/mentions/quick-actions/quick-actions.service';
 import { findNamedUsers } from '../../issues/quick-actions/people-actions';
@@ -41,10 +41,10 @@ export class MergeRequestQuickActions {
     readonly people: People,
     readonly directory: Directory,
   ) {
-    actions.declare({
+    actions.declareSet({
       names: [...Object.keys(FIELD_ACTIONS), ...Object.keys(PLANNING_ACTIONS)],
       isFirst: true,
-      fits: (kind) => kind === mergeRequestKind,
+      supportsKind: (kind) => kind === mergeRequestKind,
       plan: (context, commands) => this.plan(context, commands),
     });
   }
@@ -52,7 +52,7 @@ export class MergeRequestQuickActions {
   private async plan(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const { viewer } = context;
     const project = context.parent as ProjectScope;
-    const branches = await this.branchesOf(context, commands);
+    const branches = await this.findBranches(context, commands);
     let planning: CommandFacts['planning'];
     const holds: ExecuteActions['holds'] = {
       places: async (tx) => {
@@ -67,14 +67,14 @@ export class MergeRequestQuickActions {
   private async carryOut(
     tx: Tx,
     { viewer, parent }: ActionContext,
-    { on, commands }: { readonly on: PlacedNoteable; readonly commands: readonly Command[] },
+    { on, commands }: { readonly on: NoteableWithParent; readonly commands: readonly Command[] },
     { branches, planning }: CommandFacts,
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly ActionResult[]> {
     const project = parent as ProjectScope;
     const naming = commands.filter(({ name }) => NAMES_PEOPLE.includes(name));
     const people = await findNamedUsers(tx, this, { viewer, project }, naming);
     const mayPlan = mergeRequestPolicy.mayPlan(viewer, project);
-    let outcomes: readonly Outcome[] = [];
+    let outcomes: readonly ActionResult[] = [];
     const usable = branches !== null && 'before' in branches ? branches : null;
     try {
       await this.mergeRequests.change(tx, viewer, project, on.named, {
@@ -92,14 +92,14 @@ export class MergeRequestQuickActions {
         },
       });
     } catch (error) {
-      if (violates(error, 'uq_merge_requests_open_pair')) throw new Unprocessable(SECOND);
+      if (violatesConstraint(error, 'uq_merge_requests_open_pair')) throw new Unprocessable(SECOND);
       throw error;
     }
     return outcomes;
   }
 
-  /** Reads the branches after the commands. Shape: null if none needs them; the reason if they cannot be used. */
-  private async branchesOf(
+  /** Reads the branches after the commands. Returns null if none needs them; the reason if they cannot be used. */
+  private async findBranches(
     { on, parent, viewer }: ActionContext,
     commands: readonly Command[],
   ): Promise<FieldChanges['branches']> {
@@ -108,7 +108,7 @@ export class MergeRequestQuickActions {
     if (!on) return null;
     try {
       const asked = { targetBranch: target?.argument.trim(), stateEvent };
-      return await this.branches.prepare(viewer, parent as ProjectScope, on.named, asked);
+      return await this.branches.prepareUpdate(viewer, parent as ProjectScope, on.named, asked);
     } catch (error) {
       const why = refusalReason(error);
       return { why: error instanceof Invalid ? `the branch ${why}` : why };

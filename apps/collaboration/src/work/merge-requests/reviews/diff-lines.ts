@@ -48,7 +48,7 @@ export function lineOnSide(hunks: readonly Hunk[], side: 'old' | 'new', line: nu
 
 /**
  * Running numbers of both sides at a line, which make its code. A removed line comes before the lines that replace it.
- * Shape: null if the diff has no such line. Whether an unchanged line exists at all is for the caller to check.
+ * Returns null if the diff has no such line. Whether an unchanged line exists at all is for the caller to check.
  */
 export function countersAt(hunks: readonly Hunk[], { oldLine, newLine }: DiffLine): [number, number] | null {
   if (oldLine !== null && newLine !== null) return mapLine(hunks, oldLine) === newLine ? [oldLine, newLine] : null;

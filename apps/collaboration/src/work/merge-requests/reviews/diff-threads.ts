@@ -7,19 +7,19 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
-import type { PlacedNoteable } from '../../../base/noteables/planning.policy';
+import type { NoteableWithParent } from '../../../base/noteables/planning.policy';
 import { readerOfNamed } from '../../../base/noteables/reader';
 import type { NoteableReference } from '../../../base/noteables/reader';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 import { CodeReviews } from '../../../talk/notes/positions/code-reviews';
-import type { CodeReview, PreparedThread, SuggestingNote } from '../../../talk/notes/positions/code-reviews';
-import type { NewPosition, NewSuggestion, ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { CodeReview, NewThread, SuggestingNote } from '../../../talk/notes/positions/code-reviews';
+import type { NewPosition, NewSuggestion, PositionFields } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
-import { hasSuggestion, suggestionsIn } from '../suggestions/suggestions-in';
+import { hasSuggestion, parseSuggestions } from '../suggestions/suggestions-in';
 import { readLines } from '../suggestions/line-content';
 import { followPosition } from './follow-position';
 import { DiffThreadFollower } from './followed-threads';
-import { placeIn } from './place-in-diff';
+import { placePosition } from './place-in-diff';
 import { ReadMoves } from './read-moves';
 
 /** A merge request with the commits of its latest version. */
@@ -43,7 +43,7 @@ const lagging = statement<{ project: number; iid: number }, { readonly id: numbe
 );
 const placeOf = statement<
   { thread: number | null; note: number | null },
-  { readonly shown: ShownPosition; readonly new_path: string }
+  { readonly shown: PositionFields; readonly new_path: string }
 >(
   'note_positions_of_note',
   `select p.shown, p.new_path from note_positions p
@@ -65,15 +65,15 @@ export class DiffThreads implements CodeReview {
 
   async open(
     viewer: SignedInViewer,
-    on: PlacedNoteable,
+    on: NoteableWithParent,
     { position, commitId, body }: Parameters<CodeReview['open']>[2],
-  ): Promise<PreparedThread> {
+  ): Promise<NewThread> {
     readerOfNamed(viewer, on);
-    const project = projectOf(on);
+    const project = requireProject(on);
     const [row] = await this.database.run(reviewed, { project: project.id, iid: on.named });
     if (!row) throw new NotFound(on.kind.resource);
-    return this.repositories.use(project, async (repository) => {
-      const sent = await placeIn(repository, position, isFullId(commitId) ? commitId : null);
+    return this.repositories.useRepository(project, async (repository) => {
+      const sent = await placePosition(repository, position, isFullId(commitId) ? commitId : null);
       const placed = await followedToHead(repository, row, sent);
       return { position: placed, suggestions: await readSuggestions(repository, placed.shown, placed.newPath, body) };
     });
@@ -90,17 +90,18 @@ export class DiffThreads implements CodeReview {
     const [place] = await this.database.run(placeOf, { thread, note: 'note' in note ? note.note : null });
     if (!place) return null;
     if (!hasSuggestion(body)) return [];
-    return this.repositories.use(projectOf(on), (repository) =>
+    return this.repositories.useRepository(requireProject(on), (repository) =>
       readSuggestions(repository, place.shown, place.new_path, body),
     );
   }
 
   /** Moves a new thread to the latest version. A failure does not fail the request: the next version repeats it. */
-  async finish(on: PlacedNoteable): Promise<void> {
+  async finish(on: NoteableWithParent): Promise<void> {
     try {
-      const project = projectOf(on);
+      const project = requireProject(on);
       const [row] = await this.database.run(lagging, { project: project.id, iid: on.named });
-      if (row) await this.repositories.use(project, (repository) => this.follower.catchUp(repository, row.id, null));
+      if (row)
+        await this.repositories.useRepository(project, (repository) => this.follower.catchUp(repository, row.id, null));
     } catch (error) {
       this.logger.warn(
         { err: error, projectId: on.parent.id, iid: on.named },
@@ -111,7 +112,7 @@ export class DiffThreads implements CodeReview {
 }
 
 /** Merge requests are of projects. */
-function projectOf({ parent }: Pick<NoteableReference, 'parent'>): ProjectScope {
+function requireProject({ parent }: Pick<NoteableReference, 'parent'>): ProjectScope {
   return parent as ProjectScope;
 }
 
@@ -144,11 +145,11 @@ export async function followedToHead(
 /** Returns the suggestions of a text for a line that exists in the new side of the diff. */
 export async function readSuggestions(
   repository: Repository,
-  { position_type: type, new_line: line, head_sha: head }: ShownPosition,
+  { position_type: type, new_line: line, head_sha: head }: PositionFields,
   newPath: string,
   body: string,
 ): Promise<NewSuggestion[]> {
   if (type !== 'text' || !line || !hasSuggestion(body)) return [];
   const lines = await readLines(repository, head as ObjectId, newPath);
-  return lines === null ? [] : suggestionsIn(body, { lines, line });
+  return lines === null ? [] : parseSuggestions(body, { lines, line });
 }

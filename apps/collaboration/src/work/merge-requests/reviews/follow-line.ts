@@ -2,7 +2,7 @@ import type { Hunk } from '@rookery/git';
 import { findAddition, findRemoval, invertHunks, mapLine } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 
-/** How one side of a file changed between two versions. Shape: `path` is null if the file is gone. */
+/** How one side of a file changed between two versions. `path` is null if the file is gone. */
 export interface FileMove {
   readonly path: string | null;
   readonly hunks: readonly Hunk[];
@@ -19,7 +19,7 @@ export interface DiffedFile {
 export interface FileMoves {
   readonly head: FileMove;
   readonly base: FileMove;
-  /** Finds a file of the new diff by its path on one side. Shape: undefined if the diff does not change the file. */
+  /** Finds a file of the new diff by its path on one side. Returns undefined if the diff does not change the file. */
   byNewPath(path: string): DiffedFile | undefined;
   byOldPath(path: string): DiffedFile | undefined;
 }
@@ -50,11 +50,11 @@ export function followLine(spot: DiffSpot, moves: FileMoves): FollowedSpot {
 function followPresent({ newPath }: DiffSpot, line: number, { head, base, ...moves }: FileMoves): FollowedSpot {
   const newLine = mapLine(head.hunks, line);
   if (head.path === null || newLine === null)
-    return outdated('head', { oldPath: newPath, newPath: head.path ?? newPath, oldLine: line, newLine: null });
+    return outdatedSpot('head', { oldPath: newPath, newPath: head.path ?? newPath, oldLine: line, newLine: null });
   const file = moves.byNewPath(head.path);
   if (!file) {
     const path = base.path ?? head.path;
-    return outdated('base', { oldPath: path, newPath: path, oldLine: null, newLine });
+    return outdatedSpot('base', { oldPath: path, newPath: path, oldLine: null, newLine });
   }
   const isAdded = findAddition(file.hunks, newLine) !== undefined;
   const oldLine = isAdded ? null : mapLine(invertHunks(file.hunks), newLine);
@@ -65,16 +65,16 @@ function followPresent({ newPath }: DiffSpot, line: number, { head, base, ...mov
 function followRemoved({ oldPath }: DiffSpot, line: number, { base, ...moves }: FileMoves): FollowedSpot {
   const oldLine = mapLine(base.hunks, line);
   if (base.path === null || oldLine === null)
-    return outdated('base', { oldPath, newPath: base.path ?? oldPath, oldLine: line, newLine: null });
+    return outdatedSpot('base', { oldPath, newPath: base.path ?? oldPath, oldLine: line, newLine: null });
   const file = moves.byOldPath(base.path);
   if (!file || !findRemoval(file.hunks, oldLine)) {
     const newLine = file ? mapLine(file.hunks, oldLine) : oldLine;
     const path = file?.newPath ?? base.path;
-    return outdated('head', { oldPath: path, newPath: path, oldLine: null, newLine });
+    return outdatedSpot('head', { oldPath: path, newPath: path, oldLine: null, newLine });
   }
   return { isActive: true, spot: { oldPath: file.oldPath, newPath: file.newPath, oldLine, newLine: null } };
 }
 
-function outdated(side: 'head' | 'base', spot: DiffSpot): FollowedSpot {
+function outdatedSpot(side: 'head' | 'base', spot: DiffSpot): FollowedSpot {
   return { isActive: false, side, spot };
 }

@@ -1,6 +1,6 @@
 import type { RequestedLine } from '../../../talk/notes/positions/code-reviews';
 import type { FollowedPosition } from '../../../talk/notes/positions/followed-rows';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { countersAt, lineCode } from './diff-lines';
 import type { DiffLine } from './diff-lines';
 import type { ActiveThread } from './followed-threads';
@@ -13,7 +13,7 @@ import type { DiffedFile, DiffSpot, FileMoves } from './follow-line';
 /** Follows one thread to another diff. Source: reference repositories 8.12. */
 export function followPosition(thread: ActiveThread, version: DiffShas, read: ReadMoves): FollowedPosition {
   const { thread_id: threadId, shown, old_path: oldPath, new_path: newPath } = thread;
-  const moves = read.movesOf({ oldPath, newPath });
+  const moves = read.fileMoves({ oldPath, newPath });
   if (shown.position_type !== 'text') return followFile(thread, version, { moves, read });
   const { old_line: oldLine = null, new_line: newLine = null } = shown;
   const followed = followLine({ oldPath, newPath, oldLine, newLine }, moves);
@@ -30,7 +30,7 @@ export function followPosition(thread: ActiveThread, version: DiffShas, read: Re
     ...{ old_path: spot.oldPath, new_path: spot.newPath, old_line: spot.oldLine, new_line: spot.newLine },
     line_range: range && { start, end },
   });
-  const code = codeOf(file, spot);
+  const code = readLineCode(file, spot);
   return { threadId, shown: moved, change: null, lineCode: code, oldPath: spot.oldPath, newPath: spot.newPath };
 }
 
@@ -52,11 +52,11 @@ function followFile(
 
 /** Place of the change that made a thread outdated, in the difference of one side. */
 function changeOf(
-  { base_sha, head_sha, position_type }: ShownPosition,
+  { base_sha, head_sha, position_type }: PositionFields,
   { baseSha, headSha }: DiffShas,
   side: 'head' | 'base',
   { oldPath, newPath, oldLine, newLine }: DiffSpot,
-): ShownPosition {
+): PositionFields {
   const [from, to] = side === 'head' ? [head_sha, headSha] : [base_sha, baseSha];
   return {
     ...{ base_sha: from, start_sha: from, head_sha: to, old_path: oldPath, new_path: newPath, position_type },
@@ -64,7 +64,7 @@ function changeOf(
   };
 }
 
-/** Shape: null if the line is gone. */
+/** Returns null if the line is gone. */
 function followRangeLine(
   line: RequestedLine,
   { oldPath, newPath, moves }: { readonly oldPath: string; readonly newPath: string; readonly moves: FileMoves },
@@ -78,10 +78,10 @@ function followRangeLine(
 }
 
 function rangeLine(file: DiffedFile, { oldLine, newLine }: DiffLine) {
-  return { line_code: codeOf(file, { oldLine, newLine }), old_line: oldLine, new_line: newLine };
+  return { line_code: readLineCode(file, { oldLine, newLine }), old_line: oldLine, new_line: newLine };
 }
 
-function codeOf({ newPath, hunks }: DiffedFile, line: DiffLine): string | null {
+function readLineCode({ newPath, hunks }: DiffedFile, line: DiffLine): string | null {
   const counters = countersAt(hunks, line);
   return counters && lineCode(newPath, counters);
 }

@@ -6,7 +6,7 @@ import { LOGGER } from '@rookery/platform';
 import type { Logger } from '@rookery/platform';
 import { markSuggestions, moveNotePositions, resolveThreads } from '../../../talk/notes/positions/followed-rows';
 import type { FollowedPosition, FollowedSuggestion } from '../../../talk/notes/positions/followed-rows';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import { announceAllResolved } from '../../../talk/notes/discussions/all-resolved';
 import { systemNotes, writeThreadNotes } from '../../../talk/notes/system-notes';
 import { mergeRequestKind } from '../merge-request.kind';
@@ -20,7 +20,7 @@ import type { DiffShas } from './shown-position';
 /** A diff thread that is active. */
 export interface ActiveThread {
   readonly thread_id: number;
-  readonly shown: ShownPosition;
+  readonly shown: PositionFields;
   readonly line_code: string | null;
   readonly old_path: string;
   readonly new_path: string;
@@ -93,7 +93,7 @@ export interface FollowedThreads {
 export type NewVersion = Omit<DiffShas, 'baseSha'> & { readonly baseSha: string | null };
 
 /** Merge request whose threads move, the actor and the time. */
-interface Moving {
+interface FollowedMergeRequest {
   readonly id: number;
   readonly iid: number;
   readonly projectId: number;
@@ -113,13 +113,16 @@ export class DiffThreadFollower {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Follows the active threads to a new version. A failure of git leaves them where they are. Shape: null without threads. */
+  /**
+   * Follows the active threads to a new version. A failure of git leaves them where they are. Returns null without
+   * threads.
+   */
   async prepare(repository: Repository, id: number, version: NewVersion): Promise<FollowedThreads | null> {
     const threads = await this.database.run(activeOf, { request: id });
     const { baseSha } = version;
     if (threads.length === 0 || baseSha === null) return null;
     try {
-      return await this.follow(repository, id, { ...version, baseSha }, threads);
+      return await this.followThreads(repository, id, { ...version, baseSha }, threads);
     } catch (error) {
       this.logger.warn({ err: error, mergeRequestId: id }, 'diff threads did not follow a new version');
       return null;
@@ -127,7 +130,11 @@ export class DiffThreadFollower {
   }
 
   /** Writes the new places, with a note in each thread that became outdated. The version is written already. */
-  async write(tx: Tx, { id, iid, projectId, actorId, at }: Moving, followed: FollowedThreads | null): Promise<void> {
+  async writeThreads(
+    tx: Tx,
+    { id, iid, projectId, actorId, at }: FollowedMergeRequest,
+    followed: FollowedThreads | null,
+  ): Promise<void> {
     if (followed === null) return;
     await markSuggestions(tx, followed.suggestions);
     const outdated = new Set(await moveNotePositions(tx, followed.positions));
@@ -149,7 +156,7 @@ export class DiffThreadFollower {
   }
 
   /**
-   * Follows the threads of an open merge request to its latest version. Shape: `actorId` is the user whose change made the
+   * Follows the threads of an open merge request to its latest version. `actorId` is the user whose change made the
    * version; null for its author.
    */
   async catchUp(repository: Repository, id: number, actorId: number | null): Promise<void> {
@@ -162,11 +169,11 @@ export class DiffThreadFollower {
       const [locked] = await tx.run(lockRequest, { id, head, base, start });
       if (!locked) return;
       const { iid, project_id: projectId, author_id: authorId, at } = locked;
-      await this.write(tx, { id, iid, projectId, actorId: actorId ?? authorId, at }, followed);
+      await this.writeThreads(tx, { id, iid, projectId, actorId: actorId ?? authorId, at }, followed);
     });
   }
 
-  private async follow(
+  private async followThreads(
     repository: Repository,
     id: number,
     version: DiffShas,
@@ -181,14 +188,14 @@ export class DiffThreadFollower {
         positions.push(...group.filter(({ shown }) => shown.start_sha !== version.startSha).map(renamed(version)));
         continue;
       }
-      const moves = await ReadMoves.read(repository, before, after, group.map(pathsOf));
+      const moves = await ReadMoves.read(repository, before, after, group.map(threadPaths));
       positions.push(...group.map((thread) => followPosition(thread, version, moves)));
     }
-    return { positions, suggestions: await this.reread(repository, id, after.head, positions) };
+    return { positions, suggestions: await this.rereadSuggestions(repository, id, after.head, positions) };
   }
 
   /** Compares the lines of suggestions with the new side of the diff. */
-  private async reread(
+  private async rereadSuggestions(
     repository: Repository,
     id: number,
     head: ObjectId,
@@ -212,7 +219,7 @@ export class DiffThreadFollower {
   }
 }
 
-function pathsOf({ old_path: oldPath, new_path: newPath }: ActiveThread) {
+function threadPaths({ old_path: oldPath, new_path: newPath }: ActiveThread) {
   return { oldPath, newPath };
 }
 

@@ -10,7 +10,7 @@ import { toShownPosition } from './shown-position';
 import type { DiffShas } from './shown-position';
 
 /** Checks a place against the diff of its commits. Errors: Refused. */
-export async function placeIn(
+export async function placePosition(
   repository: Repository,
   position: RequestedPosition,
   commitId: ObjectId | null,
@@ -27,8 +27,8 @@ export function checkPlace(place: NewPosition | null): NewPosition {
 }
 
 /**
- * Finds a place in the diff of its commits, which exist. Shape: null if the diff has no such file or line; the base may be
- * the empty tree.
+ * Finds a place in the diff of its commits, which exist. Returns null if the diff has no such file or line; the base
+ * may be the empty tree.
  */
 export async function findPlace(
   repository: Repository,

@@ -20,8 +20,8 @@ interface ThreadPaths {
  */
 export class ReadMoves {
   private constructor(
-    private readonly heads: Side,
-    private readonly bases: Side,
+    private readonly heads: MovesByPath,
+    private readonly bases: MovesByPath,
     private readonly diff: readonly DiffedFile[],
   ) {}
 
@@ -33,8 +33,8 @@ export class ReadMoves {
   ): Promise<ReadMoves> {
     const heads = await readSide(repository, before.head, after.head, new Set(threads.map((one) => one.newPath)));
     const bases = await readSide(repository, before.base, after.base, new Set(threads.map((one) => one.oldPath)));
-    const newPaths = new Set(threads.map((one) => moveOf(heads, one.newPath).path));
-    const oldPaths = new Set(threads.map((one) => moveOf(bases, one.oldPath).path));
+    const newPaths = new Set(threads.map((one) => findMove(heads, one.newPath).path));
+    const oldPaths = new Set(threads.map((one) => findMove(bases, one.oldPath).path));
     const isWanted = (change: FileChange): boolean => newPaths.has(change.newPath) || oldPaths.has(change.oldPath);
     const files = await readWantedHunks(repository, after.base, after.head, isWanted);
     return new ReadMoves(
@@ -45,10 +45,10 @@ export class ReadMoves {
   }
 
   /** Returns how the two sides of one thread's file changed. */
-  movesOf({ oldPath, newPath }: ThreadPaths): FileMoves {
+  fileMoves({ oldPath, newPath }: ThreadPaths): FileMoves {
     return {
-      head: moveOf(this.heads, newPath),
-      base: moveOf(this.bases, oldPath),
+      head: findMove(this.heads, newPath),
+      base: findMove(this.bases, oldPath),
       byNewPath: (path) => this.diff.find((file) => file.newPath === path),
       byOldPath: (path) => this.diff.find((file) => file.oldPath === path),
     };
@@ -61,9 +61,9 @@ export class ReadMoves {
 }
 
 /** Changed files of one side by their path before. */
-type Side = ReadonlyMap<string, FileMove>;
+type MovesByPath = ReadonlyMap<string, FileMove>;
 
-function moveOf(side: Side, path: string): FileMove {
+function findMove(side: MovesByPath, path: string): FileMove {
   return side.get(path) ?? { path, hunks: [] };
 }
 
@@ -72,7 +72,7 @@ async function readSide(
   before: ObjectId,
   after: ObjectId,
   paths: ReadonlySet<string>,
-): Promise<Side> {
+): Promise<MovesByPath> {
   const files = await readWantedHunks(repository, before, after, (change) => paths.has(change.oldPath));
   return new Map(
     files

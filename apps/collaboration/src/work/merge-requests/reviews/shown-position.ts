@@ -1,5 +1,5 @@
 import type { RequestedPosition, RequestedRange } from '../../../talk/notes/positions/code-reviews';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 
 /** Commits of a diff. */
 export interface DiffShas {
@@ -9,7 +9,7 @@ export interface DiffShas {
 }
 
 /** The position as the API shows it: with the fields of its type, and with the paths that were sent. */
-export function toShownPosition(sent: RequestedPosition): ShownPosition {
+export function toShownPosition(sent: RequestedPosition): PositionFields {
   const common = {
     ...{ base_sha: sent.baseSha, start_sha: sent.startSha, head_sha: sent.headSha },
     ...{ old_path: sent.oldPath, new_path: sent.newPath, position_type: sent.type },
@@ -22,14 +22,14 @@ export function toShownPosition(sent: RequestedPosition): ShownPosition {
 
 /** Moves a position to other commits; `place` has the paths and lines that changed. */
 export function movedPosition(
-  position: ShownPosition,
+  position: PositionFields,
   { baseSha, startSha, headSha }: DiffShas,
-  place: Partial<ShownPosition> = {},
-): ShownPosition {
+  place: Partial<PositionFields> = {},
+): PositionFields {
   return { ...position, base_sha: baseSha, start_sha: startSha, head_sha: headSha, ...place };
 }
 
 /** Range of a stored position. */
-export function readLineRange({ line_range }: ShownPosition): RequestedRange | null {
+export function readLineRange({ line_range }: PositionFields): RequestedRange | null {
   return (line_range as RequestedRange | null | undefined) ?? null;
 }

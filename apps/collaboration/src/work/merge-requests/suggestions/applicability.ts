@@ -46,7 +46,7 @@ export async function computeReplacements(
     if (reason !== null || lines === null) throw refused(reason ?? TEXTS.noFile);
     files.set(path, lines);
   }
-  return [...files].map(([path, lines]) => ({ path, lines, spans: spansIn(path, lines, rows) }));
+  return [...files].map(([path, lines]) => ({ path, lines, spans: toSpans(path, lines, rows) }));
 }
 
 /** Returns the first reason why a suggestion cannot be applied, null if it can. */
@@ -74,7 +74,7 @@ function spanOfRow({ shown, lines_above: linesAbove, lines_below: linesBelow }: 
 }
 
 /** Errors: Refused for lines that two suggestions replace. */
-function spansIn(path: string, lines: FileLines, rows: readonly SuggestionRow[]): FileReplacement['spans'] {
+function toSpans(path: string, lines: FileLines, rows: readonly SuggestionRow[]): FileReplacement['spans'] {
   const spans = rows
     .filter((row) => row.new_path === path)
     .map((row) => {

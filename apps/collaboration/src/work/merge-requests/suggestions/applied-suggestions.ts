@@ -10,7 +10,7 @@ import type {
 } from '../../../code/repositories/ref-updates/ref-update-effects';
 import { announceAllResolved } from '../../../talk/notes/discussions/all-resolved';
 import { markApplied, resolveThreads } from '../../../talk/notes/positions/followed-rows';
-import { forgetIntents, intendedBy } from '../../../talk/notes/positions/suggestion-intents';
+import { forgetIntents, findIntended } from '../../../talk/notes/positions/suggestion-intents';
 import type { IntendedSuggestion } from '../../../talk/notes/positions/suggestion-intents';
 import { mergeRequestKind } from '../merge-request.kind';
 
@@ -25,14 +25,14 @@ export class AppliedSuggestions implements RefUpdateEffect {
   }
 
   async prepare({ updates, userId }: SettledUpdates): Promise<PreparedEffect | null> {
-    const intended = await intendedBy(
+    const intended = await findIntended(
       this.database,
       updates.map(({ newId }) => newId),
     );
-    return intended.length === 0 ? null : { write: (tx) => this.write(tx, intended, userId) };
+    return intended.length === 0 ? null : { write: (tx) => this.writeApplied(tx, intended, userId) };
   }
 
-  private async write(tx: Tx, intended: readonly IntendedSuggestion[], userId: number | null): Promise<void> {
+  private async writeApplied(tx: Tx, intended: readonly IntendedSuggestion[], userId: number | null): Promise<void> {
     const requests = [...new Set(intended.map((one) => one.noteable_id))].sort((a, b) => a - b);
     await lockNoteables(tx, mergeRequestKind, requests);
     for (const commit of new Set(intended.map((one) => one.commit_id))) {
@@ -44,11 +44,16 @@ export class AppliedSuggestions implements RefUpdateEffect {
       intended.map((one) => one.suggestion_id),
     );
     if (userId === null) return;
-    for (const id of requests) await this.resolve(tx, id, intended, userId);
+    for (const id of requests) await this.resolveThreads(tx, id, intended, userId);
   }
 
   /** Resolves the threads of the applied suggestions of one merge request. */
-  private async resolve(tx: Tx, id: number, intended: readonly IntendedSuggestion[], userId: number): Promise<void> {
+  private async resolveThreads(
+    tx: Tx,
+    id: number,
+    intended: readonly IntendedSuggestion[],
+    userId: number,
+  ): Promise<void> {
     const own = intended.filter((one) => one.noteable_id === id);
     const threads = [...new Set(own.map((one) => one.thread_id))];
     const on = { noteable: id, type: mergeRequestKind.type };

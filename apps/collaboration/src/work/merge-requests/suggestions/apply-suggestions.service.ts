@@ -6,7 +6,7 @@ import type { Identity, ObjectId, RefUpdate, Repository } from '@rookery/git';
 import { Forbidden, NotFound, Refused, Unavailable } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { Database } from '@rookery/persistence';
-import { readerOf, reads } from '../../../base/noteables/reader';
+import { createReader, canReadFeature } from '../../../base/noteables/reader';
 import { RefChanges } from '../../../code/repositories/ref-updates/ref-changes';
 import { intendSuggestions } from '../../../talk/notes/positions/suggestion-intents';
 import { MergePermissions } from '../merging/merge-permissions';
@@ -52,13 +52,15 @@ export class ApplySuggestionsService {
   ) {}
 
   /** Applies all suggestions or none. Returns them as JSON texts. Errors, in this order: NotFound, Forbidden, Refused. */
-  async apply(viewer: SignedInViewer, request: ApplyRequest): Promise<string[]> {
+  async applySuggestions(viewer: SignedInViewer, request: ApplyRequest): Promise<string[]> {
     const { ids } = request;
     const rows = await this.database.run(suggestionRows, { ids });
     const isComplete = rows.length === ids.length && new Set(ids).size === ids.length;
-    if (!isComplete) throw missing(request);
-    const places = await this.admit(viewer, rows, request);
-    await this.authors.repositories.use(places.source, (repository) => this.push(repository, viewer, places, request));
+    if (!isComplete) throw suggestionNotFound(request);
+    const places = await this.admitRequest(viewer, rows, request);
+    await this.authors.repositories.useRepository(places.source, (repository) =>
+      this.pushCommit(repository, viewer, places, request),
+    );
     const applied = await this.database.run(suggestionRows, { ids });
     // The branch has moved, and a job settles that; until then the answer would be untrue.
     if (applied.some((row) => row.commit_id === null)) throw new Unavailable('answer lost');
@@ -66,37 +68,38 @@ export class ApplySuggestionsService {
   }
 
   /** Checks each suggestion. Returns the projects of the first one. Errors: NotFound, Forbidden. */
-  private async admit(
+  private async admitRequest(
     viewer: SignedInViewer,
     rows: readonly SuggestionRow[],
     request: ApplyRequest,
   ): Promise<SuggestionPlaces> {
     const projects = new Map<number, ProjectScope>();
     for (const id of new Set(rows.map((row) => row.project_id))) {
-      const project = await this.directory.project(id, viewer);
-      if (!project || !reads('merge_requests', project, readerOf(viewer, project))) throw missing(request);
+      const project = await this.directory.findProject(id, viewer);
+      if (!project || !canReadFeature('merge_requests', project, createReader(viewer, project)))
+        throw suggestionNotFound(request);
       projects.set(id, project);
     }
     const branches = new Map(rows.map((row) => [`${row.source_project_id} ${row.source_branch}`, row]));
     const places: SuggestionPlaces[] = [];
     for (const { project_id: id, source_project_id: sourceId, source_branch: branch } of branches.values()) {
       const project = projects.get(id)!;
-      const source = await this.permissions.sources.projectOf(viewer, project, sourceId);
+      const source = await this.permissions.sources.findProject(viewer, project, sourceId);
       if (!source || !(await this.permissions.mayPushTo(viewer, source, branch))) throw new Forbidden();
       places.push({ project, source });
     }
     return places[0]!;
   }
 
-  private async push(
+  private async pushCommit(
     repository: Repository,
     viewer: SignedInViewer,
     { project, source }: SuggestionPlaces,
     request: ApplyRequest,
   ): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const write = async (view: Repository) => [await this.write(view, viewer, project, request)];
-      const outcome = await this.changes.change(repository, { project: source, viewer, write });
+      const write = async (view: Repository) => [await this.writeCommit(view, viewer, project, request)];
+      const outcome = await this.changes.changeRefs(repository, { project: source, viewer, write });
       if (outcome.moved) return;
       if (outcome.why === null) throw new Refused(outcome.refusal, { verbatim: true });
       if (attempt === ATTEMPTS) throw new Refused(FILE_CHANGED, { verbatim: true });
@@ -104,14 +107,14 @@ export class ApplySuggestionsService {
   }
 
   /** Writes the commit on top of the source branch. Errors: Refused, NotFound. */
-  private async write(
+  private async writeCommit(
     view: Repository,
     viewer: SignedInViewer,
     project: ProjectScope,
     request: ApplyRequest,
   ): Promise<RefUpdate> {
     const rows = await this.database.run(suggestionRows, { ids: request.ids });
-    if (rows.length !== request.ids.length) throw missing(request);
+    if (rows.length !== request.ids.length) throw suggestionNotFound(request);
     const ref = branchRef(rows[0]!.source_branch);
     const tip = await readRef(view, ref);
     const files = await computeReplacements(view, tip, rows);
@@ -135,16 +138,16 @@ async function writeFiles(
 ): Promise<ObjectId> {
   const [base] = await readCommits(view, [parent]);
   const blobs = await writeBlobs(view, files.map(replacedContent), MAX_CONTENT_BYTES);
-  const editor = await TreeEditor.open(view, base!.tree);
+  const editor = await TreeEditor.openTree(view, base!.tree);
   for (const [index, { path }] of files.entries()) {
-    const entry = await editor.find(path);
+    const entry = await editor.findEntry(path);
     if (entry?.type !== 'blob' || entry.mode === SYMBOLIC_LINK)
       throw new Refused('A file was not found.', { verbatim: true });
-    await editor.put(path, { mode: entry.mode, id: blobs[index]! });
+    await editor.putEntry(path, { mode: entry.mode, id: blobs[index]! });
   }
-  return writeCommit(view, { ...commit, tree: await editor.write(), parents: [parent] });
+  return writeCommit(view, { ...commit, tree: await editor.writeTree(), parents: [parent] });
 }
 
-function missing({ missing: text }: ApplyRequest): NotFound {
+function suggestionNotFound({ missing: text }: ApplyRequest): NotFound {
   return new NotFound(text, { verbatim: true });
 }

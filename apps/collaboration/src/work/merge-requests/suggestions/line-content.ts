@@ -26,7 +26,7 @@ export function splitLines(content: Buffer): Buffer[] {
   return lines;
 }
 
-/** Reads the lines of a file of a commit. Shape: null if there is no such file, or if it is too large. */
+/** Reads the lines of a file of a commit. Returns null if there is no such file, or if it is too large. */
 export async function readLines(repository: Repository, commit: ObjectId, path: string): Promise<FileLines | null> {
   try {
     const object = await readObject(repository, { rev: commit, path }, MAX_FILE_BYTES);

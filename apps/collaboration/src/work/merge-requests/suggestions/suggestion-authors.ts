@@ -28,13 +28,13 @@ export class SuggestionAuthors {
     suggestions: readonly { readonly author_id: number }[],
   ): Promise<SuggestionPeople> {
     const authorIds = [...new Set(suggestions.map((one) => one.author_id))];
-    const committer = await this.identities.identityOf(viewer);
+    const committer = await this.identities.findIdentity(viewer);
     const isOne = authorIds.length === 1 && authorIds[0] !== viewer.userId;
-    const author = isOne ? await this.identities.identityOf({ userId: authorIds[0]! }) : committer;
+    const author = isOne ? await this.identities.findIdentity({ userId: authorIds[0]! }) : committer;
     const others = authorIds.filter((id) => id !== viewer.userId);
     const coAuthors: Identity[] = [];
-    for (const userId of others) coAuthors.push(await this.identities.identityOf({ userId }));
-    const user = (await this.directory.users([viewer.userId])).get(viewer.userId);
+    for (const userId of others) coAuthors.push(await this.identities.findIdentity({ userId }));
+    const user = (await this.directory.findUsers([viewer.userId])).get(viewer.userId);
     return { author, committer, user: user ?? { name: '', username: '' }, coAuthors };
   }
 }

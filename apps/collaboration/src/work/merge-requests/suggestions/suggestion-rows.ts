@@ -1,7 +1,7 @@
 import type { ObjectId } from '@rookery/git';
 import { statement } from '@rookery/persistence';
 import { suggestionShape } from '../../../talk/notes/positions/suggestion.shape';
-import type { ShownPosition } from '../../../talk/notes/positions/position-rows';
+import type { PositionFields } from '../../../talk/notes/positions/position-rows';
 import type { MergeRequestState } from '../merge-request.entity';
 
 /** A suggestion with its thread and its merge request. */
@@ -15,7 +15,7 @@ export interface SuggestionRow {
   readonly commit_id: ObjectId | null;
   readonly author_id: number;
   readonly thread_id: number;
-  readonly shown: ShownPosition;
+  readonly shown: PositionFields;
   readonly new_path: string;
   readonly is_active: boolean;
   readonly project_id: number;
@@ -38,5 +38,5 @@ export const suggestionRows = statement<{ ids: readonly number[] }, SuggestionRo
 
 export const suggestionsJson = statement<{ ids: readonly number[] }, { readonly json: string }>(
   'suggestions_json',
-  () => `select ${suggestionShape.over(undefined).sql} as json from ${OF_THREADS} order by wanted.place`,
+  () => `select ${suggestionShape.toSql(undefined).sql} as json from ${OF_THREADS} order by wanted.place`,
 );

@@ -1,9 +1,9 @@
 import { splitLines } from './line-content';
-import { suggestionsIn } from './suggestions-in';
+import { parseSuggestions } from './suggestions-in';
 
 const FILE = 'one\ntwo\nthree\nfour\nfive\n';
 const read = (body: string, line = 3, file = FILE) =>
-  suggestionsIn(body, { lines: splitLines(Buffer.from(file)), line });
+  parseSuggestions(body, { lines: splitLines(Buffer.from(file)), line });
 const block = (text: string, range = '', fence = '```'): string => `${fence}suggestion${range}\n${text}\n${fence}`;
 
 test.each([

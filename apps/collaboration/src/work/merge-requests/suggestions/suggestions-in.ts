@@ -22,7 +22,7 @@ export function hasSuggestion(body: string): boolean {
  * are those of the file, `line` that of the thread. Bounds: blocks beyond a limit are none.
  * Source: reference repositories 8.13.
  */
-export function suggestionsIn(
+export function parseSuggestions(
   body: string,
   { lines, line }: { readonly lines: FileLines; readonly line: number },
 ): NewSuggestion[] {
@@ -31,12 +31,12 @@ export function suggestionsIn(
   for (const { info, content } of findFences(body)) {
     const [word, range = ''] = splitInfo(info);
     if (word !== WORD) continue;
-    const size = sizeOf(range);
+    const size = parseSize(range);
     const span = computeLineSpan(line, size);
     bytes += bytesOfLines(lines, span);
     if (found.length === MAX_SUGGESTIONS || bytes > MAX_REPLACED_BYTES) break;
     const fromContent = textOfLines(lines, span);
-    found.push({ ...size, fromContent, toContent: replacementOf(content, fromContent) });
+    found.push({ ...size, fromContent, toContent: replacementText(content, fromContent) });
   }
   return found;
 }
@@ -49,7 +49,7 @@ function splitInfo(info: string): [string, string] {
 }
 
 /** A range of another form is none. */
-function sizeOf(range: string): { readonly linesAbove: number; readonly linesBelow: number } {
+function parseSize(range: string): { readonly linesAbove: number; readonly linesBelow: number } {
   const [, above = '0', below = '0'] = RANGE.exec(range) ?? [];
   return { linesAbove: Math.min(MAX_LINES, Number(above)), linesBelow: Math.min(MAX_LINES, Number(below)) };
 }
@@ -58,7 +58,7 @@ function sizeOf(range: string): { readonly linesAbove: number; readonly linesBel
  * Text in the place of lines. It ends as the last of them does. A blank text removes them. Where all replaced lines end in
  * a carriage return and a line feed, the lines of the text do too.
  */
-function replacementOf(content: string, replaced: string): string {
+function replacementText(content: string, replaced: string): string {
   const text = content.replace(/\n$/, '');
   if (text.trim() === '') return '';
   const end = LAST_END.exec(replaced)?.[0] ?? '';

@@ -30,7 +30,7 @@ export class SuggestionsController {
   })
   async applyAll({ params, viewer }: ApplyCall<ApplySuggestions>): Promise<JsonText> {
     const { ids, commit_message: message = null } = params;
-    const applied = await this.suggestions.apply(viewer, { ids, message, missing: MISSING.some });
+    const applied = await this.suggestions.applySuggestions(viewer, { ids, message, missing: MISSING.some });
     return new JsonText(`[${applied.join(',')}]`);
   }
 
@@ -45,7 +45,7 @@ export class SuggestionsController {
   })
   async apply({ params, viewer }: ApplyCall<ApplySuggestion>): Promise<JsonText> {
     const { id, commit_message: message = null } = params;
-    const [applied] = await this.suggestions.apply(viewer, { ids: [id], message, missing: MISSING.one });
+    const [applied] = await this.suggestions.applySuggestions(viewer, { ids: [id], message, missing: MISSING.one });
     return new JsonText(applied!);
   }
 }

@@ -4,7 +4,7 @@ import { statement } from '@rookery/persistence';
 import type { MergeIntent, MergeRequestState } from '../merge-request.entity';
 
 /**
- * A merge request whose source or target branch a push moved. Shape: it is open, or was closed after an attempt to merge it,
+ * A merge request whose source or target branch a push moved. It is open, or was closed after an attempt to merge it,
  * which may have moved the target branch.
  */
 export interface AffectedRow {

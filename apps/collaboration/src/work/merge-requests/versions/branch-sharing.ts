@@ -33,13 +33,13 @@ export class BranchSharing {
     { sourceProjectId, sourceBranch }: Pick<RequestBranches, 'sourceProjectId' | 'sourceBranch'>,
   ): Promise<boolean> {
     if (sourceProjectId === target.id) return false;
-    const source = await this.sources.projectOf(viewer, target, sourceProjectId);
+    const source = await this.sources.findProject(viewer, target, sourceProjectId);
     if (!source || source.archived || !isOpenEnough(source, target)) return false;
     const found = await this.database.run(descends, { sourceId: source.id, targetId: target.id });
     if (found.length === 0) return false;
-    const { mayPush, isProtected, isShared } = (await this.protections.readAccess({ viewer, project: source })).branch(
-      sourceBranch,
-    );
+    const { mayPush, isProtected, isShared } = (
+      await this.protections.readAccess({ viewer, project: source })
+    ).branchAccess(sourceBranch);
     return mayPush && !isProtected && !isShared;
   }
 }

@@ -50,48 +50,52 @@ export class MergeRequestBranches {
   ) {}
 
   /** Runs a step with the repository of a project. Errors: Unavailable, TooLarge; those of the step. */
-  use<T>(project: ProjectScope, step: (repository: Repository) => Promise<T>): Promise<T> {
-    return this.repositories.use(project, step);
+  useRepository<T>(project: ProjectScope, step: (repository: Repository) => Promise<T>): Promise<T> {
+    return this.repositories.useRepository(project, step);
   }
 
   /**
    * Measures a pair of branches, of which the target is in the repository. Errors: Invalid for a name that no branch can
    * have, and for a missing branch; Unprocessable if they are the same.
    */
-  async measure(
+  async measurePair(
     repository: Repository,
     project: Pick<ProjectScope, 'id'>,
     pair: BranchPair,
     { copies = true } = {},
   ): Promise<MeasuredVersion> {
     refuseInvalid(project, pair);
-    const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id }, { copies });
+    const { source, target } = await this.sources.readTips(repository, { ...pair, projectId: project.id }, { copies });
     if (source === null) throw new Invalid({ source_branch: ['does not exist'] });
     if (target === null) throw new Invalid({ target_branch: ['does not exist'] });
     return measureVersion(repository, { source, target });
   }
 
   /**
-   * Reads the branches that an update needs. Commits that a fork got while its merge request was not open are shown only
-   * by a viewer who can read them in the fork; for others the branch counts as missing. Shape: null if it needs none.
-   * Errors: those of `measure`.
+   * Reads the branches that an update needs. Commits that a fork got while its merge request was not open are shown
+   * only by a viewer who can read them in the fork; for others the branch counts as missing. Returns null if it needs
+   * none. Errors: those of `measurePair`.
    */
-  async prepare(
+  async prepareUpdate(
     viewer: Viewer,
     project: ProjectScope,
     iid: number,
     { targetBranch, stateEvent }: MergeRequestUpdate,
   ): Promise<PreparedBranches | null> {
     if (targetBranch === undefined && stateEvent !== 'reopen') return null;
-    const found = await this.pairOf(project, iid);
+    const found = await this.findPair(project, iid);
     if (!found) return null;
     const { state, ...before } = found;
     const copies = state === 'opened' || (await this.sources.mayReadSource(viewer, project, before.sourceProjectId));
     const isRetargeted = targetBranch !== undefined && targetBranch !== before.targetBranch;
     const pair = { ...before, targetBranch: targetBranch ?? before.targetBranch };
-    const version = await this.use(project, async (repository) => {
-      if (isRetargeted) return this.measure(repository, project, pair, { copies });
-      const { source, target } = await this.sources.tips(repository, { ...pair, projectId: project.id }, { copies });
+    const version = await this.useRepository(project, async (repository) => {
+      if (isRetargeted) return this.measurePair(repository, project, pair, { copies });
+      const { source, target } = await this.sources.readTips(
+        repository,
+        { ...pair, projectId: project.id },
+        { copies },
+      );
       return source === null || target === null ? null : measureVersion(repository, { source, target });
     });
     return { ...pair, before, isRetargeted, version };
@@ -111,18 +115,18 @@ export class MergeRequestBranches {
     update: MergeRequestUpdate,
   ): Promise<MergeRequestUpdate> {
     if (update.allowCollaboration !== true) return update;
-    const pair = await this.pairOf(target, iid);
+    const pair = await this.findPair(target, iid);
     if (pair && (await this.sharing.mayShare(viewer, target, pair))) return update;
     return { ...update, allowCollaboration: undefined };
   }
 
-  /** Reads the tips of a merge request as far as the target has them. Shape: null if it does not exist. */
-  async tipsOf(repository: Repository, project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchTips | null> {
-    const pair = await this.pairOf(project, iid);
-    return pair && this.sources.tips(repository, { ...pair, projectId: project.id }, { copies: false });
+  /** Reads the tips of a merge request as far as the target has them. Returns null if it does not exist. */
+  async findTips(repository: Repository, project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchTips | null> {
+    const pair = await this.findPair(project, iid);
+    return pair && this.sources.readTips(repository, { ...pair, projectId: project.id }, { copies: false });
   }
 
-  private async pairOf(project: Pick<ProjectScope, 'id'>, iid: number) {
+  private async findPair(project: Pick<ProjectScope, 'id'>, iid: number) {
     const [row] = await this.database.run(pairOf, { project: project.id, iid });
     return row ?? null;
   }

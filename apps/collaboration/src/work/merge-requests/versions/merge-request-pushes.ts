@@ -50,9 +50,9 @@ type Consequence =
   | { readonly kind: 'retraced'; readonly version: MeasuredVersion };
 
 /** A consequence with the new places of the diff threads; null if none moves. */
-type PlannedWithThreads = Planned & { readonly threads: FollowedThreads | null };
+type PlannedWithThreads = PlannedConsequence & { readonly threads: FollowedThreads | null };
 
-interface Planned {
+interface PlannedConsequence {
   readonly row: AffectedRow;
   /** Repository of the target, which has all commits of the merge request. */
   readonly repository: Repository;
@@ -86,11 +86,11 @@ export class MergeRequestPushes implements RefUpdateEffect {
     const closed = rows.filter(({ state }) => state === 'closed').map(({ id }) => id);
     return {
       write: async (tx) => {
-        await this.write(tx, settled, planned, targeting);
+        await this.writePushes(tx, settled, planned, targeting);
         if (closed.length > 0) await tx.run(dropOldAttempts, { ids: closed });
       },
       finish: async () => {
-        for (const { row, repository } of planned) await this.versions.publish(repository, row.id);
+        for (const { row, repository } of planned) await this.versions.publishHead(repository, row.id);
         // Threads that were started meanwhile.
         for (const { row, repository, threads } of planned)
           if (threads) await this.follower.catchUp(repository, row.id, settled.userId);
@@ -98,7 +98,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
     };
   }
 
-  private async withThreads(planned: readonly Planned[]): Promise<PlannedWithThreads[]> {
+  private async withThreads(planned: readonly PlannedConsequence[]): Promise<PlannedWithThreads[]> {
     const all: PlannedWithThreads[] = [];
     for (const one of planned) {
       const { row, repository, consequence } = one;
@@ -112,7 +112,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
     settled: SettledUpdates,
     moved: ReadonlyMap<string, RefUpdate>,
     rows: readonly AffectedRow[],
-  ): Promise<Planned[]> {
+  ): Promise<PlannedConsequence[]> {
     const { repository } = settled;
     const targets = new Map<string, TargetPush>();
     for (const [branch, update] of moved) {
@@ -120,7 +120,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
       const iids = into.filter(({ state }) => state === 'opened').map(({ iid }) => iid);
       targets.set(branch, await readTargetPush(repository, update, iids));
     }
-    const planned: Planned[] = [];
+    const planned: PlannedConsequence[] = [];
     for (const row of rows) {
       const target = row.is_target ? moved.get(row.target_branch) : undefined;
       const source = row.is_source ? moved.get(row.source_branch) : undefined;
@@ -134,10 +134,14 @@ export class MergeRequestPushes implements RefUpdateEffect {
   }
 
   /** A push to a fork copies its commits into the repository of the target. */
-  private async planSource(settled: SettledUpdates, row: AffectedRow, update: RefUpdate): Promise<Planned[]> {
+  private async planSource(
+    settled: SettledUpdates,
+    row: AffectedRow,
+    update: RefUpdate,
+  ): Promise<PlannedConsequence[]> {
     const { ref, oldId, newId } = update;
     const isOwn = row.project_id === settled.projectId;
-    const repository = isOwn ? settled.repository : await this.versions.sources.targetOf(row.project_id);
+    const repository = isOwn ? settled.repository : await this.versions.sources.openTarget(row.project_id);
     if (!repository) return [];
     if (isDeletion(update)) return [{ row, repository, ref, consequence: { kind: 'source deleted' } }];
     if (!isOwn) await fetchCommit(repository, settled.repository, newId);
@@ -150,7 +154,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
     return [{ row, repository, ref, consequence: { kind: 'source moved', update: moved, version, commits } }];
   }
 
-  private async write(
+  private async writePushes(
     tx: Tx,
     settled: SettledUpdates,
     planned: readonly PlannedWithThreads[],
@@ -167,14 +171,14 @@ export class MergeRequestPushes implements RefUpdateEffect {
       const { pushedAt, defaultBranch } = settled;
       const by = { actorId: settled.userId ?? row.author_id, at: row.at, pushedAt, defaultBranch };
       const isLate = late.has(ref);
-      await this.apply(tx, row, consequence, { by, isLate });
+      await this.applyConsequence(tx, row, consequence, { by, isLate });
       if (isLate) continue;
       const { id, iid, project_id: projectId } = row;
-      await this.follower.write(tx, { id, iid, projectId, actorId: by.actorId, at: row.at }, threads);
+      await this.follower.writeThreads(tx, { id, iid, projectId, actorId: by.actorId, at: row.at }, threads);
     }
   }
 
-  private async apply(
+  private async applyConsequence(
     tx: Tx,
     row: AffectedRow,
     consequence: Consequence,
@@ -182,12 +186,12 @@ export class MergeRequestPushes implements RefUpdateEffect {
   ): Promise<void> {
     switch (consequence.kind) {
       case 'source deleted':
-        return isLate ? undefined : this.closing.close(tx, row, by);
+        return isLate ? undefined : this.closing.closeMergeRequest(tx, row, by);
       case 'merged':
-        return this.closing.merge(tx, row, consequence.tip, by);
+        return this.closing.markMerged(tx, row, consequence.tip, by);
       case 'source moved':
         if (row.head_sha === consequence.version.headSha) return;
-        return this.versions.add(tx, row, { ...consequence, by, isLate });
+        return this.versions.addVersion(tx, row, { ...consequence, by, isLate });
       case 'retraced':
         if (row.head_sha !== consequence.version.headSha) return;
         return this.versions.recordTargetPush(tx, row.id, consequence.version, by.pushedAt);
@@ -229,7 +233,7 @@ async function planTarget(
   row: AffectedRow,
   update: RefUpdate,
   push: TargetPush,
-): Promise<Planned[]> {
+): Promise<PlannedConsequence[]> {
   if (row.head_sha === null || !push.mayMove(row.iid)) return [];
   const base = await mergeBase(repository, [update.newId, row.head_sha]);
   if (base === row.base_sha && !push.isForced) return [];

@@ -85,7 +85,7 @@ export class MergeRequestVersions {
    * Adds the version of a push to the source branch, with its note. Shape: `isLate` if a later push was settled before:
    * then the version takes its place in the list only.
    */
-  async add(tx: Tx, row: AffectedRow, push: SourcePush): Promise<void> {
+  async addVersion(tx: Tx, row: AffectedRow, push: SourcePush): Promise<void> {
     const { version, commits, by, isLate } = push;
     const { id, project_id: projectId } = row;
     const versionId = await this.records.recordVersion(tx, id, version, { at: by.pushedAt, isLate });
@@ -128,7 +128,7 @@ export class MergeRequestVersions {
 
   private async recordMoved(repository: Repository, row: VersionedRow): Promise<void> {
     const { id } = row;
-    const { source, target } = await this.sources.tips(repository, {
+    const { source, target } = await this.sources.readTips(repository, {
       projectId: row.project_id,
       sourceProjectId: row.source_project_id,
       sourceBranch: row.source_branch,
@@ -148,7 +148,7 @@ export class MergeRequestVersions {
    * Lets `refs/merge-requests/<iid>/head` name the head of the latest version, and keeps its commits. A failure does not
    * fail the caller: a job repeats it.
    */
-  async publish(repository: Repository, id: number): Promise<void> {
+  async publishHead(repository: Repository, id: number): Promise<void> {
     try {
       for (const row of await this.work.run((tx) => tx.run(unpublishedHeads, { id })))
         await this.publishRow(repository, row);

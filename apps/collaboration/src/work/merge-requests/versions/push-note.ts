@@ -34,8 +34,8 @@ export async function readNewCommits(
 }
 
 /**
- * Text of the system note about a push to the source branch. Shape: `path` is the web path of the merge request, with a
- * slash in front. Source: reference repositories 8.5.
+ * Text of the system note about a push to the source branch. `path` is the web path of the merge request, with a slash
+ * in front. Source: reference repositories 8.5.
  */
 export function pushNote(
   { own, lines, fromTarget }: NewCommits,

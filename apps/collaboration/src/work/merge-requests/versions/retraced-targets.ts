@@ -21,7 +21,7 @@ const NOTHING: TargetPush = { pushed: new Set(), isForced: false, mayMove: () =>
 
 /**
  * Reads a push to a target branch. The merge base of a request moves only if pushed commits belong to it, or after a
- * forced push. Shape: `iids` are the open merge requests into the branch, the newest first.
+ * forced push. `iids` are the open merge requests into the branch, the newest first.
  */
 export async function readTargetPush(
   repository: Repository,
@@ -35,12 +35,15 @@ export async function readTargetPush(
   const newest = new Set(iids.slice(0, MAX_RETRACED));
   if (isForced || pushed.length > FEW_COMMITS)
     return { pushed: new Set(pushed), isForced, mayMove: (iid) => newest.has(iid) };
-  const holding = await requestsWith(repository, pushed);
+  const holding = await findRequestsContaining(repository, pushed);
   return { pushed: new Set(pushed), isForced, mayMove: (iid) => newest.has(iid) && holding.has(iid) };
 }
 
 /** Numbers of merge requests whose head contains a commit of a push: one of its oldest commits, then. */
-async function requestsWith(repository: Repository, pushed: readonly ObjectId[]): Promise<ReadonlySet<number>> {
+async function findRequestsContaining(
+  repository: Repository,
+  pushed: readonly ObjectId[],
+): Promise<ReadonlySet<number>> {
   const among = new Set(pushed);
   const commits = await readCommits(repository, pushed);
   const roots = commits.filter(({ parents }) => !parents.some((parent) => among.has(parent)));

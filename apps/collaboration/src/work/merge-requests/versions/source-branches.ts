@@ -8,7 +8,7 @@ import { ProjectRepositories } from '../../../code/repositories/project-reposito
 import { branchRef, readTips } from './measure-version';
 import type { BranchTips } from './measure-version';
 
-/** Branches of a merge request with their projects. Shape: `sourceProjectId` is null if the fork was deleted. */
+/** Branches of a merge request with their projects. `sourceProjectId` is null if the fork was deleted. */
 export interface RequestBranches {
   readonly projectId: number;
   readonly sourceProjectId: number | null;
@@ -29,10 +29,10 @@ export class SourceBranches {
    * has all commits of the merge request. Shape: with `copies` false, a tip that the target lacks counts as missing.
    * Errors: GitError.
    */
-  async tips(target: Repository, branches: RequestBranches, { copies = true } = {}): Promise<BranchTips> {
+  async readTips(target: Repository, branches: RequestBranches, { copies = true } = {}): Promise<BranchTips> {
     const { projectId, sourceProjectId, sourceBranch, targetBranch } = branches;
     if (sourceProjectId === projectId) return readTips(target, branches);
-    const origin = sourceProjectId === null ? null : await this.repositories.find(sourceProjectId);
+    const origin = sourceProjectId === null ? null : await this.repositories.findRepository(sourceProjectId);
     const source = origin && (await readRef(origin, branchRef(sourceBranch)));
     if (origin && source !== null && copies) await copyCommit(target, origin, source);
     const isThere = source !== null && (copies || (await objectInfo(target, { rev: source })) !== null);
@@ -41,23 +41,27 @@ export class SourceBranches {
 
   /** Whether the viewer reads the code of the source, so that new commits may be shown to them in the target. */
   async mayReadSource(viewer: Viewer, target: ProjectScope, sourceProjectId: number | null): Promise<boolean> {
-    const source = await this.projectOf(viewer, target, sourceProjectId);
+    const source = await this.findProject(viewer, target, sourceProjectId);
     return source !== null && mayReadCode(viewer, source);
   }
 
   /**
-   * Opens the repository of a target that a push to a fork concerns. Shape: null if the project has none any more, or takes
-   * no writes.
+   * Opens the repository of a target that a push to a fork concerns. Returns null if the project has none any more, or
+   * takes no writes.
    */
-  async targetOf(projectId: number): Promise<Repository | null> {
-    const project = (await this.directory.projects([projectId])).get(projectId);
-    return project && !project.archived ? this.repositories.find(projectId) : null;
+  async openTarget(projectId: number): Promise<Repository | null> {
+    const project = (await this.directory.findProjects([projectId])).get(projectId);
+    return project && !project.archived ? this.repositories.findRepository(projectId) : null;
   }
 
   /** Returns the project of the source, with the level of the viewer; null if they do not see it, or if it was deleted. */
-  async projectOf(viewer: Viewer, target: ProjectScope, sourceProjectId: number | null): Promise<ProjectScope | null> {
+  async findProject(
+    viewer: Viewer,
+    target: ProjectScope,
+    sourceProjectId: number | null,
+  ): Promise<ProjectScope | null> {
     if (sourceProjectId === target.id) return target;
-    return sourceProjectId === null ? null : this.directory.project(sourceProjectId, viewer);
+    return sourceProjectId === null ? null : this.directory.findProject(sourceProjectId, viewer);
   }
 }
 

@@ -77,47 +77,52 @@ export class VersionContentsQueries {
   ) {}
 
   /** Lists the commits of the latest version, the newest first. Errors: NotFound, Forbidden. */
-  async commits(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<ListedCommit>> {
-    const latest = await this.latest(viewer, project, iid);
+  async listCommits(
+    viewer: Viewer,
+    project: ProjectScope,
+    iid: number,
+    page: PageRequest,
+  ): Promise<Page<ListedCommit>> {
+    const latest = await this.findLatest(viewer, project, iid);
     const { head_sha: head, start_sha: start, commits_count: total } = latest;
     if (head === null || start === null || total === 0) return { rows: [], total: 0, hasNext: false };
     const skip = offsetOf(page);
     if (skip >= total) return { rows: [], total, hasNext: false };
-    const rows = await this.repositories.use(project, (repository) =>
+    const rows = await this.repositories.useRepository(project, (repository) =>
       commitRows(repository, project, { head, start, skip, max: page.perPage }),
     );
     return { rows, total: total > COUNT_LIMIT ? null : total, hasNext: skip + rows.length < total };
   }
 
   /** Lists the changed files of the latest version. Errors: NotFound, Forbidden, HeavyPage. */
-  async diffs(
+  async listDiffs(
     viewer: Viewer,
     project: ProjectScope,
     iid: number,
     form: { readonly page: PageRequest; readonly isUnified: boolean },
   ): Promise<Page<FileDiff>> {
-    const sides = sidesOf(await this.latest(viewer, project, iid));
+    const sides = diffSides(await this.findLatest(viewer, project, iid));
     if (sides === null) return { rows: [], total: 0, hasNext: false };
-    return this.repositories.use(project, (repository) => readDiffPage(repository, sides, form));
+    return this.repositories.useRepository(project, (repository) => readDiffPage(repository, sides, form));
   }
 
   /** Reads the whole diff of the latest version, within limits unless `isRaw`. Errors: NotFound, Forbidden. */
-  async changes(
+  async readChanges(
     viewer: Viewer,
     project: ProjectScope,
     iid: number,
     { isRaw, isUnified }: { readonly isRaw: boolean; readonly isUnified: boolean },
   ): Promise<Diff> {
-    const sides = sidesOf(await this.latest(viewer, project, iid));
+    const sides = diffSides(await this.findLatest(viewer, project, iid));
     if (sides === null) return { files: [], isCut: false };
     const form = { limits: isRaw ? RAW_LIMITS : DIFF_LIMITS, isCollapsing: !isRaw, isUnified };
-    return this.repositories.use(project, (repository) => readDiff(repository, sides, form));
+    return this.repositories.useRepository(project, (repository) => readDiff(repository, sides, form));
   }
 
   /** Returns a function that streams the diff of the latest version as text. Errors: NotFound, Forbidden. */
   async rawDiff(viewer: Viewer, project: ProjectScope, iid: number): Promise<() => Promise<Readable>> {
-    const sides = sidesOf(await this.latest(viewer, project, iid));
-    return this.repositories.use(project, (repository) => {
+    const sides = diffSides(await this.findLatest(viewer, project, iid));
+    return this.repositories.useRepository(project, (repository) => {
       const { oldId, newId } = sides ?? { oldId: null, newId: null };
       if (newId === null) return Promise.resolve(() => Promise.resolve(emptyText()));
       const open = () => openDiff(repository, { oldId, newId, maxBytes: MAX_RAW_BYTES });
@@ -126,8 +131,8 @@ export class VersionContentsQueries {
   }
 
   /** Lists the versions, the newest first. Errors: NotFound, Forbidden. */
-  async versions(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<VersionRow>> {
-    const { id } = await this.latest(viewer, project, iid);
+  async listVersions(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<VersionRow>> {
+    const { id } = await this.findLatest(viewer, project, iid);
     return new ListQuery<VersionRow>({
       name: 'merge_request_versions',
       from: 'merge_request_versions v',
@@ -135,16 +140,16 @@ export class VersionContentsQueries {
     })
       .where((bind) => `v.merge_request_id = ${bind(id)}::bigint`)
       .orderBy([['v.created_at', 'desc']])
-      .page(this.database, page);
+      .readPage(this.database, page);
   }
 
   /** Returns one version with commits and files. Errors: NotFound, Forbidden, TooLarge. */
-  async version(viewer: Viewer, project: ProjectScope, iid: number, versionId: number): Promise<VersionContents> {
-    const { id } = await this.latest(viewer, project, iid);
+  async findVersion(viewer: Viewer, project: ProjectScope, iid: number, versionId: number): Promise<VersionContents> {
+    const { id } = await this.findLatest(viewer, project, iid);
     const [version] = await this.database.run(versionOf, { request: id, version: versionId });
     if (!version) throw new NotFound();
     const { head_sha: head, start_sha: start } = version;
-    return this.repositories.use(project, async (repository) => {
+    return this.repositories.useRepository(project, async (repository) => {
       const commits = await commitRows(repository, project, { head, start, skip: 0, max: MAX_COMMITS });
       const sides = { oldId: version.base_sha, newId: head };
       const form = { limits: RAW_LIMITS, isCollapsing: false, isUnified: false };
@@ -154,7 +159,7 @@ export class VersionContentsQueries {
     });
   }
 
-  private async latest(viewer: Viewer, project: ProjectScope, iid: number): Promise<LatestRow> {
+  private async findLatest(viewer: Viewer, project: ProjectScope, iid: number): Promise<LatestRow> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await this.database.run(latestOf, { project: project.id, iid });
     if (!row) throw new NotFound();
@@ -162,8 +167,8 @@ export class VersionContentsQueries {
   }
 }
 
-/** Shape: null without changes. */
-function sidesOf({ head_sha: newId, base_sha: oldId, commits_count: count }: LatestRow): DiffSides | null {
+/** Returns null without changes. */
+function diffSides({ head_sha: newId, base_sha: oldId, commits_count: count }: LatestRow): DiffSides | null {
   return newId === null || count === 0 ? null : { oldId, newId };
 }
 

@@ -7,18 +7,18 @@ import type { CommitRow } from '../../../code/commits/commit.presenter';
 import { diffPresenter } from '../../../code/commits/diffs/diff.presenter';
 import type { FileDiff } from '../../../code/commits/diffs/read-diffs';
 import { MergeRequestAnswers } from '../merge-request-answers';
-import { OneMergeRequest } from '../merge-requests.dto';
+import { IdentifyMergeRequest } from '../merge-requests.dto';
 import { VersionContentsQueries } from './version-contents';
 import type { VersionContents } from './version-contents';
 import { changesPresenter, versionContentsPresenter, versionPresenter } from './version.presenter';
 
-class ListDiffs extends OneMergeRequest {
+class ListDiffs extends IdentifyMergeRequest {
   @Flag({ default: false, about: 'Patches begin with the names of the file.' }) unidiff: boolean;
 }
 class ShowChanges extends ListDiffs {
   @Flag({ default: false, about: 'Shows all patches, up to 50 MiB.' }) access_raw_diffs: boolean;
 }
-class OneVersion extends OneMergeRequest {
+class IdentifyVersion extends IdentifyMergeRequest {
   @Int() version_id: number;
 }
 
@@ -39,11 +39,11 @@ export class MergeRequestVersionsController {
     ...reads,
     about: 'Lists the commits of a merge request, the newest first.',
     source: SOURCE,
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: page(commitPresenter),
   })
-  commits({ params, viewer, within, page: asked }: ReadCall<OneMergeRequest>): Promise<Page<CommitRow>> {
-    return this.contents.commits(viewer, within, params.merge_request_iid, asked);
+  commits({ params, viewer, within, page: asked }: ReadCall<IdentifyMergeRequest>): Promise<Page<CommitRow>> {
+    return this.contents.listCommits(viewer, within, params.merge_request_iid, asked);
   }
 
   @Endpoint('GET', 'diffs', {
@@ -55,7 +55,7 @@ export class MergeRequestVersionsController {
   })
   diffs({ params, viewer, within, page: asked }: ReadCall<ListDiffs>): Promise<Page<FileDiff>> {
     const form = { page: asked, isUnified: params.unidiff };
-    return this.contents.diffs(viewer, within, params.merge_request_iid, form);
+    return this.contents.listDiffs(viewer, within, params.merge_request_iid, form);
   }
 
   @Endpoint('GET', 'changes', {
@@ -68,10 +68,10 @@ export class MergeRequestVersionsController {
   })
   async changes({ params, viewer, within }: ReadCall<ShowChanges>): Promise<JsonText> {
     const { merge_request_iid: iid, access_raw_diffs: isRaw, unidiff: isUnified } = params;
-    const shown = await this.answers.written(viewer, within, iid);
-    const { files, isCut } = await this.contents.changes(viewer, within, iid, { isRaw, isUnified });
+    const shown = await this.answers.showWritten(viewer, within, iid);
+    const { files, isCut } = await this.contents.readChanges(viewer, within, iid, { isRaw, isUnified });
     // The presenter of diffs reads nothing of its context.
-    const changes = await diffPresenter.array(files, {} as never);
+    const changes = await diffPresenter.renderList(files, {} as never);
     return new JsonText(`${shown.slice(0, -1)},"changes":${changes},"overflow":${isCut && !isRaw}}`);
   }
 
@@ -79,10 +79,10 @@ export class MergeRequestVersionsController {
     ...reads,
     about: 'Downloads the diff of a merge request as text, up to 50 MiB.',
     source: SOURCE,
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: streamed('text/plain'),
   })
-  async rawDiffs({ params, viewer, within }: ReadCall<OneMergeRequest>): Promise<FileAnswer> {
+  async rawDiffs({ params, viewer, within }: ReadCall<IdentifyMergeRequest>): Promise<FileAnswer> {
     const stream = await this.contents.rawDiff(viewer, within, params.merge_request_iid);
     return { mediaType: 'text/plain', stream, isNeverStored: true };
   }
@@ -91,14 +91,14 @@ export class MergeRequestVersionsController {
     ...readsSignedIn,
     about: 'Lists the versions of a merge request, the newest first.',
     source: 'reference repositories 8.5',
-    params: OneMergeRequest,
+    params: IdentifyMergeRequest,
     answers: page(versionPresenter),
   })
   async versions(
-    call: Call<OneMergeRequest, ProjectScope, SignedInViewer>,
+    call: Call<IdentifyMergeRequest, ProjectScope, SignedInViewer>,
   ): Promise<Page<Pick<VersionContents, 'version'>>> {
     const { params, viewer, within } = call;
-    const { rows, ...rest } = await this.contents.versions(viewer, within, params.merge_request_iid, call.page);
+    const { rows, ...rest } = await this.contents.listVersions(viewer, within, params.merge_request_iid, call.page);
     return { ...rest, rows: rows.map((version) => ({ version })) };
   }
 
@@ -106,11 +106,11 @@ export class MergeRequestVersionsController {
     ...readsSignedIn,
     about: 'Shows a version of a merge request with its commits and changed files.',
     source: 'reference repositories 8.5',
-    params: OneVersion,
+    params: IdentifyVersion,
     answers: one(versionContentsPresenter),
     fails: [404, 413],
   })
-  version({ params, viewer, within }: Call<OneVersion, ProjectScope, SignedInViewer>): Promise<VersionContents> {
-    return this.contents.version(viewer, within, params.merge_request_iid, params.version_id);
+  version({ params, viewer, within }: Call<IdentifyVersion, ProjectScope, SignedInViewer>): Promise<VersionContents> {
+    return this.contents.findVersion(viewer, within, params.merge_request_iid, params.version_id);
   }
 }

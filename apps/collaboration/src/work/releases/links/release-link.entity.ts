@@ -6,7 +6,7 @@ import { linkSentences } from './link-rules';
 export const LINK_TYPES = ['other', 'runbook', 'image', 'package'] as const;
 export type LinkType = (typeof LINK_TYPES)[number];
 
-/** Fields of a link. Omitted fields keep their values on update. Shape: `filepath` is the old name of `direct_asset_path`. */
+/** Fields of a link. Omitted fields keep their values on update. `filepath` is the old name of `direct_asset_path`. */
 export interface ReleaseLinkInput {
   readonly name?: string;
   readonly url?: string;
@@ -40,7 +40,7 @@ export class ReleaseLink {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 
   /** Errors: InvalidSentences. */
-  static write(input: ReleaseLinkInput, now: Date): ReleaseLink {
+  static create(input: ReleaseLinkInput, now: Date): ReleaseLink {
     const link = new ReleaseLink();
     Object.assign(link, { name: '', url: '', filepath: null, linkType: 'other', createdAt: now });
     link.change(input, now);

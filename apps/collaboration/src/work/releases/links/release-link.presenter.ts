@@ -8,18 +8,18 @@ export const releaseLinkPresenter = presenter<ReleaseLinkRow>('ReleaseLink').fie
   id: [int, ({ link }) => link.id],
   name: [text, ({ link }) => link.name],
   url: [text, ({ link }) => link.url],
-  direct_asset_url: [text, (row, _, { links }) => directUrlOf(row, links), { about: 'Permanent address of the link.' }],
+  direct_asset_url: [text, (row, _, { links }) => directUrl(row, links), { about: 'Permanent address of the link.' }],
   external: [
     bool,
-    ({ link, project }, _, { links }) => !isBelow(link.url, links.web(project.fullPath)),
+    ({ link, project }, _, { links }) => !isBelow(link.url, links.webUrl(project.fullPath)),
     { about: 'The link leads out of the project.' },
   ],
   link_type: [choice(...LINK_TYPES), ({ link }) => link.linkType],
 });
 
-function directUrlOf({ link, project, tag, readsCode }: ReleaseLinkRow, links: Links): string {
+function directUrl({ link, project, tag, readsCode }: ReleaseLinkRow, links: Links): string {
   if (link.filepath === null || !readsCode) return link.url;
-  return links.api(`projects/${project.id}/releases/${encodeURIComponent(tag)}/downloads${link.filepath}`);
+  return links.apiUrl(`projects/${project.id}/releases/${encodeURIComponent(tag)}/downloads${link.filepath}`);
 }
 
 function isBelow(url: string, base: string): boolean {

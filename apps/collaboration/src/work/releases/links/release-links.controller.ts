@@ -14,7 +14,7 @@ import { ReleasesQueries } from '../releases.queries';
 import { ReleaseLink } from './release-link.entity';
 import { releaseLinkPresenter } from './release-link.presenter';
 import type { ReleaseLinkRow } from './release-link-row';
-import { CreateReleaseLink, ListReleaseLinks, OneReleaseLink, UpdateReleaseLink } from './release-links.dto';
+import { CreateReleaseLink, ListReleaseLinks, IdentifyReleaseLink, UpdateReleaseLink } from './release-links.dto';
 import { releaseLinks } from './release-links.queries';
 
 const ALL = '/projects/:id/releases/:tag_name/assets/links';
@@ -47,20 +47,20 @@ export class ReleaseLinksController {
     answers: page(releaseLinkPresenter),
   })
   async list(call: ReadCall<ListReleaseLinks>): Promise<Page<ReleaseLinkRow>> {
-    const { id } = await this.releases.find(call.within, call.params.tag_name);
+    const { id } = await this.releases.findRelease(call.within, call.params.tag_name);
     const found = await this.links.list({ page: call.page, within: id });
-    return { ...found, rows: found.rows.map((link) => rowOf(call, link)) };
+    return { ...found, rows: found.rows.map((link) => toRow(call, link)) };
   }
 
   @Endpoint('GET', ONE, {
     ...reads,
     about: 'One link of a release.',
-    params: OneReleaseLink,
+    params: IdentifyReleaseLink,
     answers: one(releaseLinkPresenter),
   })
-  async show(call: ReadCall<OneReleaseLink>): Promise<ReleaseLinkRow> {
-    const { id } = await this.releases.find(call.within, call.params.tag_name);
-    return rowOf(call, await this.links.find(call.params.link_id, id));
+  async show(call: ReadCall<IdentifyReleaseLink>): Promise<ReleaseLinkRow> {
+    const { id } = await this.releases.findRelease(call.within, call.params.tag_name);
+    return toRow(call, await this.links.find(call.params.link_id, id));
   }
 
   @Endpoint('POST', ALL, {
@@ -71,9 +71,9 @@ export class ReleaseLinksController {
   })
   async create(call: WriteCall<CreateReleaseLink>): Promise<ReleaseLinkRow> {
     const { tag_name: _tag, ...input } = call.params;
-    const { id } = await this.changeable(call);
-    const link = ReleaseLink.write(input, this.clock.now());
-    return rowOf(call, await this.links.create(link, { actorId: call.viewer.userId, within: id }));
+    const { id } = await this.findChangeable(call);
+    const link = ReleaseLink.create(input, this.clock.now());
+    return toRow(call, await this.links.create(link, { actorId: call.viewer.userId, within: id }));
   }
 
   @Endpoint('PUT', ONE, {
@@ -84,30 +84,30 @@ export class ReleaseLinksController {
   })
   async update(call: WriteCall<UpdateReleaseLink>): Promise<ReleaseLinkRow> {
     const { tag_name: _tag, link_id: linkId, ...input } = call.params;
-    const { id } = await this.changeable(call);
+    const { id } = await this.findChangeable(call);
     const change = (link: ReleaseLink): void => link.change(input, this.clock.now());
-    return rowOf(call, await this.links.change(linkId, change, { actorId: call.viewer.userId, within: id }));
+    return toRow(call, await this.links.change(linkId, change, { actorId: call.viewer.userId, within: id }));
   }
 
   @Endpoint('DELETE', ONE, {
     ...manages,
     about: 'Removes a link of a release.',
-    params: OneReleaseLink,
+    params: IdentifyReleaseLink,
     answers: one(releaseLinkPresenter),
   })
-  async remove(call: WriteCall<OneReleaseLink>): Promise<ReleaseLinkRow> {
-    const { id } = await this.changeable(call);
-    return rowOf(call, await this.links.remove(call.params.link_id, { actorId: call.viewer.userId, within: id }));
+  async remove(call: WriteCall<IdentifyReleaseLink>): Promise<ReleaseLinkRow> {
+    const { id } = await this.findChangeable(call);
+    return toRow(call, await this.links.remove(call.params.link_id, { actorId: call.viewer.userId, within: id }));
   }
 
   /** Errors: NotFound; Forbidden if the caller may not create the tag. */
-  private async changeable({ within, viewer, params }: WriteCall<{ readonly tag_name: string }>): Promise<Release> {
-    const release = await this.releases.find(within, params.tag_name);
+  private async findChangeable({ within, viewer, params }: WriteCall<{ readonly tag_name: string }>): Promise<Release> {
+    const release = await this.releases.findRelease(within, params.tag_name);
     if (!(await this.tags.mayCreate({ project: within, viewer }, release.tag))) throw new Forbidden();
     return release;
   }
 }
 
-function rowOf({ within, viewer, params }: ReadCall<{ readonly tag_name: string }>, link: ReleaseLink): ReleaseLinkRow {
+function toRow({ within, viewer, params }: ReadCall<{ readonly tag_name: string }>, link: ReleaseLink): ReleaseLinkRow {
   return { link, project: within, tag: params.tag_name, readsCode: mayReadCode(viewer, within) };
 }

@@ -9,7 +9,7 @@ export class ListReleaseLinks {
   @Text({ in: 'path', about: TAG }) tag_name: string;
 }
 
-export class OneReleaseLink {
+export class IdentifyReleaseLink {
   @Text({ in: 'path', about: TAG }) tag_name: string;
   @Int() link_id: number;
 }

@@ -18,9 +18,9 @@ export const releaseLinks = collection(ReleaseLink, {
 });
 
 /** Fields of a link that answers show. */
-export type ShownLink = Pick<ReleaseLink, 'id' | 'releaseId' | 'name' | 'url' | 'filepath' | 'linkType'>;
+export type ReleaseLinkFields = Pick<ReleaseLink, 'id' | 'releaseId' | 'name' | 'url' | 'filepath' | 'linkType'>;
 
-const linksOf = statement<{ ids: readonly number[] }, ShownLink>(
+const linksOf = statement<{ ids: readonly number[] }, ReleaseLinkFields>(
   'release_links_of_releases',
   `select id, release_id as "releaseId", name, url, filepath, link_type as "linkType" from release_links
    where release_id = any(:ids::bigint[]) order by created_at desc, id desc`,
@@ -39,15 +39,15 @@ export class ReleaseLinksQueries {
   }
 
   /** Returns the links of several releases, by release. */
-  async listByRelease(releaseIds: readonly number[]): Promise<ReadonlyMap<number, readonly ShownLink[]>> {
+  async listByRelease(releaseIds: readonly number[]): Promise<ReadonlyMap<number, readonly ReleaseLinkFields[]>> {
     const rows = releaseIds.length === 0 ? [] : await this.database.run(linksOf, { ids: releaseIds });
-    const ofRelease = (id: number): readonly ShownLink[] => rows.filter((row) => row.releaseId === id);
+    const ofRelease = (id: number): readonly ReleaseLinkFields[] => rows.filter((row) => row.releaseId === id);
     return new Map(releaseIds.map((id) => [id, ofRelease(id)]));
   }
 
-  /** Returns the link of a release with this path. Shape: `path` has no leading slash. Errors: NotFound. */
+  /** Returns the link of a release with this path. `path` has no leading slash. Errors: NotFound. */
   async atPath(releaseId: number, path: string): Promise<ReleaseLink> {
-    const [link] = await this.links.all({ within: releaseId, where: { filepath: `/${path}` } });
+    const [link] = await this.links.listAll({ within: releaseId, where: { filepath: `/${path}` } });
     if (!link) throw new NotFound();
     return link;
   }

@@ -36,7 +36,7 @@ export class SnippetImportsController {
     if (!isWhole || request.upstream_id.length > MAX_ID || request.source.length > MAX_ID) {
       throw new InvalidParameters(['snippet is invalid']);
     }
-    return { problem: await this.imports.write(request) };
+    return { problem: await this.imports.writeSnippet(request) };
   }
 
   @Internal('POST', INTERNAL_PATHS.importLeftOut, INTERNAL_CALLERS.importLeftOut)
@@ -46,7 +46,7 @@ export class SnippetImportsController {
     if (!isWhole || !UUID.test(request.import_key) || request.snippets.length > MAX_LEFT_OUT) {
       throw new InvalidParameters(['snippets is invalid']);
     }
-    await this.imports.notify(request);
+    await this.imports.notifyOfLeftOut(request);
     return {};
   }
 }

@@ -15,22 +15,22 @@ const LOCK_AUTHOR = statement<{ author: number }, { id: number }>(
   `select id from directory_users
    where id = :author::bigint and state = 'active' and (admin or not external) for share`,
 );
-interface Upstream {
+interface SnippetOriginKey {
   readonly author: number;
   readonly source: string;
   readonly upstream: string;
 }
 /** Lets two runs of one import write the same snippet one after the other. */
-const LOCK = statement<Upstream, never>(
+const LOCK = statement<SnippetOriginKey, never>(
   'imported_snippets_lock',
   `select pg_advisory_xact_lock(hashtextextended('imported snippet ' || :author::bigint || ' ' || :source || ' ' || :upstream, 0))`,
 );
-const FIND = statement<Upstream, { snippet_id: number }>(
+const FIND = statement<SnippetOriginKey, { snippet_id: number }>(
   'imported_snippets_find',
   `select snippet_id from imported_snippets
    where author_id = :author::bigint and source = :source and upstream_id = :upstream`,
 );
-const ADD = statement<Upstream & { snippet: number }, never>(
+const ADD = statement<SnippetOriginKey & { snippet: number }, never>(
   'imported_snippets_add',
   `insert into imported_snippets (author_id, source, upstream_id, snippet_id)
    values (:author::bigint, :source, :upstream, :snippet::bigint)`,
@@ -48,23 +48,23 @@ export class SnippetImportsService {
   ) {}
 
   /** Writes a snippet unless its author has it from the same upstream one. Returns the reason why it cannot exist, or null. */
-  async write(request: ImportSnippetRequest): Promise<string | null> {
+  async writeSnippet(request: ImportSnippetRequest): Promise<string | null> {
     try {
-      return await this.work.run((tx) => writeIn(tx, request));
+      return await this.work.run((tx) => writeInTransaction(tx, request));
     } catch (error) {
-      if (error instanceof Invalid) return sentenceOf(error);
+      if (error instanceof Invalid) return joinProblems(error);
       throw error;
     }
   }
 
   /** Queues the e-mail about snippets that were left out, once for each import. */
-  async notify({ import_key: eventId, user_id, import_id, snippets }: LeftOutSnippetsRequest): Promise<void> {
+  async notifyOfLeftOut({ import_key: eventId, user_id, import_id, snippets }: LeftOutSnippetsRequest): Promise<void> {
     const notice = { eventId, template: 'gists_left_out', recipientId: user_id, subjectId: import_id } as const;
-    await this.work.run((tx) => this.mails.queue(tx, [{ ...notice, leftOut: snippets }]));
+    await this.work.run((tx) => this.mails.queueMails(tx, [{ ...notice, leftOut: snippets }]));
   }
 }
 
-async function writeIn(tx: Tx, request: ImportSnippetRequest): Promise<string | null> {
+async function writeInTransaction(tx: Tx, request: ImportSnippetRequest): Promise<string | null> {
   const { user_id: author, source, upstream_id: upstream, visibility } = request;
   const [user] = await tx.run(LOCK_AUTHOR, { author });
   if (!user) return GONE;
@@ -75,7 +75,7 @@ async function writeIn(tx: Tx, request: ImportSnippetRequest): Promise<string | 
     request.files.map(({ path, content }) => ({ action: 'create', file_path: path, content })),
   );
   const title = [...request.title.trim()].slice(0, MAX_TITLE).join('');
-  const snippet = Snippet.write(
+  const snippet = Snippet.create(
     { projectId: null, authorId: author, ...toUserAgentColumns({}) },
     { title, visibility },
   );
@@ -86,7 +86,7 @@ async function writeIn(tx: Tx, request: ImportSnippetRequest): Promise<string | 
   return null;
 }
 
-function sentenceOf({ fields }: Invalid): string {
+function joinProblems({ fields }: Invalid): string {
   const texts = Object.entries(fields).flatMap(([field, list]) => list.map((text) => `${field} ${text}`));
   return `${texts.join(', ')}.`.replace(/^./, (letter) => letter.toUpperCase());
 }

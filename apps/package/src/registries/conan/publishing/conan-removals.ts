@@ -4,7 +4,7 @@ import { NotFound } from '@rookery/kernel';
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
 import { PackageRemoval } from '../../../packages/removal/package-removal';
 import { Protections } from '../../../protection-rules/protections';
 import { conanKeyOf } from '../conan-reference';
@@ -23,7 +23,7 @@ const LOCK = statement<{ project: number; key: string; version: string }, { id: 
   'conan_packages_lock',
   `select id from packages
    where project_id = :project::bigint and package_type = 'conan' and name_key = :key and coalesce(version, '') = :version
-     and status in (${literals(INSTALLABLE_STATUSES)})
+     and status in (${toLiterals(INSTALLABLE_STATUSES)})
    for update`,
 );
 const REMOVE = statement<
@@ -65,15 +65,15 @@ export class ConanRemovals {
   /** Removes a recipe with all revisions and binary packages. Errors: NotFound; Forbidden for a protected name. */
   removeRecipe(project: ProjectScope, viewer: SignedInViewer, reference: ConanReference): Promise<void> {
     return this.work.run(async (tx) => {
-      const id = await this.lock(tx, project, viewer, reference);
+      const id = await this.lockRecipe(tx, project, viewer, reference);
       await this.removePackage(tx, id, { project, viewer, reference });
     });
   }
 
   /** Removes revisions, and the recipe with the last one. Errors: NotFound; Forbidden for a protected name. */
-  remove(project: ProjectScope, viewer: SignedInViewer, reference: ConanReference, part: ConanPart): Promise<void> {
+  removePart(project: ProjectScope, viewer: SignedInViewer, reference: ConanReference, part: ConanPart): Promise<void> {
     return this.work.run(async (tx) => {
-      const id = await this.lock(tx, project, viewer, reference);
+      const id = await this.lockRecipe(tx, project, viewer, reference);
       const { recipeRevision: recipe, isOfBinaries: ofBinaries, binaries = null, binaryRevision = null } = part;
       const named = { package: id, recipe, ofBinaries, binaries, revision: binaryRevision };
       const [gone] = await tx.run(REMOVE, named);
@@ -87,7 +87,7 @@ export class ConanRemovals {
   }
 
   /** Errors: NotFound; Forbidden for a protected name. */
-  private async lock(
+  private async lockRecipe(
     tx: Tx,
     project: ProjectScope,
     viewer: SignedInViewer,

@@ -71,11 +71,11 @@ export class ConanRevisions {
    * version 1 of the protocol can always be replaced, because they have no digest. Errors: Conflict for another file in a
    * complete revision; those of `PackagePublishing`.
    */
-  publish(target: ConanTarget, file: ConanContent): Promise<void> {
-    return this.work.run((tx) => this.add(tx, target, file));
+  publishFile(target: ConanTarget, file: ConanContent): Promise<void> {
+    return this.work.run((tx) => this.addFile(tx, target, file));
   }
 
-  private async add(tx: Tx, target: ConanTarget, { content, info }: ConanContent): Promise<void> {
+  private async addFile(tx: Tx, target: ConanTarget, { content, info }: ConanContent): Promise<void> {
     const { project, viewer, reference, fileName } = target;
     const { name, version } = reference;
     const named = {
@@ -83,19 +83,19 @@ export class ConanRevisions {
       nameKey: conanKeyOf(reference),
     };
     const packageId = await this.publishing.publishWithoutFile(tx, named);
-    const revision = await ensure(tx, packageId, target);
+    const revision = await ensureRevision(tx, packageId, target);
     const files = await tx.run(FILES, { revision });
     const earlier = files.find(({ file_name }) => file_name === fileName);
     if (earlier?.sha1 === content.sha1) return;
     if (earlier && files.some(({ file_name }) => file_name === MANIFEST)) refuseChange(target.revision, fileName);
-    const { id: file } = await this.publishing.publish(tx, { ...named, fileName, content });
+    const { id: file } = await this.publishing.publishFile(tx, { ...named, fileName, content });
     await tx.run(ADD_FILE, { file, revision });
     if (info !== null) await tx.run(SET_INFO, { revision, info });
     if (earlier) await this.removal.removeFiles(tx, project.id, [earlier.id]);
   }
 }
 
-async function ensure(tx: Tx, packageId: number, { project, revision }: ConanTarget): Promise<number> {
+async function ensureRevision(tx: Tx, packageId: number, { project, revision }: ConanTarget): Promise<number> {
   const { recipeRevision: recipe, binaryReference: binary, binaryRevision } = revision;
   const named = { package: packageId, project: project.id, recipe, binary, revision: binaryRevision };
   return (await tx.run(ENSURE, named))[0]!.id;

@@ -13,7 +13,7 @@ import { ConanQueries } from '../conan.queries';
 import { ConanRevisions, refuseChange } from './conan-revisions';
 import type { ConanTarget } from './conan-revisions';
 
-/** A file that arrives. Shape: `declaredSize` is null if unknown; `sha1` in hexadecimal. Units: bytes. */
+/** A file that arrives. `declaredSize` is null if unknown; `sha1` in hexadecimal. Units: bytes. */
 export interface ConanUpload {
   readonly body: Readable & { readonly declaredSize: number | null };
   readonly sha1: string | undefined;
@@ -38,38 +38,41 @@ export class ConanService {
    * large; Forbidden for a protected name and beyond a limit of storage; NotFound for a question; Conflict for another file
    * in a complete revision; those of the body.
    */
-  async upload(target: ConanTarget, { body, sha1, isQuestion }: ConanUpload): Promise<void> {
+  async uploadFile(target: ConanTarget, { body, sha1, isQuestion }: ConanUpload): Promise<void> {
     const { project, viewer, reference, fileName } = target;
     if (isQuestion) throw new NotFound();
-    const limit = await this.admit(project, viewer, reference, body.declaredSize);
+    const limit = await this.admitUpload(project, viewer, reference, body.declaredSize);
     const expected = sha1?.toLowerCase();
     if (expected !== undefined) await this.refuseEarly(target, expected);
     const maxBytes = fileName === INFO ? Math.min(limit, MAX_INFO_BYTES) : limit;
-    const content = await this.files.store(body, maxBytes);
+    const content = await this.files.storeFile(body, maxBytes);
     if (expected !== undefined && content.sha1 !== expected)
       throw new Refused('Validation failed: The digest does not match the uploaded file', { verbatim: true });
     if (content.size === 0 && expected !== SHA1_OF_NOTHING && fileName !== INFO) return;
-    await this.revisions.publish(target, { content, info: fileName === INFO ? await this.infoIn(content) : null });
+    await this.revisions.publishFile(target, {
+      content,
+      info: fileName === INFO ? await this.readInfo(content) : null,
+    });
   }
 
   /**
-   * Returns the size limit of a file that arrives, or is announced. Shape: `size` is null if unknown. Units: bytes. Errors:
-   * Refused for an unusable reference and a file that is too large; Forbidden for a protected name and beyond a limit of
-   * storage.
+   * Returns the size limit of a file that arrives, or is announced. `size` is null if unknown. Units: bytes. Errors:
+   * Refused for an unusable reference and a file that is too large; Forbidden for a protected name and beyond a limit
+   * of storage.
    */
-  admit(
+  admitUpload(
     project: ProjectScope,
     viewer: SignedInViewer,
     reference: ConanReference,
     size: number | null,
   ): Promise<number> {
     refuseHalfBlank(reference);
-    return this.gate.admit(project, viewer, { type: 'conan', name: reference.name }, size);
+    return this.gate.admitUpload(project, viewer, { type: 'conan', name: reference.name }, size);
   }
 
   /** Refuses an upload before its body is read, if another file of the name is in a complete revision. Errors: Conflict. */
   private async refuseEarly({ project, reference, revision, fileName }: ConanTarget, sha1: string): Promise<void> {
-    const files = await this.conan.files(project, reference, revision).catch((error: unknown) => {
+    const files = await this.conan.listFiles(project, reference, revision).catch((error: unknown) => {
       if (error instanceof NotFound) return [];
       throw error;
     });
@@ -78,8 +81,8 @@ export class ConanService {
   }
 
   /** Errors: Refused for bytes that are no text, and for too many lines. */
-  private async infoIn(content: StoredFile): Promise<string> {
-    const text = textIn(await this.files.read(content, MAX_INFO_BYTES));
+  private async readInfo(content: StoredFile): Promise<string> {
+    const text = decodeText(await this.files.readFile(content, MAX_INFO_BYTES));
     if (text === null) throw new Refused(`Validation failed: ${INFO} is no text`, { verbatim: true });
     if (hasTooManyLines(text))
       throw new Refused(`Validation failed: ${INFO} has more than ${MAX_INFO_LINES} lines`, { verbatim: true });
@@ -87,7 +90,7 @@ export class ConanService {
   }
 }
 
-function textIn(bytes: Buffer): string | null {
+function decodeText(bytes: Buffer): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return text.includes('\0') ? null : text;

@@ -1,6 +1,6 @@
 import { Refused } from '@rookery/kernel';
 
-/** Files that a client is about to upload. Shape: the largest size is 0 without any file. Units: bytes. */
+/** Files that a client is about to upload. The largest size is 0 without any file. Units: bytes. */
 export interface AnnouncedFiles {
   readonly names: readonly string[];
   readonly largest: number;
@@ -10,31 +10,31 @@ export interface AnnouncedFiles {
  * Reads sizes by the name of the file from a body in JSON. Errors: Refused for another body, or a name that is not
  * `allowed`; those of the body.
  */
-export async function announcedFilesIn(
+export async function readAnnouncedFiles(
   body: AsyncIterable<Buffer>,
   allowed: readonly string[],
 ): Promise<AnnouncedFiles> {
-  const sizes = sizesIn(await textIn(body));
+  const sizes = parseSizes(await readText(body));
   const names = Object.keys(sizes);
   if (names.some((name) => !allowed.includes(name))) throw invalid('File name is invalid');
   return { names, largest: Math.max(0, ...Object.values(sizes)) };
 }
 
-async function textIn(body: AsyncIterable<Buffer>): Promise<string> {
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of body) parts.push(part);
   return Buffer.concat(parts).toString();
 }
 
-function sizesIn(text: string): Readonly<Record<string, number>> {
-  const sizes = parsed(text);
+function parseSizes(text: string): Readonly<Record<string, number>> {
+  const sizes = parseJson(text);
   const isMap = typeof sizes === 'object' && sizes !== null && !Array.isArray(sizes);
   if (!isMap || !Object.values(sizes).every((size) => Number.isSafeInteger(size) && (size as number) >= 0))
     throw invalid('Sizes of files are invalid');
   return sizes as Readonly<Record<string, number>>;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

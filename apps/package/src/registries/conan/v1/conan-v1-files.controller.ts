@@ -12,13 +12,13 @@ import { ConanQueries } from '../conan.queries';
 import { ConanService } from '../publishing/conan.service';
 import {
   toFirstRevision,
-  OneConanV1BinaryFile,
-  OneConanV1RecipeFile,
+  IdentifyConanV1BinaryFile,
+  IdentifyConanV1RecipeFile,
   UploadConanV1BinaryFile,
   UploadConanV1RecipeFile,
 } from './conan-v1.dto';
 
-type OneFile = OneConanV1RecipeFile | OneConanV1BinaryFile;
+type OneFile = IdentifyConanV1RecipeFile | IdentifyConanV1BinaryFile;
 type UploadFile = UploadConanV1RecipeFile | UploadConanV1BinaryFile;
 
 /** Files without revisions (version 1): the same routes below projects and for the instance. */
@@ -48,18 +48,18 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
     @Endpoint('GET', ofRecipe, {
       ...reads,
       about: `Downloads a file of a Conan recipe without revisions (${kind}).`,
-      params: OneConanV1RecipeFile,
+      params: IdentifyConanV1RecipeFile,
     })
-    download(call: Call<OneConanV1RecipeFile, ProjectScope>): Promise<FileAnswer> {
+    download(call: Call<IdentifyConanV1RecipeFile, ProjectScope>): Promise<FileAnswer> {
       return this.find(call);
     }
 
     @Endpoint('GET', ofBinary, {
       ...reads,
       about: `Downloads a file of a binary package of Conan without revisions (${kind}).`,
-      params: OneConanV1BinaryFile,
+      params: IdentifyConanV1BinaryFile,
     })
-    downloadOfBinary(call: Call<OneConanV1BinaryFile, ProjectScope>): Promise<FileAnswer> {
+    downloadOfBinary(call: Call<IdentifyConanV1BinaryFile, ProjectScope>): Promise<FileAnswer> {
       return this.find(call);
     }
 
@@ -83,14 +83,14 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
 
     private async find({ within, params }: Call<OneFile, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
-      const row = await this.conan.file(within, toConanReference(params), toFirstRevision(params), name);
+      const row = await this.conan.findFile(within, toConanReference(params), toFirstRevision(params), name);
       return packageDownload(this.files, row, name);
     }
 
     private store(call: StreamedCall<UploadFile, ProjectScope, SignedInViewer>): Promise<void> {
       const { within: project, viewer, params, body } = call;
       const revision = toFirstRevision(params);
-      return this.uploads.upload(
+      return this.uploads.uploadFile(
         { project, viewer, reference: toConanReference(params), revision, fileName: params.file_name },
         { body, sha1: params.x_checksum_sha1, isQuestion: params.x_checksum_deploy === true },
       );

@@ -5,27 +5,27 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { Links } from '@rookery/platform';
 import { publishesPackages, readsPackages, removesPackages } from '../../../packages/packages.permission';
 import { BINARY_FILES, FIRST_REVISION, RECIPE_FILES } from '../conan-reference';
-import { ListConanBinaries, OneConanRecipe, toConanReference } from '../conan.dto';
+import { ListConanBinaries, IdentifyConanRecipe, toConanReference } from '../conan.dto';
 import { recipePath, routesOfRecipes } from '../conan.permission';
 import type { ConanRegistryKind } from '../conan.permission';
 import { BINARIES, binariesDocument } from '../conan.presenter';
 import { ConanQueries } from '../conan.queries';
 import { ConanRemovals } from '../publishing/conan-removals';
 import { ConanService } from '../publishing/conan.service';
-import { announcedFilesIn } from './announced-files';
-import { toFirstRevision, OneConanV1Binary, RemoveConanV1Binaries } from './conan-v1.dto';
+import { readAnnouncedFiles } from './announced-files';
+import { toFirstRevision, IdentifyConanV1Binary, RemoveConanV1Binaries } from './conan-v1.dto';
 import { digestDocument, SNAPSHOT, snapshotDocument, URLS, urlsDocument } from './conan-v1.presenter';
 import type { ConanPlace } from './conan-v1.presenter';
 
 /** A recipe, or with an id one of its binary packages. */
-type Part = OneConanRecipe & Partial<Pick<OneConanV1Binary, 'conan_package_reference'>>;
+type Part = IdentifyConanRecipe & Partial<Pick<IdentifyConanV1Binary, 'conan_package_reference'>>;
 
 const PARTS = {
-  recipe: { path: '', noun: 'a Conan recipe', params: OneConanRecipe, files: RECIPE_FILES },
+  recipe: { path: '', noun: 'a Conan recipe', params: IdentifyConanRecipe, files: RECIPE_FILES },
   binary: {
     path: '/packages/:conan_package_reference',
     noun: 'a binary package of Conan',
-    params: OneConanV1Binary,
+    params: IdentifyConanV1Binary,
     files: BINARY_FILES,
   },
 } as const;
@@ -89,13 +89,13 @@ function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
     })
     async uploadUrls(call: StreamedCall<Part, ProjectScope, SignedInViewer>): Promise<object> {
       const place = placeOf(call);
-      const announced = await announcedFilesIn(call.body, files);
-      await this.uploads.admit(call.within, call.viewer, place.reference, announced.largest);
+      const announced = await readAnnouncedFiles(call.body, files);
+      await this.uploads.admitUpload(call.within, call.viewer, place.reference, announced.largest);
       return urlsDocument(this.links, place, announced.names);
     }
 
     private filesOf({ project, reference, revision }: ConanPlace) {
-      return this.conan.files(project, reference, revision);
+      return this.conan.listFiles(project, reference, revision);
     }
   }
 
@@ -131,16 +131,16 @@ function conanV1RecipesBelow(kind: ConanRegistryKind) {
     })
     async search({ within, params }: Call<ListConanBinaries, ProjectScope>): Promise<object> {
       const { list_only } = params;
-      const rows = await this.conan.binaries(within, toConanReference(params), FIRST_REVISION, list_only);
+      const rows = await this.conan.listBinaries(within, toConanReference(params), FIRST_REVISION, list_only);
       return binariesDocument(rows, list_only);
     }
 
     @Endpoint('DELETE', recipe, {
       ...removes,
       about: `Deletes a Conan recipe with all revisions and binary packages (${kind}, version 1).`,
-      params: OneConanRecipe,
+      params: IdentifyConanRecipe,
     })
-    remove({ within, viewer, params }: Call<OneConanRecipe, ProjectScope, SignedInViewer>): Promise<void> {
+    remove({ within, viewer, params }: Call<IdentifyConanRecipe, ProjectScope, SignedInViewer>): Promise<void> {
       return this.removals.removeRecipe(within, viewer, toConanReference(params));
     }
 
@@ -153,7 +153,7 @@ function conanV1RecipesBelow(kind: ConanRegistryKind) {
       const { within, viewer, params } = call;
       const { package_ids: ids = [] } = params;
       const part = { recipeRevision: FIRST_REVISION, isOfBinaries: true, ...(ids.length > 0 ? { binaries: ids } : {}) };
-      return this.removals.remove(within, viewer, toConanReference(params), part);
+      return this.removals.removePart(within, viewer, toConanReference(params), part);
     }
   }
   return ConanV1RecipesController;

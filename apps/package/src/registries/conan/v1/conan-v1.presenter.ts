@@ -38,5 +38,5 @@ export function urlsDocument(links: Links, place: ConanPlace, files: readonly st
   const part = binaryReference === '' ? ['export'] : ['package', binaryReference, binaryRevision];
   const { name, version, user, channel } = reference;
   const path = [name, version, user, channel, recipeRevision, ...part].map(encodeURIComponent).join('/');
-  return Object.fromEntries(files.map((file) => [file, links.api(`${registry}/v1/files/${path}/${file}`)]));
+  return Object.fromEntries(files.map((file) => [file, links.apiUrl(`${registry}/v1/files/${path}/${file}`)]));
 }

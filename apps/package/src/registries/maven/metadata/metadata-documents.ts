@@ -37,23 +37,23 @@ export class MetadataDocuments {
     private readonly files: PackageFiles,
   ) {}
 
-  /** Null if there is nothing to list. Errors: as `PackageFiles.read`. */
-  find(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
-    return isSnapshotMetadata(path) ? this.ofSnapshot(place, path) : this.generated(place, path.name);
+  /** Null if there is nothing to list. Errors: as `PackageFiles.readFile`. */
+  findDocument(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
+    return isSnapshotMetadata(path) ? this.ofSnapshot(place, path) : this.generateDocument(place, path.name);
   }
 
   private async ofSnapshot(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
     const row = await this.maven.snapshotMetadata(place, path);
     if (row === null) return null;
-    const bytes = await this.files.read(row, MAX_METADATA_BYTES);
+    const bytes = await this.files.readFile(row, MAX_METADATA_BYTES);
     const missing = new Set(row.missing);
     return { bytes: missing.size === 0 ? bytes : withoutFiles(bytes, missing), lastModified: row.created_at };
   }
 
-  private async generated(place: MavenPlace, name: string): Promise<MetadataDocument | null> {
-    const [versions, plugins] = [await this.maven.versions(place, name), await this.maven.plugins(place, name)];
+  private async generateDocument(place: MavenPlace, name: string): Promise<MetadataDocument | null> {
+    const [versions, plugins] = [await this.maven.listVersions(place, name), await this.maven.listPlugins(place, name)];
     if (versions.length === 0 && plugins.length === 0) return null;
-    const newest = versions.map((row) => row.uploaded_at).reduce(later, new Date(0));
+    const newest = versions.map((row) => row.uploaded_at).reduce(laterDate, new Date(0));
     const text = renderMetadata({ ...artifactPart(name, versions, newest), plugins: plugins.map(asPlugin) });
     return { bytes: Buffer.from(text), lastModified: versions.length === 0 ? null : newest };
   }
@@ -89,6 +89,6 @@ function withoutFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
   return Buffer.from(renderMetadata({ ...metadata, snapshotVersions: kept }));
 }
 
-function later(a: Date, b: Date): Date {
+function laterDate(a: Date, b: Date): Date {
   return a > b ? a : b;
 }

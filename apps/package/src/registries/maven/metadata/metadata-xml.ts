@@ -2,7 +2,7 @@ import { XMLParser } from 'fast-xml-parser';
 import { Refused } from '@rookery/kernel';
 import { unescapeXml, decodeXml } from '../../../packages/archives/xml-text';
 
-/** One build of a file of a snapshot. Shape: `value` is the version with timestamp and build number. */
+/** One build of a file of a snapshot. `value` is the version with timestamp and build number. */
 export interface SnapshotVersion {
   readonly classifier: string;
   readonly extension: string;
@@ -58,19 +58,23 @@ const parser = new XMLParser({
  * Errors: Refused for bytes that are no such document, and beyond the bounds of `decodeXml`.
  */
 export function parseMetadata(bytes: Buffer): Metadata {
-  const document = parsed(decodeXml(bytes, 'maven-metadata.xml'));
+  const document = parseXml(decodeXml(bytes, 'maven-metadata.xml'));
   if (!Object.hasOwn(document, 'metadata')) throw new Refused('maven-metadata.xml has no metadata');
-  const root = childrenOf(document, 'metadata')[0] ?? {};
-  const versioning = childrenOf(root, 'versioning')[0] ?? {};
-  const snapshot = childrenOf(versioning, 'snapshot')[0];
+  const root = findChildren(document, 'metadata')[0] ?? {};
+  const versioning = findChildren(root, 'versioning')[0] ?? {};
+  const snapshot = findChildren(versioning, 'snapshot')[0];
   return {
-    ...{ groupId: leaf(root, 'groupId'), artifactId: leaf(root, 'artifactId'), version: leaf(root, 'version') },
-    ...{ latest: leaf(versioning, 'latest'), release: leaf(versioning, 'release') },
-    lastUpdated: leaf(versioning, 'lastUpdated'),
-    versions: childrenOf(versioning, 'versions').flatMap((list) => leaves(list, 'version')),
+    ...{
+      groupId: leafText(root, 'groupId'),
+      artifactId: leafText(root, 'artifactId'),
+      version: leafText(root, 'version'),
+    },
+    ...{ latest: leafText(versioning, 'latest'), release: leafText(versioning, 'release') },
+    lastUpdated: leafText(versioning, 'lastUpdated'),
+    versions: findChildren(versioning, 'versions').flatMap((list) => leafTexts(list, 'version')),
     snapshot: snapshot ? asSnapshot(snapshot) : null,
-    snapshotVersions: listed(versioning, 'snapshotVersions', 'snapshotVersion').map(asSnapshotVersion),
-    plugins: listed(root, 'plugins', 'plugin').map(asPlugin),
+    snapshotVersions: listElements(versioning, 'snapshotVersions', 'snapshotVersion').map(asSnapshotVersion),
+    plugins: listElements(root, 'plugins', 'plugin').map(asPlugin),
   };
 }
 
@@ -78,37 +82,37 @@ export function parseMetadata(bytes: Buffer): Metadata {
 export function renderMetadata(metadata: Metadata): string {
   const { snapshot, versions, snapshotVersions, plugins } = metadata;
   const versioning = [
-    ...texts({ latest: metadata.latest, release: metadata.release }),
-    ...(snapshot ? element('snapshot', texts({ ...snapshot })) : []),
+    ...textElements({ latest: metadata.latest, release: metadata.release }),
+    ...(snapshot ? elementLines('snapshot', textElements({ ...snapshot })) : []),
     ...(versions.length > 0
-      ? element(
+      ? elementLines(
           'versions',
-          versions.flatMap((version) => texts({ version })),
+          versions.flatMap((version) => textElements({ version })),
         )
       : []),
-    ...texts({ lastUpdated: metadata.lastUpdated }),
+    ...textElements({ lastUpdated: metadata.lastUpdated }),
     ...(snapshotVersions.length > 0
-      ? element(
+      ? elementLines(
           'snapshotVersions',
-          snapshotVersions.flatMap((one) => element('snapshotVersion', texts({ ...one }))),
+          snapshotVersions.flatMap((one) => elementLines('snapshotVersion', textElements({ ...one }))),
         )
       : []),
   ];
   const lines = [
-    ...texts({ groupId: metadata.groupId, artifactId: metadata.artifactId, version: metadata.version }),
-    ...(versioning.length > 0 ? element('versioning', versioning) : []),
+    ...textElements({ groupId: metadata.groupId, artifactId: metadata.artifactId, version: metadata.version }),
+    ...(versioning.length > 0 ? elementLines('versioning', versioning) : []),
     ...(plugins.length > 0
-      ? element(
+      ? elementLines(
           'plugins',
-          plugins.flatMap((one) => element('plugin', texts({ ...one }))),
+          plugins.flatMap((one) => elementLines('plugin', textElements({ ...one }))),
         )
       : []),
   ];
-  const body = ['<metadata modelVersion="1.1.0">', ...lines.map(indented), '</metadata>'];
+  const body = ['<metadata modelVersion="1.1.0">', ...lines.map(indentLine), '</metadata>'];
   return `<?xml version="1.0" encoding="UTF-8"?>\n${body.join('\n')}\n`;
 }
 
-function parsed(text: string): Element {
+function parseXml(text: string): Element {
   try {
     return parser.parse(text, true) as Element;
   } catch {
@@ -116,60 +120,64 @@ function parsed(text: string): Element {
   }
 }
 
-function childrenOf(parent: Element, name: string): readonly Element[] {
+function findChildren(parent: Element, name: string): readonly Element[] {
   const found = Object.hasOwn(parent, name) ? parent[name]! : [];
   return found.filter((child): child is Element => typeof child === 'object');
 }
 
-function listed(parent: Element, list: string, item: string): readonly Element[] {
-  return childrenOf(parent, list).flatMap((one) => childrenOf(one, item));
+function listElements(parent: Element, list: string, item: string): readonly Element[] {
+  return findChildren(parent, list).flatMap((one) => findChildren(one, item));
 }
 
-function leaves(parent: Element, name: string): readonly string[] {
+function leafTexts(parent: Element, name: string): readonly string[] {
   const found = Object.hasOwn(parent, name) ? parent[name]! : [];
   return found
     .filter((child) => typeof child === 'string' && child !== '')
     .map((child) => unescapeXml(child as string));
 }
 
-function leaf(parent: Element, name: string): string {
-  return leaves(parent, name)[0] ?? '';
+function leafText(parent: Element, name: string): string {
+  return leafTexts(parent, name)[0] ?? '';
 }
 
 function asSnapshot(found: Element): Snapshot {
   return {
-    timestamp: leaf(found, 'timestamp'),
-    buildNumber: leaf(found, 'buildNumber'),
-    localCopy: leaf(found, 'localCopy'),
+    timestamp: leafText(found, 'timestamp'),
+    buildNumber: leafText(found, 'buildNumber'),
+    localCopy: leafText(found, 'localCopy'),
   };
 }
 
 function asSnapshotVersion(found: Element): SnapshotVersion {
   return {
-    classifier: leaf(found, 'classifier'),
-    extension: leaf(found, 'extension'),
-    value: leaf(found, 'value'),
-    updated: leaf(found, 'updated'),
+    classifier: leafText(found, 'classifier'),
+    extension: leafText(found, 'extension'),
+    value: leafText(found, 'value'),
+    updated: leafText(found, 'updated'),
   };
 }
 
 function asPlugin(found: Element): Plugin {
-  return { name: leaf(found, 'name'), prefix: leaf(found, 'prefix'), artifactId: leaf(found, 'artifactId') };
+  return {
+    name: leafText(found, 'name'),
+    prefix: leafText(found, 'prefix'),
+    artifactId: leafText(found, 'artifactId'),
+  };
 }
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }
 
-function element(name: string, lines: readonly string[]): string[] {
-  return [`<${name}>`, ...lines.map(indented), `</${name}>`];
+function elementLines(name: string, lines: readonly string[]): string[] {
+  return [`<${name}>`, ...lines.map(indentLine), `</${name}>`];
 }
 
-function texts(values: Readonly<Record<string, string>>): string[] {
+function textElements(values: Readonly<Record<string, string>>): string[] {
   const filled = Object.entries(values).filter(([, value]) => value !== '');
-  return filled.map(([name, value]) => `<${name}>${escaped(value)}</${name}>`);
+  return filled.map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`);
 }
 
-function indented(line: string): string {
+function indentLine(line: string): string {
   return `  ${line}`;
 }

@@ -29,8 +29,8 @@ const ALIASES: Readonly<Record<string, string>> = { __proto__: null!, ga: '', fi
 /** Returns the versions from the oldest to the newest. Versions of equal order keep their places. */
 export function inMavenOrder(versions: readonly string[]): string[] {
   return versions
-    .map((version) => ({ version, parsed: parse(version) }))
-    .sort((a, b) => compare(a.parsed, b.parsed))
+    .map((version) => ({ version, parsed: parseVersion(version) }))
+    .sort((a, b) => compareItems(a.parsed, b.parsed))
     .map(({ version }) => version);
 }
 
@@ -38,7 +38,7 @@ export function inMavenOrder(versions: readonly string[]): string[] {
  * Splits a version at `.` and `-`, and between digits and other characters. A list of its own begins after `-`, between
  * the two kinds of characters, and at a qualifier before digits or at the end, where `.x` counts as `-x`.
  */
-function parse(version: string): ItemList {
+function parseVersion(version: string): ItemList {
   const root = new ItemList();
   const lists = [root];
   const nest = (): void => {
@@ -49,7 +49,7 @@ function parse(version: string): ItemList {
   const add = (run: string, isBeforeDigit: boolean, isLast: boolean): void => {
     const isQualifier = /^\D/.test(run);
     if (isQualifier && (isBeforeDigit || isLast) && lists.at(-1)!.items.length > 0) nest();
-    lists.at(-1)!.items.push(isQualifier ? new Qualifier(run, isBeforeDigit) : numberOf(run));
+    lists.at(-1)!.items.push(isQualifier ? new Qualifier(run, isBeforeDigit) : parseNumber(run));
   };
   const parts = version.toLowerCase().split(/(?<=[.-])/);
   parts.forEach((part, at) => {
@@ -67,7 +67,7 @@ function parse(version: string): ItemList {
   return root;
 }
 
-function numberOf(digits: string): Item {
+function parseNumber(digits: string): Item {
   return digits.length < 16 ? Number(digits) : BigInt(digits);
 }
 
@@ -86,8 +86,8 @@ function isNull(item: Item): boolean {
 }
 
 /** A missing item counts as zero or as a release. */
-function compare(a: Item | undefined, b: Item | undefined): number {
-  if (a === undefined) return b === undefined ? 0 : -compare(b, undefined);
+function compareItems(a: Item | undefined, b: Item | undefined): number {
+  if (a === undefined) return b === undefined ? 0 : -compareItems(b, undefined);
   if (a instanceof ItemList) return compareList(a, b);
   if (a instanceof Qualifier) return compareQualifier(a, b);
   if (b === undefined) return isNull(a) ? 0 : 1;
@@ -106,7 +106,7 @@ function compareList({ items }: ItemList, b: Item | undefined): number {
   if (b !== undefined && !(b instanceof ItemList)) return -1;
   const others = b?.items ?? [];
   for (let index = 0; index < Math.max(items.length, others.length); index++) {
-    const order = compare(items[index], others[index]);
+    const order = compareItems(items[index], others[index]);
     if (order !== 0) return order;
   }
   return 0;

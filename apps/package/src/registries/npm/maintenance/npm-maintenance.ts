@@ -6,7 +6,7 @@ import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { raiseGeneration } from '../../../packages/indexing/package-index';
 import { canDeletePackages } from '../../../packages/packages.policy';
-import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
 import { setDeprecated } from '../../../packages/publishing/package-deprecation';
 import { PackageRemoval } from '../../../packages/removal/package-removal';
 import type { ScannedDocument } from '../publishing/document-scanner';
@@ -27,7 +27,7 @@ const DEPRECATE = statement<
   `update npm_versions v set deprecation = nullif(sent.text, '')
    from packages p, unnest(:versions::text[], :texts::text[]) as sent (version, text)
    where p.project_id = :project::bigint and p.package_type = 'npm' and p.name_key = :name
-     and p.status in (${literals(INSTALLABLE_STATUSES)}) and p.version = sent.version and v.package_id = p.id
+     and p.status in (${toLiterals(INSTALLABLE_STATUSES)}) and p.version = sent.version and v.package_id = p.id
      and coalesce(v.deprecation, '') <> sent.text
    returning v.package_id as id, v.deprecation is not null as is_deprecated`,
 );
@@ -47,7 +47,12 @@ export class NpmMaintenance {
    * Sets the deprecation of each version whose `deprecated` is a text; an empty text ends it. Unknown versions and other
    * changes are ignored. Errors: Forbidden; Refused without such a version.
    */
-  async deprecate(project: ProjectScope, viewer: Viewer, name: string, document: ScannedDocument): Promise<void> {
+  async deprecateVersions(
+    project: ProjectScope,
+    viewer: Viewer,
+    name: string,
+    document: ScannedDocument,
+  ): Promise<void> {
     if (!canDeletePackages(viewer, project)) throw new Forbidden();
     const sent = [...document.versions].flatMap(([version, { deprecated }]) =>
       typeof deprecated === 'string' ? [[version, storableText(deprecated)] as const] : [],
@@ -65,7 +70,7 @@ export class NpmMaintenance {
         const ids = changed.filter((row) => row.is_deprecated === isDeprecated).map(({ id }) => id);
         await setDeprecated(tx, ids, isDeprecated, now);
       }
-      if (changed.length === 0 && (await this.queries.versions([project.id], name, tx)).length === 0)
+      if (changed.length === 0 && (await this.queries.listVersions([project.id], name, tx)).length === 0)
         throw new NotFound('Package');
     });
   }
@@ -84,7 +89,7 @@ export class NpmMaintenance {
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
       throw new Refused('Versions key is missing from the JSON upload', { verbatim: true });
     const left = new Set(Object.keys(sent));
-    await this.remove(project, viewer, name, revision, (rows) => {
+    await this.removeVersions(project, viewer, name, revision, (rows) => {
       const removed = rows.filter(({ version }) => !left.has(version));
       if (removed.length > 1) throw new Refused('Only one version can be removed at a time.', { verbatim: true });
       return removed;
@@ -93,10 +98,10 @@ export class NpmMaintenance {
 
   /** Removes all versions. Errors: as `removeVersion`. */
   async removeAll(project: ProjectScope, viewer: Viewer, name: string, revision: string): Promise<void> {
-    await this.remove(project, viewer, name, revision, (rows) => rows);
+    await this.removeVersions(project, viewer, name, revision, (rows) => rows);
   }
 
-  private async remove(
+  private async removeVersions(
     project: ProjectScope,
     viewer: Viewer,
     name: string,
@@ -107,7 +112,7 @@ export class NpmMaintenance {
     const named = { projectId: project.id, type: 'npm', name } as const;
     await this.work.run(async (tx: Tx) => {
       const generation = await raiseGeneration(tx, named, this.clock.now());
-      const rows = await this.queries.versions([project.id], name, tx);
+      const rows = await this.queries.listVersions([project.id], name, tx);
       if (rows.length === 0) throw new NotFound('Package');
       if (revision !== renderRevision([{ project_id: project.id, generation: generation - 1 }]))
         throw new Conflict('Document update conflict');

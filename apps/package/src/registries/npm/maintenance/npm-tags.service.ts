@@ -13,7 +13,7 @@ import type { NpmPlace } from '../reading/npm-place';
 import { NpmQueries } from '../reading/npm.queries';
 
 /** A tag of a package at a place. */
-export interface NamedTag {
+export interface NpmTagKey {
   readonly place: NpmPlace;
   readonly name: string;
   readonly tag: string;
@@ -33,20 +33,20 @@ export class NpmTagsService {
   ) {}
 
   /** Lets a tag name a version. Errors: NotFound for an unknown version; Forbidden; Refused for an invalid tag. */
-  async set(viewer: SignedInViewer, { place, name, tag }: NamedTag, version: string): Promise<void> {
+  async setTag(viewer: SignedInViewer, { place, name, tag }: NpmTagKey, version: string): Promise<void> {
     if (!isTagName(tag)) throw new Refused('Tag name must not be a valid SemVer range', { verbatim: true });
-    refuseIn(place, viewer, canPublishPackages);
-    const found = (await this.queries.versions(await this.projects(viewer, place, name), name)).filter(
+    checkInstanceAccess(place, viewer, canPublishPackages);
+    const found = (await this.queries.listVersions(await this.findProjectIds(viewer, place, name), name)).filter(
       (row) => row.version === version,
     );
     if (found.length === 0) throw new NotFound('Package');
-    const project = await this.project(viewer, found.at(-1)!.project_id, canPublishPackages);
+    const project = await this.requireProject(viewer, found.at(-1)!.project_id, canPublishPackages);
     await this.gate.refusePush(project, viewer, name);
     const named = { projectId: project.id, type: 'npm', name } as const;
     await this.work.run(async (tx) => {
       const now = this.clock.now();
       await raiseGeneration(tx, named, now);
-      const rows = await this.queries.versions([project.id], name, tx);
+      const rows = await this.queries.listVersions([project.id], name, tx);
       const row = rows.find((one) => one.version === version);
       if (!row) throw new NotFound('Package');
       await setTag(tx, named, tag, row.id, now);
@@ -54,12 +54,12 @@ export class NpmTagsService {
   }
 
   /** Errors: NotFound for an unknown tag; Forbidden, also for `latest`. */
-  async remove(viewer: SignedInViewer, { place, name, tag }: NamedTag): Promise<void> {
-    refuseIn(place, viewer, canDeletePackages);
-    const projects = await this.projects(viewer, place, name);
-    const found = (await this.queries.tags(projects, name)).filter((row) => row.name === tag);
+  async remove(viewer: SignedInViewer, { place, name, tag }: NpmTagKey): Promise<void> {
+    checkInstanceAccess(place, viewer, canDeletePackages);
+    const projects = await this.findProjectIds(viewer, place, name);
+    const found = (await this.queries.listTags(projects, name)).filter((row) => row.name === tag);
     if (found.length === 0 && tag !== 'latest') throw new NotFound('Package tag');
-    const project = await this.project(viewer, found.at(-1)?.project_id ?? projects.at(-1)!, canDeletePackages);
+    const project = await this.requireProject(viewer, found.at(-1)?.project_id ?? projects.at(-1)!, canDeletePackages);
     if (tag === 'latest') throw new Forbidden('latest cannot be removed', { verbatim: true });
     await this.gate.refusePush(project, viewer, name);
     const named = { projectId: project.id, type: 'npm', name } as const;
@@ -69,12 +69,12 @@ export class NpmTagsService {
     });
   }
 
-  private async projects(viewer: SignedInViewer, place: NpmPlace, name: string): Promise<readonly number[]> {
-    return (await this.queries.sources(place, viewer, name)).map(({ project_id }) => project_id);
+  private async findProjectIds(viewer: SignedInViewer, place: NpmPlace, name: string): Promise<readonly number[]> {
+    return (await this.queries.listSources(place, viewer, name)).map(({ project_id }) => project_id);
   }
 
-  private async project(viewer: SignedInViewer, id: number, isAllowed: IsAllowed): Promise<ProjectScope> {
-    const project = await this.directory.project(id, viewer);
+  private async requireProject(viewer: SignedInViewer, id: number, isAllowed: IsAllowed): Promise<ProjectScope> {
+    const project = await this.directory.findProject(id, viewer);
     if (project === null) throw new NotFound('Package');
     if (!isAllowed(viewer, project)) throw new Forbidden();
     return project;
@@ -82,6 +82,6 @@ export class NpmTagsService {
 }
 
 /** In the registry of a project the right comes first, so that a caller without it does not learn names and tags. */
-function refuseIn({ scope }: NpmPlace, viewer: SignedInViewer, isAllowed: IsAllowed): void {
+function checkInstanceAccess({ scope }: NpmPlace, viewer: SignedInViewer, isAllowed: IsAllowed): void {
   if (scope?.kind === 'project' && !isAllowed(viewer, scope)) throw new Forbidden();
 }

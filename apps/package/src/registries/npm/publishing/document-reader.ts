@@ -39,7 +39,7 @@ export async function readDocument(
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > maxBytes) throw new Refused('File is too large.', { verbatim: true });
-      for (const part of scanner.scan(chunk)) await attachments.take(part);
+      for (const part of scanner.scanChunk(chunk)) await attachments.takePart(part);
     }
     return { ...scanner.finish(), tarballs: attachments.stored };
   } finally {
@@ -97,7 +97,7 @@ class Attachments {
 
   constructor(private readonly store: StoreTarball | null) {}
 
-  async take(part: AttachmentPart): Promise<void> {
+  async takePart(part: AttachmentPart): Promise<void> {
     if (part.kind === 'begin') {
       if (this.store && part.name.endsWith('.tgz')) this.current = new Tarball(part.name, this.store);
     } else if (part.kind === 'data') await this.current?.text(part.text);

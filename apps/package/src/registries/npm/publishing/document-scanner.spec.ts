@@ -8,7 +8,7 @@ function scanned(text: string, size = text.length): { document: ScannedDocument;
   const data: Record<string, string> = {};
   let name = '';
   for (let at = 0; at < bytes.length; at += size) {
-    for (const part of scanner.scan(bytes.subarray(at, at + size))) {
+    for (const part of scanner.scanChunk(bytes.subarray(at, at + size))) {
       if (part.kind === 'begin') data[(name = part.name)] = '';
       else if (part.kind === 'data') data[name] += part.text;
     }
@@ -69,7 +69,7 @@ describe('a document', () => {
     const text = JSON.stringify({ name: 'a', readme: 'x'.repeat(2_000_000), ...VERSIONS });
     const scanner = new DocumentScanner();
     const bytes = Buffer.from(text);
-    for (let at = 0; at < bytes.length; at += 1) for (const _ of scanner.scan(bytes.subarray(at, at + 1)));
+    for (let at = 0; at < bytes.length; at += 1) for (const _ of scanner.scanChunk(bytes.subarray(at, at + 1)));
     const { parts } = (scanner as unknown as { rest: { parts: readonly Buffer[] } }).rest;
     expect(parts.length).toBeLessThan(300);
     expect(scanner.finish().root).toEqual(JSON.parse(text));

@@ -1,13 +1,13 @@
 import { Refused } from '@rookery/kernel';
 
-/** A part of an attachment, in the order of its characters. Shape: `text` is base64 without its JSON escapes. */
+/** A part of an attachment, in the order of its characters. `text` is base64 without its JSON escapes. */
 export type AttachmentPart =
   | { readonly kind: 'begin'; readonly name: string }
   | { readonly kind: 'data'; readonly text: string }
   | { readonly kind: 'end' };
 
 /** A version in a document. Shape: `deprecated` is null unless it is a text; of a long text the beginning. */
-export interface SentVersion {
+export interface ScannedVersion {
   readonly deprecated: string | null;
 }
 
@@ -15,7 +15,7 @@ export interface SentVersion {
 export interface ScannedDocument {
   /** The top-level object. Values of `versions` are null where they were objects; `data` of attachments is empty. */
   readonly root: Readonly<Record<string, unknown>>;
-  readonly versions: ReadonlyMap<string, SentVersion>;
+  readonly versions: ReadonlyMap<string, ScannedVersion>;
   /** The manifest of a document with a single version; null for another number of versions. */
   readonly manifest: Readonly<Record<string, unknown>> | null;
 }
@@ -46,7 +46,7 @@ const TOO_LARGE = (): Refused => new Refused('File is too large.', { verbatim: t
  */
 export class DocumentScanner {
   private readonly rest = new Text(MAX_TEXT_BYTES);
-  private readonly versions = new Map<string, SentVersion>();
+  private readonly versions = new Map<string, ScannedVersion>();
   private manifest: Readonly<Record<string, unknown>> | null = null;
   /** The version that is being read, else null. */
   private version: Text | null = null;
@@ -64,7 +64,7 @@ export class DocumentScanner {
   private keptCharacters = 0;
 
   /** Reads on. Shape: yields what belongs to attachments. */
-  *scan(chunk: Buffer): Generator<AttachmentPart> {
+  *scanChunk(chunk: Buffer): Generator<AttachmentPart> {
     let from = 0;
     for (let at = 0; at < chunk.length;) {
       if (this.mode === 'data') {
@@ -74,12 +74,12 @@ export class DocumentScanner {
         const byte = chunk[at++]!;
         if (byte === QUOTE) {
           if (!this.beginString()) continue;
-          this.keep(chunk, from, at);
+          this.keepBytes(chunk, from, at);
           yield { kind: 'begin', name: this.path[1]! };
-        } else from = this.structure(byte, chunk, from, at);
+        } else from = this.scanStructure(byte, chunk, from, at);
       } else at = this.readString(chunk, at);
     }
-    if (this.mode !== 'data') this.keep(chunk, from, chunk.length);
+    if (this.mode !== 'data') this.keepBytes(chunk, from, chunk.length);
   }
 
   /** Returns the document. Call it once, after the last byte. */
@@ -90,11 +90,11 @@ export class DocumentScanner {
   }
 
   /** Takes a byte outside of strings. Returns the position from which text is not kept yet. */
-  private structure(byte: number, chunk: Buffer, from: number, at: number): number {
+  private scanStructure(byte: number, chunk: Buffer, from: number, at: number): number {
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       const isVersion = this.open.length === 2 && this.path[0] === 'versions' && typeof this.path[1] === 'string';
       if (isVersion && byte === OPEN_OBJECT && this.version === null) {
-        this.keep(chunk, from, at - 1);
+        this.keepBytes(chunk, from, at - 1);
         this.version = new Text(MAX_VERSION_BYTES);
         from = at - 1;
       }
@@ -160,7 +160,7 @@ export class DocumentScanner {
     this.mode = 'plain';
     yield { kind: 'end' };
     // The quote is kept: the text shows an empty string in place of the data.
-    this.keep(chunk, quote, quote + 1);
+    this.keepBytes(chunk, quote, quote + 1);
     return quote + 1;
   }
 
@@ -182,11 +182,11 @@ export class DocumentScanner {
   }
 
   private endVersion(chunk: Buffer, from: number, at: number): number {
-    this.keep(chunk, from, at);
+    this.keepBytes(chunk, from, at);
     const value = parsedObject(this.version!.take());
     this.version = null;
     this.rest.add(NULL, 0, NULL.length);
-    const deprecated = deprecationOf(value['deprecated']);
+    const deprecated = parseDeprecation(value['deprecated']);
     this.keptCharacters += deprecated?.length ?? 0;
     if (this.keptCharacters > MAX_TEXT_BYTES) throw TOO_LARGE();
     this.versions.set(this.path[1]!, { deprecated });
@@ -195,7 +195,7 @@ export class DocumentScanner {
     return at;
   }
 
-  private keep(chunk: Buffer, from: number, to: number): void {
+  private keepBytes(chunk: Buffer, from: number, to: number): void {
     (this.version ?? this.rest).add(chunk, from, to);
   }
 }
@@ -203,7 +203,7 @@ export class DocumentScanner {
 const NULL = Buffer.from('null');
 
 /** A copy of the text, because a part of a string holds the whole string in memory. */
-function deprecationOf(value: unknown): string | null {
+function parseDeprecation(value: unknown): string | null {
   return typeof value === 'string' ? Buffer.from(value.slice(0, MAX_DEPRECATION)).toString() : null;
 }
 
@@ -248,17 +248,17 @@ class Text {
 }
 
 function parsedObject(text: Buffer): Readonly<Record<string, unknown>> {
-  const value = parsed(text.toString());
+  const value = parseJson(text.toString());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw INVALID_JSON();
   return value as Readonly<Record<string, unknown>>;
 }
 
 /** Shape: the content of a JSON string, without its quotes. */
 function parsedKey(text: Buffer): string {
-  return parsed(`"${text.toString()}"`) as string;
+  return parseJson(`"${text.toString()}"`) as string;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

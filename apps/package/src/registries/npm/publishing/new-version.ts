@@ -7,7 +7,7 @@ import type { TarballManifest } from './tarball-manifest';
 export type Manifest = Readonly<Record<string, unknown>>;
 
 /** A version that a document asks to publish, not checked against its tarball. */
-export interface SentVersion {
+export interface NewNpmVersion {
   readonly name: string;
   readonly version: string;
   readonly tags: readonly string[];
@@ -58,19 +58,19 @@ const refused = (text: string): Refused => new Refused(text, { verbatim: true })
  * Reads the version of a publish document. Errors: Refused for a document without a version, with an invalid or another
  * name than `name`, or with a manifest that is too large. Source: reference packages-and-admin 4.4.
  */
-export function sentVersionIn({ root, manifest }: PublishDocument, name: string): SentVersion {
+export function readSentVersion({ root, manifest }: PublishDocument, name: string): NewNpmVersion {
   const versions = root['versions'];
   if (versions === undefined) throw refused('Versions key is missing from the JSON upload');
-  const [version = '', ...others] = Object.keys(objectOf(versions));
+  const [version = '', ...others] = Object.keys(requireObject(versions));
   if (version === '') throw refused('Version is empty.');
   if (others.length > 0 || manifest === null) throw refused('Exactly one version can be published at a time.');
   if (!isVersion(version)) throw refused('Validation failed: Version should follow SemVer: https://semver.org');
   if (![root['name'], manifest['name']].every((sent) => sent === name) || manifest['version'] !== version)
     throw refused('Package manifest is not coherent');
-  const tags = Object.keys(objectOf(root['dist-tags'] ?? {}));
+  const tags = Object.keys(requireObject(root['dist-tags'] ?? {}));
   if (tags.length > MAX_TAGS) throw refused('Too many tags.');
   if (!tags.every(isTagName)) throw refused('Tag name must not be a valid SemVer range');
-  return { name, version, tags, manifest, readme: readmeOf(manifest['readme'] ?? root['readme']) };
+  return { name, version, tags, manifest, readme: parseReadme(manifest['readme'] ?? root['readme']) };
 }
 
 /** Errors: Refused for a text that is no name of a package. */
@@ -83,8 +83,8 @@ export function checkPackageName(name: string): void {
 }
 
 /** Returns the tarball of the document. Errors: Refused for a document without one. */
-export function tarballIn({ root, tarballs }: PublishDocument): StoredTarball {
-  const names = Object.keys(objectOf(root['_attachments'])).filter((name) => tarballs.has(name));
+export function requireTarball({ root, tarballs }: PublishDocument): StoredTarball {
+  const names = Object.keys(requireObject(root['_attachments'])).filter((name) => tarballs.has(name));
   const found = tarballs.get(names.at(-1) ?? '');
   if (!found || found.content.size === 0) throw refused('Attachment data is empty.');
   return found;
@@ -94,7 +94,7 @@ export function tarballIn({ root, tarballs }: PublishDocument): StoredTarball {
  * Compares digests that the document states with those of the bytes; values in no known form are ignored.
  * Errors: Refused `Package integrity check failed`.
  */
-export function checkIntegrity({ manifest }: SentVersion, { content, sha512 }: StoredTarball): void {
+export function checkIntegrity({ manifest }: NewNpmVersion, { content, sha512 }: StoredTarball): void {
   const dist = manifest['dist'];
   if (typeof dist !== 'object' || dist === null) return;
   const { shasum, integrity } = dist as { shasum?: unknown; integrity?: unknown };
@@ -116,7 +116,7 @@ export function checkIntegrity({ manifest }: SentVersion, { content, sha512 }: S
  * Returns the manifest as it is stored. Fields by which clients install come from the tarball if that is readable, so
  * that the registry never shows other dependencies than the package has. Errors: Refused for a manifest that is too large.
  */
-export function toStoredManifest({ manifest }: SentVersion, inTarball: TarballManifest | null): StoredManifest {
+export function toStoredManifest({ manifest }: NewNpmVersion, inTarball: TarballManifest | null): StoredManifest {
   const whole: Record<string, unknown> = { ...manifest, ...inTarball?.truth };
   for (const name of OWN) delete whole[name];
   if (hasInstallScript(manifest)) whole['hasInstallScript'] = true;
@@ -140,7 +140,7 @@ function hasInstallScript({ scripts, gypfile }: Manifest): boolean {
 }
 
 /** Text of a readme that the database can hold. */
-function readmeOf(sent: unknown): string | null {
+function parseReadme(sent: unknown): string | null {
   return typeof sent === 'string' && sent !== '' ? storableText(sent.slice(0, MAX_README_CHARACTERS)) : null;
 }
 
@@ -149,7 +149,7 @@ export function storableText(text: string): string {
   return text.replace(/[\0\p{Cs}]/gu, '');
 }
 
-function objectOf(value: unknown): object {
+function requireObject(value: unknown): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw INVALID_JSON();
   return value;
 }

@@ -8,14 +8,14 @@ import type { StoredFile } from '../../../packages/package-files';
 import { NpmMaintenance } from '../maintenance/npm-maintenance';
 import { readDocument } from './document-reader';
 import type { PublishDocument } from './document-reader';
-import { checkIntegrity, checkPackageName, sentVersionIn, toStoredManifest, tarballIn } from './new-version';
+import { checkIntegrity, checkPackageName, readSentVersion, toStoredManifest, requireTarball } from './new-version';
 import { NpmGate } from './npm-gate';
 import { NpmPublications } from './npm-publications';
-import type { Published } from './npm-publications';
+import type { PublishedVersion } from './npm-publications';
 import { checkedTarballManifest } from './tarball-manifest';
 
 /** A document that a client sends. Units: `declaredSize` in bytes, null if the client does not say. */
-export interface SentDocument {
+export interface NpmDocumentUpload {
   readonly name: string;
   readonly body: Readable;
   readonly declaredSize: number | null;
@@ -38,40 +38,47 @@ export class NpmDocumentsService {
    * Takes a document: with attachments it publishes a version, without it deprecates versions. Returns null for the latter.
    * Errors: Refused, Forbidden; those of the body.
    */
-  async put(project: ProjectScope, viewer: SignedInViewer, sent: SentDocument): Promise<Published | null> {
+  async putDocument(
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    sent: NpmDocumentUpload,
+  ): Promise<PublishedVersion | null> {
     const { name, body } = sent;
     checkPackageName(name);
-    const limits = this.gate.limits(project, sent.declaredSize);
+    const limits = this.gate.documentLimits(project, sent.declaredSize);
     // A protected name is refused at the end, because an existing version is the more important refusal.
     const refusal = await this.gate.pushRefusal(project, viewer, name);
-    const store = refusal ? null : (source: Readable) => this.store(project, sent.declaredSize, source, limits.tarball);
+    const store = refusal
+      ? null
+      : (source: Readable) => this.storeTarball(project, sent.declaredSize, source, limits.tarball);
     const document = await readDocument(body, store, limits.document);
-    if (document.root['_attachments'] !== undefined) return this.publish(project, viewer, sent, document, refusal);
+    if (document.root['_attachments'] !== undefined)
+      return this.publishVersion(project, viewer, sent, document, refusal);
     if (refusal) throw refusal;
-    await this.maintenance.deprecate(project, viewer, name, document);
+    await this.maintenance.deprecateVersions(project, viewer, name, document);
     return null;
   }
 
-  private async publish(
+  private async publishVersion(
     project: ProjectScope,
     viewer: SignedInViewer,
-    { name, session, answered }: SentDocument,
+    { name, session, answered }: NpmDocumentUpload,
     document: PublishDocument,
     refusal: Forbidden | null,
-  ): Promise<Published> {
-    const sent = sentVersionIn(document, name);
-    const tarball = refusal ? null : tarballIn(document);
-    const turn = await this.publications.turnOf(project, sent, answered);
+  ): Promise<PublishedVersion> {
+    const sent = readSentVersion(document, name);
+    const tarball = refusal ? null : requireTarball(document);
+    const turn = await this.publications.beginTurn(project, sent, answered);
     const repeated = await this.publications.findRepeated(project, viewer, { sent, session, tarball, turn });
     if (repeated) return repeated;
     if (refusal || tarball === null) throw refusal ?? new Forbidden();
     checkIntegrity(sent, tarball);
-    const inTarball = await checkedTarballManifest(await this.files.reopen(tarball.content), sent.manifest);
+    const inTarball = await checkedTarballManifest(await this.files.reopenStored(tarball.content), sent.manifest);
     const stored = toStoredManifest(sent, inTarball);
-    return this.publications.publish(project, viewer, { sent, tarball, session, turn, stored });
+    return this.publications.publishVersion(project, viewer, { sent, tarball, session, turn, stored });
   }
 
-  private async store(
+  private async storeTarball(
     project: ProjectScope,
     declaredSize: number | null,
     source: Readable,
@@ -79,7 +86,7 @@ export class NpmDocumentsService {
   ): Promise<StoredFile> {
     await this.gate.refuseBeyondStorage(project, declaredSize);
     try {
-      return await this.files.store(source, maxBytes);
+      return await this.files.storeFile(source, maxBytes);
     } catch (error) {
       throw error instanceof Refused ? new Refused(`${error.reason}.`, { verbatim: true }) : error;
     }

@@ -27,7 +27,7 @@ export class NpmGate {
   ) {}
 
   /** Errors: Refused `File is too large.` by the declared size alone. */
-  limits(project: ProjectScope, declaredSize: number | null): DocumentLimits {
+  documentLimits(project: ProjectScope, declaredSize: number | null): DocumentLimits {
     const tarball = this.gate.fileLimit(project, 'npm');
     const document = documentBytes(tarball);
     if (declaredSize !== null && declaredSize > document) throw new Refused('File is too large.', { verbatim: true });
@@ -46,7 +46,7 @@ export class NpmGate {
 
   /** Returns the refusal `Package protected.` for a protected name, else null. */
   pushRefusal(project: ProjectScope, viewer: Viewer, name: string): Promise<Forbidden | null> {
-    return refusalOf(this.protections.refusePush(project, viewer, 'npm', name));
+    return catchForbidden(this.protections.refusePush(project, viewer, 'npm', name));
   }
 
   /** Errors: Forbidden `Package protected.` */
@@ -57,7 +57,7 @@ export class NpmGate {
 
   /** Errors: Forbidden `Package is deletion protected.` */
   async refuseDelete(project: ProjectScope, viewer: Viewer, name: string): Promise<void> {
-    const refusal = await refusalOf(this.protections.refuseDelete(project, viewer, 'npm', name));
+    const refusal = await catchForbidden(this.protections.refuseDelete(project, viewer, 'npm', name));
     if (refusal) throw refusal;
   }
 }
@@ -67,7 +67,7 @@ function documentBytes(tarball: number): number {
   return Math.ceil((tarball * 4) / 3) + TEXT_BYTES;
 }
 
-async function refusalOf(check: Promise<void>): Promise<Forbidden | null> {
+async function catchForbidden(check: Promise<void>): Promise<Forbidden | null> {
   try {
     await check;
     return null;

@@ -14,10 +14,10 @@ import type { EarlierUpload, UploadTurn } from '../../../packages/publishing/upl
 import { parseScope, storedFileName, withoutBuild } from '../npm-names';
 import type { StoredTarball } from './document-reader';
 import { storableText } from './new-version';
-import type { SentVersion, StoredManifest } from './new-version';
+import type { NewNpmVersion, StoredManifest } from './new-version';
 
 /** A version that is published. */
-export interface Published {
+export interface PublishedVersion {
   readonly id: number;
   readonly name: string;
   readonly version: string;
@@ -25,14 +25,14 @@ export interface Published {
 
 /** A version that is ready to be published. Shape: `session` names the run of the client, null if it does not say. */
 export interface Publication {
-  readonly sent: SentVersion;
+  readonly sent: NewNpmVersion;
   readonly tarball: StoredTarball;
   readonly stored: StoredManifest;
   readonly session: string | null;
   readonly turn: UploadTurn;
 }
 
-/** A request to publish. Shape: `tarball` is null if it was not stored. */
+/** A request to publish. `tarball` is null if it was not stored. */
 type RequestedPublication = Pick<Publication, 'sent' | 'session' | 'turn'> & { readonly tarball: StoredTarball | null };
 
 interface ExistingVersion extends EarlierUpload {
@@ -87,21 +87,25 @@ export class NpmPublications {
    * Waits for the turn of a version. Versions that differ in build metadata only are the same version to npm. Shape:
    * `answered` as in a streamed call.
    */
-  turnOf({ id }: ProjectScope, { name, version }: SentVersion, answered: Promise<boolean>): Promise<UploadTurn> {
-    return this.receipts.begin(JSON.stringify(['npm version', id, name, withoutBuild(version)]), answered);
+  beginTurn({ id }: ProjectScope, { name, version }: NewNpmVersion, answered: Promise<boolean>): Promise<UploadTurn> {
+    return this.receipts.beginTurn(JSON.stringify(['npm version', id, name, withoutBuild(version)]), answered);
   }
 
   /**
    * Returns the version that an earlier request published, if this one repeats it; null for a new version. For use before
    * the tarball is checked. Errors: Forbidden `Package already exists.`
    */
-  findRepeated(project: ProjectScope, viewer: SignedInViewer, asked: RequestedPublication): Promise<Published | null> {
+  findRepeated(
+    project: ProjectScope,
+    viewer: SignedInViewer,
+    asked: RequestedPublication,
+  ): Promise<PublishedVersion | null> {
     return this.refuseExisting(this.database, project, viewer, asked);
   }
 
   /** Adds the version, and lets its tags name it. Errors: as `findRepeated`; Forbidden beyond a limit of storage; Refused. */
-  publish(project: ProjectScope, viewer: SignedInViewer, publication: Publication): Promise<Published> {
-    return this.work.run((tx) => this.add(tx, project, viewer, publication));
+  publishVersion(project: ProjectScope, viewer: SignedInViewer, publication: Publication): Promise<PublishedVersion> {
+    return this.work.run((tx) => this.addVersion(tx, project, viewer, publication));
   }
 
   /**
@@ -113,7 +117,7 @@ export class NpmPublications {
     project: ProjectScope,
     viewer: SignedInViewer,
     { sent, tarball, session, turn }: RequestedPublication,
-  ): Promise<Published | null> {
+  ): Promise<PublishedVersion | null> {
     const { name, version } = sent;
     const [found] = await reads.run(EXISTING, {
       project: project.id,
@@ -129,12 +133,12 @@ export class NpmPublications {
     return { id: found.id, name, version };
   }
 
-  private async add(
+  private async addVersion(
     tx: Tx,
     project: ProjectScope,
     viewer: SignedInViewer,
     publication: Publication,
-  ): Promise<Published> {
+  ): Promise<PublishedVersion> {
     const { sent, tarball, stored, session, turn } = publication;
     const { name, version } = sent;
     const named = { projectId: project.id, type: 'npm', name } as const;
@@ -143,7 +147,7 @@ export class NpmPublications {
     await raiseGeneration(tx, named, now);
     const existing = await this.refuseExisting(tx, project, viewer, publication);
     if (existing) return existing;
-    const { package_id: id, id: fileId } = await this.publishing.publish(tx, {
+    const { package_id: id, id: fileId } = await this.publishing.publishFile(tx, {
       ...{ project, type: 'npm' as const, name, version, fileName: storedFileName(name, version) },
       ...{ creatorId: viewer.userId, content: tarball.content, repeatableBy: viewer.tokenId },
     });
@@ -161,7 +165,7 @@ export class NpmPublications {
   }
 
   /** A name whose scope is the top-level namespace is found by the registry of the instance, so it has one project. */
-  private async refuseInOtherProject(tx: Tx, project: ProjectScope, { name, version }: SentVersion): Promise<void> {
+  private async refuseInOtherProject(tx: Tx, project: ProjectScope, { name, version }: NewNpmVersion): Promise<void> {
     if (parseScope(name) !== project.fullPath.split('/', 1)[0]) return;
     const owned = { project, type: 'npm', name, version } as const;
     await lockNameBelowRoot(tx, owned);

@@ -3,7 +3,7 @@ import { Refused } from '@rookery/kernel';
 import { readTarEntry } from '../../../packages/archives/tar-entry';
 import type { Manifest } from './new-version';
 
-/** The manifest in a tarball. Shape: `truth` are the fields by which clients install. */
+/** The manifest in a tarball. `truth` are the fields by which clients install. */
 export interface TarballManifest {
   readonly truth: Manifest;
 }
@@ -38,34 +38,34 @@ const INFERRED: Readonly<Record<string, string>> = { install: 'node-gyp rebuild'
  * Errors: Refused `Package manifest is not coherent`, beyond the bounds too. Source: reference packages-and-admin 4.4.
  */
 export async function checkedTarballManifest(bytes: Readable, sent: Manifest): Promise<TarballManifest | null> {
-  const found = await manifestIn(bytes);
+  const found = await readManifest(bytes);
   if (found === null) return null;
   const isSame = found['name'] === sent['name'] && found['version'] === sent['version'];
-  if (!isSame || !hasSameScripts(found['scripts'], sent['scripts'])) throw incoherent();
-  return { truth: truthOf(found, sent) };
+  if (!isSame || !hasSameScripts(found['scripts'], sent['scripts'])) throw differentManifest();
+  return { truth: tarballFields(found, sent) };
 }
 
-function incoherent(): Refused {
+function differentManifest(): Refused {
   return new Refused('Package manifest is not coherent', { verbatim: true });
 }
 
 /** Bytes that are no tarball have no manifest. Errors: Refused beyond the bounds, behind which a manifest could hide. */
-async function manifestIn(bytes: Readable): Promise<Manifest | null> {
-  const content = await readTarEntry(bytes, { ...BOUNDS, refusal: incoherent });
+async function readManifest(bytes: Readable): Promise<Manifest | null> {
+  const content = await readTarEntry(bytes, { ...BOUNDS, refusal: differentManifest });
   try {
-    return content === null ? null : manifestOf(content.toString());
+    return content === null ? null : parseManifest(content.toString());
   } catch {
     return null;
   }
 }
 
-function manifestOf(text: string): Manifest | null {
+function parseManifest(text: string): Manifest | null {
   const value = JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Manifest) : null;
 }
 
 /** Fields of the tarball in place of those of the document, also where the tarball has none. */
-function truthOf(found: Manifest, sent: Manifest): Manifest {
+function tarballFields(found: Manifest, sent: Manifest): Manifest {
   const truth: Record<string, unknown> = Object.fromEntries(TRUE_FIELDS.map((name) => [name, found[name]]));
   const { name, bin } = found;
   if (typeof bin === 'string') truth['bin'] = { [String(name).replace(/^.*\//, '')]: bin };
@@ -77,7 +77,7 @@ function truthOf(found: Manifest, sent: Manifest): Manifest {
 }
 
 function hasSameScripts(found: unknown, sent: unknown): boolean {
-  const [own, stated] = [scriptsOf(found), scriptsOf(sent)];
+  const [own, stated] = [parseScripts(found), parseScripts(sent)];
   for (const [name, text] of stated) {
     if (own.get(name) !== text && !(own.get(name) === undefined && INFERRED[name] === text)) return false;
   }
@@ -85,7 +85,7 @@ function hasSameScripts(found: unknown, sent: unknown): boolean {
 }
 
 /** Scripts as clients normalize them. */
-function scriptsOf(scripts: unknown): ReadonlyMap<string, string> {
+function parseScripts(scripts: unknown): ReadonlyMap<string, string> {
   const entries = typeof scripts === 'object' && scripts !== null ? Object.entries(scripts) : [];
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Map(texts.map(([name, text]) => [name, text.replace(/^(?:\.[/\\])?node_modules[/\\]\.bin[\\/]/, '')]));

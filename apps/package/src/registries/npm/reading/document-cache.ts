@@ -11,7 +11,7 @@ export class DocumentCache {
   private readonly documents = new Map<string, Buffer>();
   private size = 0;
 
-  get(revision: string): Buffer | null {
+  findDocument(revision: string): Buffer | null {
     const found = this.documents.get(revision);
     if (found === undefined) return null;
     this.documents.delete(revision);
@@ -20,7 +20,7 @@ export class DocumentCache {
   }
 
   /** Yields a document as bytes, and caches it if it is read to its end. */
-  async *kept(revision: string, texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  async *keepTexts(revision: string, texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
     let parts: Buffer[] | null = [];
     let size = 0;
     for await (const text of texts) {
@@ -30,10 +30,10 @@ export class DocumentCache {
       parts?.push(part);
       yield part;
     }
-    if (parts) this.put(revision, Buffer.concat(parts, size));
+    if (parts) this.storeDocument(revision, Buffer.concat(parts, size));
   }
 
-  private put(revision: string, document: Buffer): void {
+  private storeDocument(revision: string, document: Buffer): void {
     this.size += document.length - (this.documents.get(revision)?.length ?? 0);
     this.documents.delete(revision);
     this.documents.set(revision, document);

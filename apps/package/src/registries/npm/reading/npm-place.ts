@@ -1,8 +1,8 @@
 import type { GroupScope, ProjectScope } from '@rookery/api-v4';
 
 /**
- * The place in which a request searches for packages. Shape: `prefix` is the path of the registry below `/api/v4` as the client has it,
- * without a slash at its end.
+ * The place in which a request searches for packages. `prefix` is the path of the registry below `/api/v4` as the
+ * client has it, without a slash at its end.
  */
 export interface NpmPlace {
   readonly prefix: string;

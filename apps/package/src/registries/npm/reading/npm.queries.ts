@@ -6,7 +6,7 @@ import { Database, statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
 import type { PackageFileRow } from '../../../packages/listing/packages.queries';
 import { readablePackagesSql } from '../../../packages/listing/readable-packages';
-import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
 import { parseScope } from '../npm-names';
 import type { SizedManifest } from './manifest-parts';
 import type { NpmPlace } from './npm-place';
@@ -45,7 +45,7 @@ export interface NpmManifestRow {
 /** The short form holds what an installation needs. */
 export type NpmForm = 'full' | 'short';
 
-interface Asking {
+interface SourceParams {
   name: string;
   viewer: number | null;
   isAdmin: boolean;
@@ -53,7 +53,7 @@ interface Asking {
 }
 
 const SOURCE = 'i.project_id, i.generation, i.changed_at';
-const PACKAGE = `p.package_type = 'npm' and p.name_key = :name and p.status in (${literals(INSTALLABLE_STATUSES)})`;
+const PACKAGE = `p.package_type = 'npm' and p.name_key = :name and p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
 
 const IN_PROJECT = statement<{ name: string; project: number }, NpmSource>(
   'npm_source_of_project',
@@ -61,7 +61,7 @@ const IN_PROJECT = statement<{ name: string; project: number }, NpmSource>(
    where i.package_type = 'npm' and i.name_key = :name and i.project_id = :project::bigint`,
 );
 /** Projects of the group that have the name, few of all. Bounds: 1,000 projects. */
-const IN_GROUP = statement<Asking & { below: readonly number[] }, NpmSource>(
+const IN_GROUP = statement<SourceParams & { below: readonly number[] }, NpmSource>(
   'npm_sources_of_group',
   `select ${SOURCE} from package_indexes i
    join directory_projects project on project.id = i.project_id
@@ -71,7 +71,7 @@ const IN_GROUP = statement<Asking & { below: readonly number[] }, NpmSource>(
    order by i.project_id limit 1000`,
 );
 /** The scope of the name is the path of the top-level namespace. Bounds: 1,000 projects. */
-const IN_INSTANCE = statement<Asking & { root: string }, NpmSource>(
+const IN_INSTANCE = statement<SourceParams & { root: string }, NpmSource>(
   'npm_sources_of_instance',
   `select ${SOURCE} from package_indexes i
    join directory_projects project on project.id = i.project_id
@@ -85,11 +85,11 @@ const IN_INSTANCE = statement<Asking & { root: string }, NpmSource>(
 const joined = (column: string, order: string): string => `string_agg(${column}, chr(30) order by ${order})`;
 const SEPARATOR = '\u001e';
 /** Columns whose values are joined. Parsing 5,000 rows costs more CPU than assembling the document. */
-type Joined<Column extends string> = Readonly<Record<Column, string | null>>;
+type JoinedColumn<Column extends string> = Readonly<Record<Column, string | null>>;
 
 const VERSIONS = statement<
   { projects: readonly number[]; name: string },
-  Joined<'ids' | 'projects' | 'versions' | 'times'>
+  JoinedColumn<'ids' | 'projects' | 'versions' | 'times'>
 >(
   'npm_versions_of_name',
   `select ${joined('p.id::text', 'p.id')} as ids, ${joined('p.project_id::text', 'p.id')} as projects,
@@ -100,12 +100,12 @@ const VERSIONS = statement<
 const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>(
   'npm_tags_of_name',
   `select t.name, p.version, p.id as package_id, p.project_id from package_tags t
-   join packages p on p.id = t.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})
+   join packages p on p.id = t.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
    where t.project_id = any(:projects::bigint[]) and t.package_type = 'npm' and t.name_key = :name
    order by t.updated_at, t.id`,
 );
 
-type JoinedManifests = Joined<'ids' | 'manifests' | 'integrities' | 'shasums'> & {
+type JoinedManifests = JoinedColumn<'ids' | 'manifests' | 'integrities' | 'shasums'> & {
   /** Texts of the deprecations by the id of the package. */
   readonly deprecations: Readonly<Record<string, string>> | null;
 };
@@ -125,7 +125,7 @@ const MANIFEST = statement<{ id: number }, NpmManifestRow & { readonly readme: s
 );
 
 /** The size of a text is known without reading it. */
-const SIZES = statement<{ ids: readonly number[] }, Joined<'ids' | 'sizes'>>(
+const SIZES = statement<{ ids: readonly number[] }, JoinedColumn<'ids' | 'sizes'>>(
   'npm_manifest_sizes',
   `select ${joined('package_id::text', 'package_id')} as ids,
      ${joined('octet_length(manifest)::text', 'package_id')} as sizes
@@ -162,14 +162,14 @@ export class NpmQueries {
    * Projects at a place that have packages of a name which the viewer may read. The registry of the instance knows names
    * only whose scope is a top-level namespace. Errors: NotFound `Package` without one.
    */
-  async sources({ scope }: NpmPlace, viewer: Viewer, name: string): Promise<readonly NpmSource[]> {
+  async listSources({ scope }: NpmPlace, viewer: Viewer, name: string): Promise<readonly NpmSource[]> {
     const found = await this.findSources(scope, viewer, name);
     if (found.length === 0) throw new NotFound('Package');
     return found;
   }
 
   /** All versions of a name, the oldest first. */
-  async versions(
+  async listVersions(
     projects: readonly number[],
     name: string,
     reads: SqlReader = this.database,
@@ -186,12 +186,12 @@ export class NpmQueries {
   }
 
   /** Tags of a name; of several projects the tag that changed last comes last. */
-  tags(projects: readonly number[], name: string, reads: SqlReader = this.database): Promise<NpmTagRow[]> {
+  listTags(projects: readonly number[], name: string, reads: SqlReader = this.database): Promise<NpmTagRow[]> {
     return reads.run(TAGS, { projects, name });
   }
 
   /** Manifests of packages, in the order of their ids. */
-  async manifests(form: NpmForm, packages: readonly number[]): Promise<NpmManifestRow[]> {
+  async listManifests(form: NpmForm, packages: readonly number[]): Promise<NpmManifestRow[]> {
     const [row] = await this.database.run(MANIFESTS[form], { ids: packages });
     const [texts, integrities, shasums] = [row?.manifests, row?.integrities, row?.shasums].map((text) =>
       splitColumn(text),
@@ -204,7 +204,7 @@ export class NpmQueries {
   }
 
   /** The manifest of a package with its readme. */
-  async manifest(id: number): Promise<(NpmManifestRow & { readonly readme: string | null }) | undefined> {
+  async findManifest(id: number): Promise<(NpmManifestRow & { readonly readme: string | null }) | undefined> {
     return (await this.database.run(MANIFEST, { id }))[0];
   }
 
@@ -216,7 +216,7 @@ export class NpmQueries {
   }
 
   /** Returns the tarball of a version. Errors: NotFound. */
-  async tarball(projects: readonly number[], name: string, version: string): Promise<PackageFileRow> {
+  async findTarball(projects: readonly number[], name: string, version: string): Promise<PackageFileRow> {
     const key = { projects, name, version };
     const [exact] = await this.database.run(FILE, key);
     if (exact) return exact;
@@ -231,7 +231,7 @@ export class NpmQueries {
     const asking = { name, viewer: userId, isAdmin, isExternal };
     const root = parseScope(name);
     if (scope === undefined && root === null) return [];
-    await this.directory.fresh(viewer);
+    await this.directory.requireFresh(viewer);
     return scope === undefined
       ? this.database.run(IN_INSTANCE, { ...asking, root: root! })
       : this.database.run(IN_GROUP, { ...asking, below: scope.traversalIds });

@@ -13,8 +13,10 @@ import type { NpmPlace } from './npm-place';
 import { NpmQueries } from './npm.queries';
 import type { NpmForm, NpmManifestRow, NpmSource, NpmVersionRow } from './npm.queries';
 
-/** A JSON document for clients. Shape: `revision` distinguishes its contents; `open` is the text
- * itself if it was written lately, and null if the client has it. */
+/**
+ * A JSON document for clients. `revision` distinguishes its contents; `open` is the text itself if it was written
+ * lately, and null if the client has it.
+ */
 export interface NpmDocument {
   readonly form: NpmForm;
   readonly revision: string;
@@ -22,7 +24,7 @@ export interface NpmDocument {
 }
 
 /** All versions of a name at a place. Shape: versions are the oldest first; tags hold `latest`. */
-interface NamedVersions {
+interface PackumentVersions {
   readonly name: string;
   readonly sources: readonly NpmSource[];
   readonly versions: ReadonlyMap<string, NpmVersionRow>;
@@ -45,43 +47,43 @@ export class Packuments {
     private readonly links: Links,
   ) {}
 
-  /** The document of a package. Shape: `known` are revisions that the client has. Errors: NotFound. */
-  async find(
+  /** The document of a package. `known` are revisions that the client has. Errors: NotFound. */
+  async findPackument(
     place: NpmPlace,
     viewer: Viewer,
     name: string,
     { form, known }: { readonly form: NpmForm; readonly known: ReadonlySet<string> },
   ): Promise<NpmDocument> {
-    const sources = await this.queries.sources(place, viewer, name);
-    const revision = digestOf([form, place.prefix, name, sources]);
+    const sources = await this.queries.listSources(place, viewer, name);
+    const revision = computeDigest([form, place.prefix, name, sources]);
     if (known.has(revision)) return { form, revision, open: null };
-    const written = this.cache.get(revision);
+    const written = this.cache.findDocument(revision);
     if (written) return { form, revision, open: written };
-    const named = await this.named(sources, name);
-    const open = () => Readable.from(this.cache.kept(revision, this.write(place, named, form)));
+    const named = await this.listVersions(sources, name);
+    const open = () => Readable.from(this.cache.keepTexts(revision, this.writePackument(place, named, form)));
     return { form, revision, open };
   }
 
   /** The manifest of one version. Errors: NotFound. */
-  async manifest(place: NpmPlace, viewer: Viewer, name: string, versionOrTag: string): Promise<string> {
-    const named = await this.named(await this.queries.sources(place, viewer, name), name);
+  async findManifest(place: NpmPlace, viewer: Viewer, name: string, versionOrTag: string): Promise<string> {
+    const named = await this.listVersions(await this.queries.listSources(place, viewer, name), name);
     const found = named.versions.get(named.tags.get(versionOrTag) ?? versionOrTag);
-    const row = found ? await this.queries.manifest(found.id) : undefined;
+    const row = found ? await this.queries.findManifest(found.id) : undefined;
     if (!row) throw new NotFound('Package');
     return versionText({ name, version: found!.version }, row, { form: 'full', files: this.filesUrl(place, name) });
   }
 
   /** Tags of a package by name, with `latest`. Errors: NotFound. */
-  async tags(place: NpmPlace, viewer: Viewer, name: string): Promise<ReadonlyMap<string, string>> {
-    return (await this.named(await this.queries.sources(place, viewer, name), name)).tags;
+  async listTags(place: NpmPlace, viewer: Viewer, name: string): Promise<ReadonlyMap<string, string>> {
+    return (await this.listVersions(await this.queries.listSources(place, viewer, name), name)).tags;
   }
 
   /** Merges several projects: the newest package decides about a version, and the last change about a tag. */
-  private async named(sources: readonly NpmSource[], name: string): Promise<NamedVersions> {
+  private async listVersions(sources: readonly NpmSource[], name: string): Promise<PackumentVersions> {
     const projects = sources.map(({ project_id }) => project_id);
     const [rows, tagRows] = await Promise.all([
-      this.queries.versions(projects, name),
-      this.queries.tags(projects, name),
+      this.queries.listVersions(projects, name),
+      this.queries.listTags(projects, name),
     ]);
     if (rows.length === 0) throw new NotFound('Package');
     const versions = new Map<string, NpmVersionRow>();
@@ -90,15 +92,15 @@ export class Packuments {
       versions.set(row.version, row);
     }
     const tags = new Map(tagRows.map((tag) => [tag.name, tag.version]));
-    if (!tags.has('latest')) tags.set('latest', highest([...versions.keys()]));
+    if (!tags.has('latest')) tags.set('latest', highestVersion([...versions.keys()]));
     return { name, sources, versions, tags };
   }
 
-  private async *write(place: NpmPlace, named: NamedVersions, form: NpmForm): AsyncGenerator<string> {
+  private async *writePackument(place: NpmPlace, named: PackumentVersions, form: NpmForm): AsyncGenerator<string> {
     const { name, versions } = named;
     const versionsById = new Map([...versions.values()].map(({ id, version }) => [id, version]));
     const shape = { form, files: this.filesUrl(place, name) };
-    const chunks = this.chunks([...versionsById.keys()], form);
+    const chunks = this.manifestChunks([...versionsById.keys()], form);
     const head = form === 'full' ? this.fullHead(named) : shortHead(named);
     let [text, chunk] = await Promise.all([head, chunks.next()]);
     let separator = '';
@@ -116,13 +118,13 @@ export class Packuments {
   }
 
   /** Reads one part while the one before is sent, so that two are held in memory. */
-  private async *chunks(ids: readonly number[], form: NpmForm): AsyncGenerator<readonly NpmManifestRow[]> {
+  private async *manifestChunks(ids: readonly number[], form: NpmForm): AsyncGenerator<readonly NpmManifestRow[]> {
     // Short manifests are small.
     const [first, ...others] = batchManifestIds(
       form === 'full' ? await this.queries.readManifestSizes(ids) : ids.map(withoutSize),
     );
     if (first === undefined) return;
-    const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.manifests(form, part);
+    const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.listManifests(form, part);
     let next = read(first);
     for (const part of others) {
       const rows = await next;
@@ -134,23 +136,29 @@ export class Packuments {
     yield await next;
   }
 
-  private async fullHead(named: NamedVersions): Promise<string> {
+  private async fullHead(named: PackumentVersions): Promise<string> {
     const { name, sources, versions, tags } = named;
     const latest = versions.get(tags.get('latest')!);
-    const row = latest ? await this.queries.manifest(latest.id) : undefined;
+    const row = latest ? await this.queries.findManifest(latest.id) : undefined;
     const manifest = row ? (JSON.parse(row.manifest) as Record<string, unknown>) : {};
     const described = DESCRIBING.filter((field) => manifest[field] !== undefined && manifest[field] !== null);
-    const readme = row?.readme === null || row === undefined ? [] : [pair('readme', row.readme)];
+    const readme = row?.readme === null || row === undefined ? [] : [jsonPair('readme', row.readme)];
     const head = [
-      ...[pair('_id', name), pair('_rev', renderRevision(sources)), pair('name', name), distTags(tags), times(named)],
-      ...[...described.map((field) => pair(field, manifest[field])), ...readme],
+      ...[
+        jsonPair('_id', name),
+        jsonPair('_rev', renderRevision(sources)),
+        jsonPair('name', name),
+        distTags(tags),
+        versionTimes(named),
+      ],
+      ...[...described.map((field) => jsonPair(field, manifest[field])), ...readme],
     ];
     return `{${head.join(',')},"versions":{`;
   }
 
   /** The URL of tarballs up to the version, as JSON without its quotes. */
   private filesUrl(place: NpmPlace, name: string): string {
-    return JSON.stringify(this.links.api(`${place.prefix}/${name}/-/${bareName(name)}-`)).slice(1, -1);
+    return JSON.stringify(this.links.apiUrl(`${place.prefix}/${name}/-/${bareName(name)}-`)).slice(1, -1);
   }
 }
 
@@ -170,7 +178,7 @@ function versionText(
   { form, files }: VersionShape,
 ): string {
   const id = form === 'full' ? `"_id":"${name}@${version}",` : '';
-  const deprecated = deprecation === null ? '' : `${pair('deprecated', deprecation)},`;
+  const deprecated = deprecation === null ? '' : `${jsonPair('deprecated', deprecation)},`;
   const tarball = `${files}${withoutBuild(version)}.tgz`;
   const dist = `"dist":{"integrity":"${integrity}","shasum":"${shasum}","tarball":"${tarball}"}`;
   return `${manifest.slice(0, -1)},${id}${deprecated}${dist}}`;
@@ -179,19 +187,24 @@ function versionText(
 /** Text by which clients name the state of a package that they change. Shape: without slashes. */
 export function renderRevision(sources: readonly Pick<NpmSource, 'project_id' | 'generation'>[]): string {
   const generation = Math.max(...sources.map((source) => source.generation));
-  return `${generation}-${digestOf(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
+  return `${generation}-${computeDigest(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
 }
 
 function withoutSize(id: number): SizedManifest {
   return { id, size: 0 };
 }
 
-function digestOf(facts: unknown): string {
+function computeDigest(facts: unknown): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
 }
 
-function shortHead(named: NamedVersions): string {
-  const head = [pair('name', named.name), pair('modified', modifiedAt(named)), distTags(named.tags), times(named)];
+function shortHead(named: PackumentVersions): string {
+  const head = [
+    jsonPair('name', named.name),
+    jsonPair('modified', lastModified(named)),
+    distTags(named.tags),
+    versionTimes(named),
+  ];
   return `{${head.join(',')},"versions":{`;
 }
 
@@ -200,25 +213,25 @@ function distTags(tags: ReadonlyMap<string, string>): string {
 }
 
 /** Times of all versions. Clients that wait for a version to age leave out a package without them. */
-function times(named: NamedVersions): string {
+function versionTimes(named: PackumentVersions): string {
   let created = Infinity;
   let text = '';
   for (const { version, createdAt } of named.versions.values()) {
     created = Math.min(created, createdAt);
     text += `,"${version}":"${new Date(createdAt).toISOString()}"`;
   }
-  return `"time":{"created":"${new Date(created).toISOString()}","modified":"${modifiedAt(named)}"${text}}`;
+  return `"time":{"created":"${new Date(created).toISOString()}","modified":"${lastModified(named)}"${text}}`;
 }
 
 /** A version may be created a moment after the change was noted. */
-function modifiedAt({ sources, versions }: NamedVersions): string {
+function lastModified({ sources, versions }: PackumentVersions): string {
   let latest = Math.max(...sources.map(({ changed_at }) => changed_at.getTime()));
   for (const { createdAt } of versions.values()) latest = Math.max(latest, createdAt);
   return new Date(latest).toISOString();
 }
 
 /** The highest version without a prerelease, else the highest one. Each is parsed once. */
-function highest(versions: readonly string[]): string {
+function highestVersion(versions: readonly string[]): string {
   const parsed = versions.map((version) => new SemVer(version));
   const stable = parsed.filter(({ prerelease }) => prerelease.length === 0);
   return (stable.length > 0 ? stable : parsed).reduce((most, one) => (one.compare(most) > 0 ? one : most)).raw;
@@ -226,9 +239,9 @@ function highest(versions: readonly string[]): string {
 
 /** Written as text, because a name such as `__proto__` is not a key of an object. */
 function objectText(entries: ReadonlyMap<string, string>): string {
-  return `{${[...entries].map(([name, value]) => pair(name, value)).join(',')}}`;
+  return `{${[...entries].map(([name, value]) => jsonPair(name, value)).join(',')}}`;
 }
 
-function pair(name: string, value: unknown): string {
+function jsonPair(name: string, value: unknown): string {
   return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }

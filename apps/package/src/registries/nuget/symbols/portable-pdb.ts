@@ -15,9 +15,9 @@ const MAX_STREAMS = 16;
 const AGE = 'ffffffff';
 
 /**
- * Identifies a file of symbols in the portable format while it is streamed. Shape: null for other formats, which this
- * server does not offer to debuggers. Errors: those of the source.
- * ECMA-335 II.24.2 describes the layout. Source: reference packages-and-admin 4.9.
+ * Identifies a file of symbols in the portable format while it is streamed. Returns null for other formats, which this
+ * server does not offer to debuggers. Errors: those of the source. ECMA-335 II.24.2 describes the layout. Source:
+ * reference packages-and-admin 4.9.
  */
 export async function identifyPdb(source: AsyncIterable<Buffer>): Promise<PdbIdentity | null> {
   const hash = createHash('sha256');
@@ -53,10 +53,10 @@ export async function identifyPdb(source: AsyncIterable<Buffer>): Promise<PdbIde
     take(head);
   }
   if (idAt === null || position < idAt + ID_BYTES) return null;
-  return { signature: `${guidOf(id)}${AGE}`, checksum: hash.digest('hex') };
+  return { signature: `${formatGuid(id)}${AGE}`, checksum: hash.digest('hex') };
 }
 
-/** Position of the id, with which the stream `#Pdb` begins. Shape: null without that stream. */
+/** Position of the id, with which the stream `#Pdb` begins. Returns null without that stream. */
 function positionOfId(head: Buffer): number | null {
   if (head.length < 16 || head.toString('latin1', 0, 4) !== 'BSJB') return null;
   let at = 16 + head.readUInt32LE(12);
@@ -74,7 +74,7 @@ function positionOfId(head: Buffer): number | null {
 }
 
 /** The first three parts of a GUID are numbers that begin with their lowest byte. */
-function guidOf(id: Buffer): string {
+function formatGuid(id: Buffer): string {
   const parts = [id.subarray(0, 4), id.subarray(4, 6), id.subarray(6, 8)];
   return Buffer.concat([...parts.map((part) => Buffer.from(part).reverse()), id.subarray(8, 16)]).toString('hex');
 }

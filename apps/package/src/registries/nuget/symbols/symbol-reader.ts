@@ -40,13 +40,16 @@ export class SymbolReader {
    * The files of symbols that debuggers may ask for: those in the portable format. Bounds: 100 files, 256 MiB inflated.
    * Errors: Refused beyond them and for a file that is no archive, Unavailable without the store.
    */
-  async list(archive: StoredArchive): Promise<readonly SymbolFile[]> {
+  async listSymbols(archive: StoredArchive): Promise<readonly SymbolFile[]> {
     const signal = AbortSignal.timeout(MAX_MS);
     return readPackage(this.blobs, archive, async (zip) => identifyAll(zip, await symbolEntries(zip, signal), signal));
   }
 
   /** Opens the bytes of a file that was listed. Units: `size` in bytes. Errors: NotFound without the file; Unavailable. */
-  async open(archive: StoredArchive, { entryName, size }: Omit<SymbolFile, keyof PdbIdentity>): Promise<Readable> {
+  async openSymbol(
+    archive: StoredArchive,
+    { entryName, size }: Omit<SymbolFile, keyof PdbIdentity>,
+  ): Promise<Readable> {
     const zip = await openStoredZip(this.blobs, archive);
     try {
       const isWanted = (one: Entry): boolean => one.fileName === entryName && isSymbols(one);

@@ -35,11 +35,11 @@ function symbolsBelow(kind: 'project' | 'group') {
       if (params.same_file_name.toLowerCase() !== name)
         throw new InvalidParameters(['same_file_name is not the same as file_name']);
       if (!params.checksums?.trim()) throw new Refused('Missing checksum header');
-      const asked = { name, signature: params.signature.toLowerCase(), checksums: checksumsOf(params.checksums) };
+      const asked = { name, signature: params.signature.toLowerCase(), checksums: parseChecksums(params.checksums) };
       const found = await this.symbols.show(within, viewer, asked);
       return {
         // Bytes inside an archive are inflated from their beginning, so that there are no ranges.
-        stream: await this.reader.open(found, { entryName: found.entry_name, size: found.symbol_size }),
+        stream: await this.reader.openSymbol(found, { entryName: found.entry_name, size: found.symbol_size }),
         mediaType: 'application/octet-stream',
         length: found.symbol_size,
         lastModified: found.created_at,
@@ -56,7 +56,7 @@ export const SymbolsOfProjectsController = symbolsBelow('project');
 export const SymbolsOfGroupsController = symbolsBelow('group');
 
 /** Digests of the header in lower case; those of other algorithms are left out. */
-function checksumsOf(header: string): readonly string[] {
+function parseChecksums(header: string): readonly string[] {
   const found = [...header.matchAll(/\bSHA256:([0-9a-f]{64})(?![0-9a-f])/gi)].map(([, digest]) =>
     digest!.toLowerCase(),
   );

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { NotFound } from '@rookery/kernel';
 import type { Viewer } from '@rookery/kernel';
-import { INSTALLABLE_STATUSES, literals } from '../../../packages/package-types';
+import { INSTALLABLE_STATUSES, toLiterals } from '../../../packages/package-types';
 import { placeStatement, NugetPlaces } from '../nuget-places';
 import type { NugetPlace } from '../nuget-places';
 
-/** A file of symbols. Shape: `sha256` and `size` are those of its archive, `symbol_size` that of the inflated file. */
+/** A file of symbols. `sha256` and `size` are those of its archive, `symbol_size` that of the inflated file. */
 export interface SymbolRow {
   readonly sha256: string;
   readonly size: number;
@@ -16,13 +16,13 @@ export interface SymbolRow {
 }
 
 /** A request of a debugger. Shape: `name` and `signature` in lower case. */
-export interface AskedSymbol {
+export interface SymbolQuery {
   readonly name: string;
   readonly signature: string;
   readonly checksums: readonly string[];
 }
 
-const SYMBOL = placeStatement<AskedSymbol, SymbolRow>(
+const SYMBOL = placeStatement<SymbolQuery, SymbolRow>(
   'symbol',
   (scope) =>
     `select f.sha256, f.size, f.created_at, s.entry_name, s.signature, s.size as symbol_size
@@ -30,7 +30,7 @@ const SYMBOL = placeStatement<AskedSymbol, SymbolRow>(
      join nuget_symbols s on s.project_id = scope.id and s.signature = :signature and s.name_key = :name
        and s.checksum = any(:checksums::text[])
      join package_files f on f.id = s.file_id and not f.is_pending_destruction
-     join packages p on p.id = f.package_id and p.status in (${literals(INSTALLABLE_STATUSES)})
+     join packages p on p.id = f.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
      order by s.file_id desc limit 1`,
 );
 
@@ -40,8 +40,8 @@ export class SymbolsQueries {
   constructor(private readonly places: NugetPlaces) {}
 
   /** The newest file with this name, signature and one of the checksums. Errors: NotFound. */
-  async show(place: NugetPlace, viewer: Viewer, asked: AskedSymbol): Promise<SymbolRow> {
-    const [found] = await this.places.read(SYMBOL, place, viewer, asked);
+  async show(place: NugetPlace, viewer: Viewer, asked: SymbolQuery): Promise<SymbolRow> {
+    const [found] = await this.places.readRows(SYMBOL, place, viewer, asked);
     if (!found) throw new NotFound('Symbol');
     return found;
   }

@@ -1,5 +1,5 @@
 import { InvalidParameters } from '@rookery/kernel';
-import { parsePackageKey, parseFilter, unquoted } from './feed-filter';
+import { parsePackageKey, parseFilter, unquote } from './feed-filter';
 
 const NONE = { names: null, version: null, latest: null };
 
@@ -39,5 +39,5 @@ test('keys and texts have quotation marks', () => {
   expect(parsePackageKey("Packages(Id='it''s', Version='')")).toEqual({ name: "it's", version: '' });
   for (const other of ['Packages()', "Packages(Id='a')", "Packages(Id='a',Version='1'')"])
     expect(parsePackageKey(other)).toBeNull();
-  expect([unquoted("'a''b'"), unquoted('a'), unquoted("''")]).toEqual(["a'b", 'a', '']);
+  expect([unquote("'a''b'"), unquote('a'), unquote("''")]).toEqual(["a'b", 'a', '']);
 });

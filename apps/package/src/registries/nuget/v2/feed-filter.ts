@@ -1,6 +1,6 @@
 import { InvalidParameters } from '@rookery/kernel';
 
-/** A filter of the older protocol, as far as clients use it. Shape: an absent condition is null. */
+/** A filter of the older protocol, as far as clients use it. An absent condition is null. */
 export interface FeedFilter {
   /** Names of packages as the client wrote them. */
   readonly names: readonly string[] | null;
@@ -24,7 +24,7 @@ export function parseFilter(text: string): FeedFilter {
   const versions: string[] = [];
   const latest: string[] = [];
   const take = (into: string[]) => (_: string, value: string) => {
-    into.push(unquoted(`'${value}'`));
+    into.push(unquote(`'${value}'`));
     return '+';
   };
   const isLong = text.length > MAX_LENGTH;
@@ -45,7 +45,7 @@ export function parseFilter(text: string): FeedFilter {
 }
 
 /** The text inside quotation marks, in which a doubled mark counts once; another text as it is. */
-export function unquoted(text: string): string {
+export function unquote(text: string): string {
   const match = /^'(.*)'$/s.exec(text.trim());
   return match ? match[1]!.replaceAll("''", "'") : text;
 }
@@ -53,5 +53,5 @@ export function unquoted(text: string): string {
 /** The key of `Packages(Id='…',Version='…')`. Shape: null for another operation. */
 export function parsePackageKey(operation: string): { readonly name: string; readonly version: string } | null {
   const match = /^Packages\(Id='((?:[^']|'')*)',\s*Version='((?:[^']|'')*)'\)$/.exec(operation);
-  return match ? { name: unquoted(`'${match[1]!}'`), version: unquoted(`'${match[2]!}'`) } : null;
+  return match ? { name: unquote(`'${match[1]!}'`), version: unquote(`'${match[2]!}'`) } : null;
 }

@@ -12,11 +12,11 @@ import {
   removesPackages,
 } from '../../../packages/packages.permission';
 import { NugetRemovals } from '../nuget-removals';
-import { OneNugetVersion } from '../nuget.dto';
+import { IdentifyNugetVersion } from '../nuget.dto';
 import { NugetService } from '../nuget.service';
-import { parsePackageKey, parseFilter, unquoted } from './feed-filter';
+import { parsePackageKey, parseFilter, unquote } from './feed-filter';
 import { ShowNugetFeed } from './feed.dto';
-import { entry, feed, FEED_METADATA, serviceDocument } from './feed.presenter';
+import { entryDocument, feedDocument, FEED_METADATA, serviceDocument } from './feed.presenter';
 import type { FeedUrls } from './feed.presenter';
 import { FeedQueries } from './feed.queries';
 import type { FeedSearch } from './feed.queries';
@@ -43,7 +43,7 @@ export class FeedController {
     answers: file('application/xml'),
   })
   showService({ within }: Call<NoParams, ProjectScope>): FileAnswer {
-    return documentOf(serviceDocument(this.urls(within)), 'application/xml');
+    return documentAnswer(serviceDocument(this.feedUrls(within)), 'application/xml');
   }
 
   @Endpoint('GET', `${FEED}/:operation`, {
@@ -54,17 +54,18 @@ export class FeedController {
     fails: [404],
   })
   async show({ within, viewer, params }: Call<ShowNugetFeed, ProjectScope>): Promise<FileAnswer> {
-    if (params.operation === '$metadata') return documentOf(FEED_METADATA, 'application/xml');
-    const urls = this.urls(within);
+    if (params.operation === '$metadata') return documentAnswer(FEED_METADATA, 'application/xml');
+    const urls = this.feedUrls(within);
     const key = parsePackageKey(params.operation);
-    if (key) return documentOf(entry(urls, await this.versions.show(within, viewer, key.name, key.version)), ATOM);
-    const asked = searchOf(params);
-    const page = await this.versions.search(within, viewer, asked);
+    if (key)
+      return documentAnswer(entryDocument(urls, await this.versions.show(within, viewer, key.name, key.version)), ATOM);
+    const asked = parseSearch(params);
+    const page = await this.versions.searchFeed(within, viewer, asked);
     const end = asked.skip + page.entries.length;
     const hasNext = params.$top === undefined && end < page.total;
     const next = hasNext ? `${urls.base}/${params.operation}?${nextQuery(params, end)}` : null;
     const isCounted = params.$inlinecount === 'allpages';
-    return documentOf(feed(urls, page, { title: nameOf(params.operation), isCounted, next }), ATOM);
+    return documentAnswer(feedDocument(urls, page, { title: memberName(params.operation), isCounted, next }), ATOM);
   }
 
   @Endpoint('PUT', FEED, {
@@ -76,43 +77,43 @@ export class FeedController {
     fails: [400, 409],
   })
   async push(call: StreamedCall<NoParams, ProjectScope, SignedInViewer>): Promise<void> {
-    await this.nuget.push(call.within, call.viewer, call, 'nupkg');
+    await this.nuget.pushPackage(call.within, call.viewer, call, 'nupkg');
   }
 
   @Endpoint('DELETE', `${FEED}/:package_name/:package_version`, {
     ...registry,
     may: removesPackages,
     about: 'Deletes a version of a NuGet package (version 2 of the protocol).',
-    params: OneNugetVersion,
+    params: IdentifyNugetVersion,
     answers: none(),
     fails: [404],
   })
-  async remove({ within, viewer, params }: Call<OneNugetVersion, ProjectScope, SignedInViewer>): Promise<void> {
-    await this.removals.remove(within, viewer, params.package_name, params.package_version);
+  async remove({ within, viewer, params }: Call<IdentifyNugetVersion, ProjectScope, SignedInViewer>): Promise<void> {
+    await this.removals.removeVersion(within, viewer, params.package_name, params.package_version);
   }
 
-  private urls({ id }: ProjectScope): FeedUrls {
-    const address = this.links.api(`projects/${id}/packages/nuget`);
+  private feedUrls({ id }: ProjectScope): FeedUrls {
+    const address = this.links.apiUrl(`projects/${id}/packages/nuget`);
     return { registry: address, base: `${address}/v2` };
   }
 }
 
-const nameOf = (operation: string): string => operation.replace(/\(\)$/, '');
+const memberName = (operation: string): string => operation.replace(/\(\)$/, '');
 
 /** Errors: NotFound for an operation that feeds do not have; InvalidParameters. */
-function searchOf(params: ShowNugetFeed): FeedSearch {
+function parseSearch(params: ShowNugetFeed): FeedSearch {
   const page = { skip: params.$skip, top: Math.min(params.$top ?? MAX_PAGE, MAX_PAGE) };
   const filter = parseFilter(params.$filter);
   const isNewestFirst = /^Version desc\b/i.test(params.$orderby.trim());
   const all = { ...filter, ...page, isNewestFirst, q: '', prerelease: true };
-  switch (nameOf(params.operation)) {
+  switch (memberName(params.operation)) {
     case 'FindPackagesById':
       if (!params.package_name) throw new InvalidParameters(['id is missing']);
-      return { ...all, names: [unquoted(params.package_name)] };
+      return { ...all, names: [unquote(params.package_name)] };
     case 'Packages':
       return all;
     case 'Search':
-      return { ...all, q: unquoted(params.searchTerm), prerelease: params.includePrerelease };
+      return { ...all, q: unquote(params.searchTerm), prerelease: params.includePrerelease };
     default:
       throw new NotFound();
   }
@@ -128,7 +129,7 @@ function nextQuery(params: ShowNugetFeed, skip: number): string {
   return new URLSearchParams([...sent, ...rest, ['$skip', `${skip}`]]).toString();
 }
 
-function documentOf(text: string, type: string): FileAnswer {
+function documentAnswer(text: string, type: string): FileAnswer {
   const content = Buffer.from(text);
   return { stream: content, mediaType: `${type}; charset=utf-8`, length: content.length };
 }

@@ -3,7 +3,7 @@ import { renderFileName } from '../nuget-releases';
 import type { DependencyGroup } from '../nuspec';
 import type { FeedEntry, FeedPage } from './feed.queries';
 
-/** URLs of a feed. Shape: `registry` is that of the project and `base` that of the feed, both without a slash at their end. */
+/** URLs of a feed. `registry` is that of the project and `base` that of the feed, both without a slash at their end. */
 export interface FeedUrls {
   readonly registry: string;
   readonly base: string;
@@ -62,8 +62,8 @@ export const FEED_METADATA =
   operation('FindPackagesById', parameter('id', 'String')) +
   '</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>\n';
 
-/** A feed of versions. Shape: `next` is the URL of the next page, null on the last one. */
-export function feed(
+/** A feed of versions. `next` is the URL of the next page, null on the last one. */
+export function feedDocument(
   urls: FeedUrls,
   { total, entries }: FeedPage,
   page: { readonly title: string; readonly isCounted: boolean; readonly next: string | null },
@@ -81,7 +81,7 @@ export function feed(
 }
 
 /** The document of one version. */
-export function entry(urls: FeedUrls, found: FeedEntry): string {
+export function entryDocument(urls: FeedUrls, found: FeedEntry): string {
   return `${DECLARATION}${entryElement(urls, found, `xml:base="${escapeHtml(`${urls.base}/`)}" ${NAMESPACES}`)}\n`;
 }
 
@@ -95,11 +95,11 @@ function entryElement({ registry, base }: FeedUrls, row: FeedEntry, attributes: 
     `<link rel="edit" title="V2FeedPackage" href="${escapeHtml(path)}"/><title type="text">${escapeHtml(name)}</title>` +
     `<summary type="text">${escapeHtml(nuspec.summary)}</summary><updated>${row.created_at.toISOString()}</updated>` +
     `<author><name>${escapeHtml(nuspec.authors)}</name></author>` +
-    `<content type="application/zip" src="${escapeHtml(file)}"/>${properties(row)}</entry>`
+    `<content type="application/zip" src="${escapeHtml(file)}"/>${entryProperties(row)}</entry>`
   );
 }
 
-function properties(row: FeedEntry): string {
+function entryProperties(row: FeedEntry): string {
   const { nuspec } = row;
   const texts = {
     ...{ Id: row.name, Version: row.version, NormalizedVersion: row.version_key, Title: nuspec.title || row.name },

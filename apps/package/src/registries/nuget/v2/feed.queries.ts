@@ -28,7 +28,7 @@ export interface FeedPage {
   readonly entries: readonly FeedEntry[];
 }
 
-/** A request for versions. Shape: `q` is a part of names. */
+/** A request for versions. `q` is a part of names. */
 export interface FeedSearch extends FeedFilter {
   readonly q: string;
   readonly prerelease: boolean;
@@ -55,7 +55,7 @@ const ROWS = statement<{ ids: readonly number[] }, FeedRow>(
    where v.package_id = any(:ids::bigint[])`,
 );
 
-type Marked = VersionOfName & { readonly isLatest: boolean; readonly isLatestRelease: boolean };
+type LatestMarks = VersionOfName & { readonly isLatest: boolean; readonly isLatestRelease: boolean };
 
 /** Versions of NuGet packages of a project for the older protocol. Source: reference packages-and-admin 4.9. */
 @Injectable()
@@ -66,33 +66,33 @@ export class FeedQueries {
   ) {}
 
   /** Versions by name, of each name the oldest first. */
-  async search(project: ProjectScope, viewer: Viewer, asked: FeedSearch): Promise<FeedPage> {
+  async searchFeed(project: ProjectScope, viewer: Viewer, asked: FeedSearch): Promise<FeedPage> {
     const isPaged = asked.names === null && asked.latest !== null;
-    const found = await this.names(project, viewer, asked, isPaged);
-    const byName = (await this.versionsOf(project, viewer, found.names)).filter((one) => isWanted(one, asked));
+    const found = await this.searchNames(project, viewer, asked, isPaged);
+    const byName = (await this.listVersions(project, viewer, found.names)).filter((one) => isWanted(one, asked));
     const versions = asked.isNewestFirst ? byName.reverse() : byName;
     const end = asked.skip + asked.top;
     return {
       total: isPaged ? found.total : versions.length,
-      entries: await this.described(isPaged ? versions : versions.slice(asked.skip, end)),
+      entries: await this.describeVersions(isPaged ? versions : versions.slice(asked.skip, end)),
     };
   }
 
   /** Errors: NotFound. */
   async show(project: ProjectScope, viewer: Viewer, name: string, version: string): Promise<FeedEntry> {
     const key = parseNugetVersion(version)?.key;
-    const versions = await this.versionsOf(project, viewer, [nameKeyOf('nuget', name)]);
-    const [found] = await this.described(versions.filter((one) => one.version_key === key));
+    const versions = await this.listVersions(project, viewer, [nameKeyOf('nuget', name)]);
+    const [found] = await this.describeVersions(versions.filter((one) => one.version_key === key));
     if (!found) throw new NotFound('Package');
     return found;
   }
 
   /** The rows of these packages with their newest files, in any order. */
-  rows(ids: readonly number[]): Promise<FeedRow[]> {
+  findRows(ids: readonly number[]): Promise<FeedRow[]> {
     return this.database.run(ROWS, { ids });
   }
 
-  private async names(
+  private async searchNames(
     project: ProjectScope,
     viewer: Viewer,
     { q, skip, top, latest, names, prerelease }: FeedSearch,
@@ -104,18 +104,18 @@ export class FeedQueries {
     }
     const isAny = latest === null ? prerelease : latest === 'of all';
     const page = isPaged ? { skip, take: top } : { skip: 0, take: MAX_NAMES };
-    const [found] = await this.nuget.names(project, viewer, { q, ...page, prerelease: isAny });
+    const [found] = await this.nuget.searchNames(project, viewer, { q, ...page, prerelease: isAny });
     return found ?? { total: 0, names: [] };
   }
 
-  private async versionsOf(project: ProjectScope, viewer: Viewer, names: readonly string[]): Promise<Marked[]> {
+  private async listVersions(project: ProjectScope, viewer: Viewer, names: readonly string[]): Promise<LatestMarks[]> {
     if (names.length === 0) return [];
-    const rows = await this.nuget.versionsOf(project, viewer, names, true);
-    return names.flatMap((name) => marked(inOrder(rows.filter((row) => row.name_key === name))));
+    const rows = await this.nuget.listVersionsOfNames(project, viewer, names, true);
+    return names.flatMap((name) => markLatest(inOrder(rows.filter((row) => row.name_key === name))));
   }
 
-  private async described(versions: readonly Marked[]): Promise<readonly FeedEntry[]> {
-    const rows = versions.length === 0 ? [] : await this.rows(versions.map((one) => one.package_id));
+  private async describeVersions(versions: readonly LatestMarks[]): Promise<readonly FeedEntry[]> {
+    const rows = versions.length === 0 ? [] : await this.findRows(versions.map((one) => one.package_id));
     const byId = new Map(rows.map((row) => [row.package_id, row]));
     return versions.flatMap(({ package_id, isLatest, isLatestRelease }) => {
       const row = byId.get(package_id);
@@ -124,13 +124,13 @@ export class FeedQueries {
   }
 }
 
-/** Marks the newest version and the newest release. Shape: `versions` are those of one package, the oldest first. */
-function marked(versions: readonly VersionOfName[]): Marked[] {
+/** Marks the newest version and the newest release. `versions` are those of one package, the oldest first. */
+function markLatest(versions: readonly VersionOfName[]): LatestMarks[] {
   const release = versions.findLast((one) => !isPrerelease(one));
   return versions.map((one) => ({ ...one, isLatest: one === versions.at(-1), isLatestRelease: one === release }));
 }
 
-function isWanted(one: Marked, { latest, version, prerelease }: FeedSearch): boolean {
+function isWanted(one: LatestMarks, { latest, version, prerelease }: FeedSearch): boolean {
   if (version !== null && parseNugetVersion(version)?.key !== one.version_key) return false;
   if (latest !== null) return latest === 'of all' ? one.isLatest : one.isLatestRelease;
   return prerelease || !isPrerelease(one);

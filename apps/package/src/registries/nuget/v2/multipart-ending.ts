@@ -5,7 +5,7 @@ type Body = Readable & { readonly mediaType: string };
 
 /**
  * The body of a push in the form that parsers read. NuGet 2 on Mono ends the last part with a line feed alone, where a
- * carriage return and a line feed belong; other bodies stay as they are. Shape: the errors of the body are those of the
+ * carriage return and a line feed belong; other bodies stay as they are. The errors of the body are those of the
  * result.
  */
 export function repairMultipartEnding(body: Body): Body {
