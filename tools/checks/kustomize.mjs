@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 
 /** Major version of Kustomize with which the overlays are rendered and reviewed; kubectl contains it since 1.27. */
-export const KUSTOMIZE = 5;
+const KUSTOMIZE = 5;
 
 /** kubectl is installed with another version of Kustomize. */
 export class OtherVersion extends Error {}

@@ -44,12 +44,16 @@
  *              at any time; then the credential of the host is searched for in files, databases and processes
  *   imports-server, imports-cloud  the same from a repository server, and from the repository service
  *
+ * Releases:
+ *   upgrade    services of the previous release run on the schema of this one: alone, next to the new ones, and replaced
+ *
  * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.
  * Source: reference reliability 12.
  *
  * @import { Estate } from '../processes/estate.mjs'
  * @typedef {{ env?: Record<string, string>, server?: any }} Prepared
- * @typedef {{ prepare?: () => Prepared | Promise<Prepared>, run(client: Client, prepared: any): Promise<Verdict> }} Drill
+ * @typedef {{ prepare?: () => Prepared | Promise<Prepared>, start?: typeof startEstate,
+ *   run(client: Client, prepared: any): Promise<Verdict> }} Drill
  * @typedef {{ sabotage?: string[], run(estate: Estate, facts: Record<string, any>): Promise<void> }} Fault
  * @typedef {Record<string, any> & { wrong: number }} Verdict
  * @typedef {{ seed: string, sabotage: string[] }} Options
@@ -86,13 +90,18 @@ import * as large from './packages/large-files.mjs';
 import * as merges from './repositories/broken-merges.mjs';
 import * as pushes from './repositories/broken-pushes.mjs';
 import * as clients from './repositories/parallel-clients.mjs';
+import * as upgrade from './upgrades/upgrade.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
 /**
  * Safeguards that are not code of the product.
  * @type {Record<string, (estate: Estate) => Promise<void>>}
  */
-const OUTSIDE_CODE = { 'no-uniqueness': dropUniqueness, 'open-door': openDoor };
+const OUTSIDE_CODE = {
+  'no-uniqueness': dropUniqueness,
+  'open-door': openDoor,
+  'contracting-migration': renameColumn,
+};
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
 /** With short leases, e-mails of a killed process are soon taken by another one. */
 const FAST_MAIL = {
@@ -108,7 +117,7 @@ const REPORT_RATE = 4;
 const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
 /**
  * Drills with the product's defaults. `run` returns figures, of which `wrong` is the number of violations; `prepare` starts
- * servers that the estate uses.
+ * servers that the estate uses; `start` replaces the start of the whole estate.
  * @type {Record<string, Drill>}
  */
 const BY_DEFAULTS = {
@@ -133,6 +142,7 @@ const BY_DEFAULTS = {
   imports: importsFrom('remote'),
   'imports-server': importsFrom('server'),
   'imports-cloud': importsFrom('cloud'),
+  upgrade,
 };
 /**
  * Faults under the load of a ledger.
@@ -223,7 +233,8 @@ async function drill(name, { seed, sabotage }) {
         }
       : {}),
   };
-  const estate = await startEstate({ dataDir, port: await freePort(), env });
+  const start = given?.start ?? startEstate;
+  const estate = await start({ dataDir, port: await freePort(), env });
   const started = Date.now();
   try {
     for (const one of sabotage) await OUTSIDE_CODE[one]?.(estate);
@@ -281,11 +292,31 @@ function sum(numbers) {
  * Drops the second safeguard of effects: the unique keys of to-dos, events and e-mails.
  * @param {Estate} estate
  */
-async function dropUniqueness({ databases }) {
+async function dropUniqueness(estate) {
+  const tables = ['todos', 'activity_events', 'mails', 'pipeline_mails', 'place_mails'];
+  await changeSchema(
+    estate,
+    tables.map((table) => `drop index uq_${table}_source_event_id`),
+  );
+}
+
+/**
+ * Renames a column that the previous release uses, as no migration may.
+ * @param {Estate} estate
+ */
+function renameColumn(estate) {
+  return changeSchema(estate, ['alter table labels rename column color to colour']);
+}
+
+/**
+ * Runs statements in the database of collaboration.
+ * @param {Estate} estate
+ * @param {string[]} statements
+ */
+async function changeSchema({ databases }, statements) {
   const client = new pg.Client({ connectionString: databases['collaboration'] });
   await client.connect();
-  for (const table of ['todos', 'activity_events', 'mails', 'pipeline_mails', 'place_mails'])
-    await client.query(`drop index uq_${table}_source_event_id`);
+  for (const text of statements) await client.query(text);
   await client.end();
 }
 
