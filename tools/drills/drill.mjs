@@ -47,7 +47,7 @@
  * Releases:
  *   upgrade    services of the previous release run on the schema of this one: alone, next to the new ones, and replaced
  *
- * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.
+ * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of server-sabotage.mjs), to show that the drill detects it.
  * Source: reference reliability 12.
  *
  * @import { Estate } from '../processes/estate.mjs'
@@ -58,11 +58,10 @@
  * @typedef {Record<string, any> & { wrong: number }} Verdict
  * @typedef {{ seed: string, sabotage: string[] }} Options
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { EVERY_MAIL, WITHOUT_RATES } from '../processes/environment.mjs';
 import { startEstate } from '../processes/estate.mjs';
 import { freePort } from '../processes/process-records.mjs';
@@ -71,6 +70,7 @@ import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { PipelineLedger } from './pipeline-ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
+import { OUTSIDE_CODE } from './server-sabotage.mjs';
 import * as busy from './busy.mjs';
 import * as suite from './suite.mjs';
 import * as door from './authorization/bus-door.mjs';
@@ -93,15 +93,6 @@ import * as clients from './repositories/parallel-clients.mjs';
 import * as upgrade from './upgrades/upgrade.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
-/**
- * Safeguards that are not code of the product.
- * @type {Record<string, (estate: Estate) => Promise<void>>}
- */
-const OUTSIDE_CODE = {
-  'no-uniqueness': dropUniqueness,
-  'open-door': openDoor,
-  'contracting-migration': renameColumn,
-};
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
 /** With short leases, e-mails of a killed process are soon taken by another one. */
 const FAST_MAIL = {
@@ -286,49 +277,6 @@ async function underLoad(client, fault) {
 /** @param {number[]} numbers */
 function sum(numbers) {
   return numbers.reduce((total, one) => total + one, 0);
-}
-
-/**
- * Drops the second safeguard of effects: the unique keys of to-dos, events and e-mails.
- * @param {Estate} estate
- */
-async function dropUniqueness(estate) {
-  const tables = ['todos', 'activity_events', 'mails', 'pipeline_mails', 'place_mails'];
-  await changeSchema(
-    estate,
-    tables.map((table) => `drop index uq_${table}_source_event_id`),
-  );
-}
-
-/**
- * Renames a column that the previous release uses, as no migration may.
- * @param {Estate} estate
- */
-function renameColumn(estate) {
-  return changeSchema(estate, ['alter table labels rename column color to colour']);
-}
-
-/**
- * Runs statements in the database of collaboration.
- * @param {Estate} estate
- * @param {string[]} statements
- */
-async function changeSchema({ databases }, statements) {
-  const client = new pg.Client({ connectionString: databases['collaboration'] });
-  await client.connect();
-  for (const text of statements) await client.query(text);
-  await client.end();
-}
-
-/**
- * Permits every account of the bus to use all subjects.
- * @param {Estate} estate
- */
-async function openDoor({ dataDir, nats }) {
-  const file = join(dataDir, 'nats/users.conf');
-  const users = readFileSync(file, 'utf8').replaceAll(/\n {6}permissions: \{[\s\S]*?\n {6}\}/g, '');
-  writeFileSync(file, users);
-  process.kill(Number(nats?.pid), 'SIGHUP');
 }
 
 /**
