@@ -28,6 +28,7 @@ const STEPS = [
   ['wings', process.execPath, ['tools/checks/wings.mjs', '--check']],
   ['tables', process.execPath, ['tools/checks/table-owners.mjs', '--check']],
   ['expand-first', process.execPath, ['tools/checks/expand-first.mjs', '--check']],
+  ['distribution', process.execPath, ['tools/checks/distribution.mjs']],
   ['routes', process.execPath, ['tools/checks/routes.mjs', '--check']],
   ['openapi', process.execPath, ['tools/checks/openapi-lint.mjs']],
   ['citations', process.execPath, ['tools/checks/citations.mjs']],

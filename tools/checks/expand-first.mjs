@@ -11,10 +11,12 @@
  * dropped, which must be the previous release or an older one; `Former writes: <reason>` says why writes of the previous
  * release keep a new constraint. Source: ADR 0023.
  *
- * @typedef {{ release: string | null, last: Record<string, number> }} Released The previous release, null before the first
- *   one, and by workspace the number of its last migration.
+ * @typedef {{ release: string | null, commit: string, last: Record<string, number> }} Released The previous release, null
+ *   before the first one; its commit, with which `npm run drill -- upgrade` runs; and by workspace the number of its last
+ *   migration.
  * @typedef {{ name: string, number: number, texts: string[], comment: string }} Migration
  */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -185,7 +187,8 @@ if (process.argv[1] && import.meta.url === pathToFileURL(resolve(process.argv[1]
   if (process.argv.includes('--release')) {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const last = Object.fromEntries([...all].map(([name, list]) => [name, Math.max(...list.map((one) => one.number))]));
-    writeFileSync(join(root, FILE), `${JSON.stringify({ release: version, last }, null, 2)}\n`);
+    const commit = execFileSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
+    writeFileSync(join(root, FILE), `${JSON.stringify({ release: version, commit, last }, null, 2)}\n`);
   } else {
     /** @type {Released} */
     const { release, last } = JSON.parse(readFileSync(join(root, FILE), 'utf8'));

@@ -4,8 +4,8 @@
  * cluster: (1) the compose file against its JSON schema and its own references, (2) each Kubernetes object against its
  * model, (3) each object and patch as a typed literal, which finds misspelt fields that the models accept, (4) that every
  * file named by a kustomization exists, (5) that names of jobs and tags of images are those of the release, and (6) the
- * rendered overlays of production against the rules of manifest-policies.mjs and manifest-servers.mjs, where kubectl 1.27 or
- * newer is installed, and (7) the values for the chart of NATS.
+ * rendered overlays of production against the rules of manifest-policies.mjs and manifest-servers.mjs, where kubectl is
+ * installed (kustomize.mjs), and (7) the values for the chart of NATS.
  *
  * @typedef {Record<string, any>} Manifest
  * @typedef {{ file: string, object: Manifest, patch: boolean }} Entry
@@ -16,6 +16,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
+import { renderOverlay } from './kustomize.mjs';
 import { policyProblems } from './manifest-policies.mjs';
 import { busProblems, serverProblems } from './manifest-servers.mjs';
 
@@ -241,18 +242,15 @@ function checkBus() {
  */
 function checkProduction(name) {
   const overlay = join(root, 'deploy/overlays', name);
-  /** @type {string} */
+  /** @type {string | null} */
   let rendered;
   try {
-    const version = execFileSync('kubectl', ['version', '--client'], { encoding: 'utf8', stdio: 'pipe' });
-    if (!/Kustomize Version: v[5-9]/.test(version)) return `${name} not rendered: kubectl is older than 1.27`;
-    rendered = execFileSync('kubectl', ['kustomize', overlay], { encoding: 'utf8', stdio: 'pipe' });
+    rendered = renderOverlay(overlay);
   } catch (error) {
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (code === 'ENOENT') return `${name} not rendered: kubectl is not installed`;
-    problem(overlay, message);
+    problem(overlay, /** @type {Error} */ (error).message);
     return `${name} not rendered`;
   }
+  if (rendered === null) return `${name} not rendered: kubectl is not installed`;
   /** @type {Manifest[]} */
   const objects = parseAllDocuments(rendered).map((document) => document.toJS());
   for (const object of objects) checkObject(overlay, object);

@@ -113,7 +113,7 @@ function tablesAttached({ expression, arguments: [first] }) {
  * @param {Source[]} sources
  * @returns {Entities}
  */
-export function entitiesOf(sources) {
+function entitiesOf(sources) {
   const entities = new Map();
   for (const { tree, wing, path } of sources) {
     walk(tree, (node) => {

@@ -44,21 +44,24 @@
  *              at any time; then the credential of the host is searched for in files, databases and processes
  *   imports-server, imports-cloud  the same from a repository server, and from the repository service
  *
- * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of OUTSIDE_CODE), to show that the drill detects it.
+ * Releases:
+ *   upgrade    services of the previous release run on the schema of this one: alone, next to the new ones, and replaced
+ *
+ * `--sabotage` disables safeguards (names of tools/drills/sabotage.cjs, and of server-sabotage.mjs), to show that the drill detects it.
  * Source: reference reliability 12.
  *
  * @import { Estate } from '../processes/estate.mjs'
  * @typedef {{ env?: Record<string, string>, server?: any }} Prepared
- * @typedef {{ prepare?: () => Prepared | Promise<Prepared>, run(client: Client, prepared: any): Promise<Verdict> }} Drill
+ * @typedef {{ prepare?: () => Prepared | Promise<Prepared>, start?: typeof startEstate,
+ *   run(client: Client, prepared: any): Promise<Verdict> }} Drill
  * @typedef {{ sabotage?: string[], run(estate: Estate, facts: Record<string, any>): Promise<void> }} Fault
  * @typedef {Record<string, any> & { wrong: number }} Verdict
  * @typedef {{ seed: string, sabotage: string[] }} Options
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { EVERY_MAIL, WITHOUT_RATES } from '../processes/environment.mjs';
 import { startEstate } from '../processes/estate.mjs';
 import { freePort } from '../processes/process-records.mjs';
@@ -67,6 +70,7 @@ import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { PipelineLedger } from './pipeline-ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
+import { OUTSIDE_CODE } from './server-sabotage.mjs';
 import * as busy from './busy.mjs';
 import * as suite from './suite.mjs';
 import * as door from './authorization/bus-door.mjs';
@@ -86,13 +90,9 @@ import * as large from './packages/large-files.mjs';
 import * as merges from './repositories/broken-merges.mjs';
 import * as pushes from './repositories/broken-pushes.mjs';
 import * as clients from './repositories/parallel-clients.mjs';
+import * as upgrade from './upgrades/upgrade.mjs';
 
 const SABOTAGE = fileURLToPath(new URL('sabotage.cjs', import.meta.url));
-/**
- * Safeguards that are not code of the product.
- * @type {Record<string, (estate: Estate) => Promise<void>>}
- */
-const OUTSIDE_CODE = { 'no-uniqueness': dropUniqueness, 'open-door': openDoor };
 const SERVICES = ['identity', 'collaboration', 'import', 'package', 'admin', 'gateway'];
 /** With short leases, e-mails of a killed process are soon taken by another one. */
 const FAST_MAIL = {
@@ -108,7 +108,7 @@ const REPORT_RATE = 4;
 const unlimited = { ...suite, prepare: () => ({ env: WITHOUT_RATES }) };
 /**
  * Drills with the product's defaults. `run` returns figures, of which `wrong` is the number of violations; `prepare` starts
- * servers that the estate uses.
+ * servers that the estate uses; `start` replaces the start of the whole estate.
  * @type {Record<string, Drill>}
  */
 const BY_DEFAULTS = {
@@ -133,6 +133,7 @@ const BY_DEFAULTS = {
   imports: importsFrom('remote'),
   'imports-server': importsFrom('server'),
   'imports-cloud': importsFrom('cloud'),
+  upgrade,
 };
 /**
  * Faults under the load of a ledger.
@@ -223,7 +224,8 @@ async function drill(name, { seed, sabotage }) {
         }
       : {}),
   };
-  const estate = await startEstate({ dataDir, port: await freePort(), env });
+  const start = given?.start ?? startEstate;
+  const estate = await start({ dataDir, port: await freePort(), env });
   const started = Date.now();
   try {
     for (const one of sabotage) await OUTSIDE_CODE[one]?.(estate);
@@ -275,29 +277,6 @@ async function underLoad(client, fault) {
 /** @param {number[]} numbers */
 function sum(numbers) {
   return numbers.reduce((total, one) => total + one, 0);
-}
-
-/**
- * Drops the second safeguard of effects: the unique keys of to-dos, events and e-mails.
- * @param {Estate} estate
- */
-async function dropUniqueness({ databases }) {
-  const client = new pg.Client({ connectionString: databases['collaboration'] });
-  await client.connect();
-  for (const table of ['todos', 'activity_events', 'mails', 'pipeline_mails', 'place_mails'])
-    await client.query(`drop index uq_${table}_source_event_id`);
-  await client.end();
-}
-
-/**
- * Permits every account of the bus to use all subjects.
- * @param {Estate} estate
- */
-async function openDoor({ dataDir, nats }) {
-  const file = join(dataDir, 'nats/users.conf');
-  const users = readFileSync(file, 'utf8').replaceAll(/\n {6}permissions: \{[\s\S]*?\n {6}\}/g, '');
-  writeFileSync(file, users);
-  process.kill(Number(nats?.pid), 'SIGHUP');
 }
 
 /**

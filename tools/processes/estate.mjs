@@ -56,10 +56,11 @@ const DEFAULT_DATA = fileURLToPath(new URL('../../.rookery', import.meta.url));
 /**
  * Starts an estate on the data below `dataDir`. Resolves when all processes are ready. `env` overrides this process's
  * environment, `digests` come from `build()`, and `signal` aborts the start. With `resettable`, states can be saved and
- * restored (snapshots.mjs); with `commanded`, the estate accepts commands of other processes (local-control.mjs).
+ * restored (snapshots.mjs); with `commanded`, the estate accepts commands of other processes (local-control.mjs);
+ * `withoutProcesses` starts servers and migrates only.
  * Errors: a busy port, a second estate on the same data, a part that does not start. Parts that have started are stopped.
  * @param {{ dataDir?: string, port?: number, env?: Environment, digests?: SchemaDigests, say?: Say, warn?: Say,
- *   signal?: AbortSignal, resettable?: boolean, commanded?: boolean }} [options]
+ *   signal?: AbortSignal, resettable?: boolean, commanded?: boolean, withoutProcesses?: boolean }} [options]
  */
 export async function startEstate({
   dataDir,
@@ -71,6 +72,7 @@ export async function startEstate({
   signal,
   resettable = false,
   commanded = false,
+  withoutProcesses = false,
 } = {}) {
   const all = { ...inheritedFrom(process.env), ...env };
   const folder = resolve(dataDir ?? (all.ROOKERY_DATA || DEFAULT_DATA));
@@ -87,7 +89,9 @@ export async function startEstate({
     async () => {
       if (commanded) await estate.acceptCommands();
     },
-    () => estate.startProcesses(signal, { keepsState: resettable }),
+    async () => {
+      if (!withoutProcesses) await estate.startProcesses(signal, { keepsState: resettable });
+    },
     () => estate.commands?.begin(),
   ];
   await estate.claim();

@@ -45,6 +45,7 @@ export { tokenScopes } from './suites/token-scopes';
 export { visibility, type RoleCase } from './suites/visibility';
 export { wholeNumbers } from './suites/whole-numbers';
 export { expectGolden, expectGoldenSql } from './golden';
+export { expectSchemaKeys } from './schema-keys';
 export { contextOf } from './agent';
 export { GitClient } from './git-client';
 export type { Ran } from './git-client';

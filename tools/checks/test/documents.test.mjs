@@ -1,14 +1,9 @@
-/**
- * Files, commands, decisions, tables and versions of packages in hand-written documents exist, and the documents name all
- * tables except those of plain collections.
- */
+/** Files, commands, decisions and versions of packages in hand-written documents exist. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { sourcesOf } from '../sources.mjs';
-import { entitiesOf } from '../table-owners.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDERS = ['apps', 'libs', 'tools', 'docs', 'deploy'];
@@ -44,18 +39,6 @@ const read = (file) => readFileSync(join(root, file), 'utf8');
 /** @param {string} path */
 const exists = (path) =>
   files.some((file) => file === path || file.endsWith(`/${path}`)) || existsSync(join(root, path));
-
-/** Tables whose wing declares a `collection` of them. */
-function plainCollections() {
-  const services = readdirSync(join(root, 'apps')).filter((name) => existsSync(join(root, 'apps', name, 'src')));
-  const tables = services.flatMap((service) => {
-    const sources = sourcesOf(join(root, 'apps', service));
-    const entities = entitiesOf(sources);
-    const declared = sources.flatMap(({ tree }) => [...tree.text.matchAll(/\bcollection(?:<[^>]*>)?\((\w+)/g)]);
-    return declared.flatMap(([, name = '']) => entities.get(name)?.table ?? []);
-  });
-  return new Set(tables);
-}
 
 describe('documents', () => {
   it('CONTRIBUTING.md has at most 8 KB; details belong into docs/', () => {
@@ -108,25 +91,4 @@ describe('documents', () => {
       );
     });
   }
-
-  it('name the sharding key of every table', () => {
-    const sources = files.filter((file) =>
-      /^(apps|libs)\/[a-z0-9-]+\/src\/.*\d{13}-.*\.ts$|\.migrations\.ts$/.test(file),
-    );
-    const tables = sources.flatMap((file) =>
-      [...read(file).matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(([, table = '']) => table),
-    );
-    const scaling = read('docs/scaling.md');
-    const plain = plainCollections();
-    /** @param {string} table */
-    const hasKey = (table) =>
-      plain.has(table) ||
-      scaling.includes(`\`${table}\``) ||
-      (table.startsWith('directory_') && scaling.includes('`directory_*`'));
-    assert.ok(tables.length > 20);
-    assert.deepEqual(
-      [...new Set(tables)].filter((table) => !hasKey(table)),
-      [],
-    );
-  });
 });

@@ -1,6 +1,5 @@
 /** The rules for servers in a production cluster: the overlay and the values keep them, and each seeded fault is caught. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -8,6 +7,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
+import { canRender, renderOverlay } from '../kustomize.mjs';
 import { busProblems, DATABASE_CA, serverProblems } from '../manifest-servers.mjs';
 import { policyProblems } from '../manifest-policies.mjs';
 
@@ -15,17 +15,6 @@ const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const overlay = `${deploy}/overlays/production-with-servers`;
 /** The parser that the driver uses for its connections. @type {(address: string) => any} */
 const parametersOf = createRequire(createRequire(import.meta.url).resolve('pg'))('pg-connection-string');
-const kubectl = (/** @type {string[]} */ ...words) =>
-  execFileSync('kubectl', words, { encoding: 'utf8', stdio: 'pipe' });
-
-/** Whether kubectl with Kustomize 5 is installed; older ones know no components. */
-function canRender() {
-  try {
-    return /Kustomize Version: v[5-9]/.test(kubectl('version', '--client'));
-  } catch {
-    return false;
-  }
-}
 
 /** @param {any} pod @param {string} name */
 const dropMount = ({ containers: [container] }, name) =>
@@ -71,10 +60,10 @@ const FAULTS = [
   ['HorizontalPodAutoscaler', 'gateway', (spec) => (spec.scaleTargetRef.name = 'package'), /second autoscaler/],
 ];
 
-describe('the overlay with servers', { skip: canRender() ? false : 'kubectl 1.27 or newer is not installed' }, () => {
+describe('the overlay with servers', { skip: canRender() ? false : 'kubectl is not installed' }, () => {
   /** @type {string} */
   let rendered;
-  before(() => (rendered = kubectl('kustomize', overlay)));
+  before(() => (rendered = renderOverlay(overlay) ?? ''));
   const objects = () => parseAllDocuments(rendered).map((document) => document.toJS());
 
   it('keeps all rules, with a cluster and a backup for each service', () => {

@@ -8,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
 import { INTERNAL_PAIRS, PROCESSES, SERVICES } from '../../processes/environment.mjs';
+import { renderOverlay } from '../kustomize.mjs';
 import { ASKS_OUTSIDE } from '../../generate/network-policies.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -303,14 +304,8 @@ it('the overlay local renders with the secrets of the script, and contains the e
     });
     const local = join(copy, 'deploy/overlays/local');
     execFileSync('sh', [join(local, 'make-secrets.sh')]);
-    /** @type {string} */
-    let rendered;
-    try {
-      rendered = execFileSync('kubectl', ['kustomize', local], { encoding: 'utf8', stdio: 'pipe' });
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error;
-      return test.skip('kubectl is not installed');
-    }
+    const rendered = renderOverlay(local);
+    if (rendered === null) return test.skip('kubectl is not installed');
     const names = parseAllDocuments(rendered).map((one) => `${one.get('kind')} ${one.getIn(['metadata', 'name'])}`);
     for (const name of ['postgres-exporter', 'nats-exporter'])
       for (const kind of ['Deployment', 'NetworkPolicy'])

@@ -1,8 +1,9 @@
+import { join } from 'node:path';
 import { directoryMigrations } from '@rookery/directory';
 import { instanceEntities } from '@rookery/instance';
 import { jobEntities } from '@rookery/jobs';
 import { entitiesOf, plumbingEntities } from '@rookery/persistence';
-import { expectEntitiesToMatchSchema, testDatabase } from '@rookery/testing';
+import { expectEntitiesToMatchSchema, expectSchemaKeys, testDatabase } from '@rookery/testing';
 import type { TestDatabase } from '@rookery/testing';
 import { migrations } from '../../src/database';
 import { PackageModule } from '../../src/package.module';
@@ -21,4 +22,8 @@ test('entities of all other tables match the migrated schema', async () => {
     [...entitiesOf(PackageModule), ...plumbingEntities, ...instanceEntities, ...jobEntities],
     directoryMigrations,
   );
+});
+
+test('the unique rules and references are those from which the distribution is checked', async () => {
+  await expectSchemaKeys(database, join(__dirname, '../golden/schema/keys.txt'));
 });
