@@ -16,6 +16,7 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -104,12 +105,26 @@ function fetchByApt() {
       download();
     }
     const file = readdirSync(draft).find((name) => name.endsWith('.deb')) ?? '';
-    execFileSync('dpkg-deb', ['-x', join(draft, file), join(CACHE, 'nats')], quiet);
+    execFileSync('dpkg-deb', ['-x', join(draft, file), join(draft, 'unpacked')], quiet);
+    keepUnpacked(join(draft, 'unpacked'));
     return true;
   } catch {
     return false;
   } finally {
     rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Moves the unpacked package to its place. Another process may do the same at this time, and run the program already: a
+ * program that is being written cannot be started (ETXTBSY).
+ * @param {string} unpacked
+ */
+function keepUnpacked(unpacked) {
+  try {
+    renameSync(unpacked, join(CACHE, 'nats'));
+  } catch (error) {
+    if (!isProgram(join(fetchedFolder(), 'nats-server'))) throw error;
   }
 }
 
