@@ -398,8 +398,10 @@ describe('core metadata of wheels', () => {
 
   it('survive the sweep of the blob store', async () => {
     await wheel('swept', { 'swept-1.0.dist-info/METADATA': 'swept' });
-    const job = app.get(BlobSweepJob) as unknown as { referenced(keys: readonly string[]): Promise<readonly string[]> };
-    expect(await job.referenced([sha256('swept'), sha256('nothing')])).toEqual([sha256('swept')]);
+    const job = app.get(BlobSweepJob) as unknown as {
+      findReferenced(keys: readonly string[]): Promise<readonly string[]>;
+    };
+    expect(await job.findReferenced([sha256('swept'), sha256('nothing')])).toEqual([sha256('swept')]);
     expect((await app.get(BlobStorage).stat(sha256('swept'))).size).toBe(5);
   });
 });
