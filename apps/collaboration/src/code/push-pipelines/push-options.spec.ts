@@ -6,7 +6,7 @@ test.each([
   [['ci.skipped'], false],
   [['merge_request.create'], false],
 ])('%j skips pipelines: %s', (options, skips) => {
-  expect(readPipelineOptions(options)).toEqual({ skips, variables: [], inputs: {} });
+  expect(readPipelineOptions(options)).toEqual({ isSkipped: skips, variables: [], inputs: {} });
 });
 
 it('reads variables and inputs, the last value of each key', () => {
@@ -15,7 +15,7 @@ it('reads variables and inputs, the last value of each key', () => {
     ...['ci.variable=bad-key=1', 'ci.variable=D', 'ci.variable', `ci.variable=${'K'.repeat(256)}=1`, 'ci.input==x'],
   ];
   expect(readPipelineOptions(options)).toEqual({
-    skips: false,
+    isSkipped: false,
     variables: [
       { key: 'A', value: '2' },
       { key: 'B', value: 'x=y' },

@@ -33,7 +33,7 @@ it('reads each completed item before the host sends the next one, so that no two
     checkStillRunning: async () => undefined,
   };
   const people = { findOwners: async () => () => ({ user_id: 1, is_shared: false }) };
-  const objects = { write: async () => [] };
+  const objects = { writeObjects: async () => [] };
   const stage = new ObjectsStage(people as never, objects as never, {} as never);
   const source = { projectId: 1, importKey: 'k', importType: 'remote', repository, pageSize: 10, attachments: null };
   await stage.run(list, source, journal as never, new AbortController().signal);
@@ -65,7 +65,7 @@ it('writes the objects of short lists together', async () => {
   const people = { findOwners: async () => () => ({ user_id: 1, is_shared: false }) };
   const written: string[][] = [];
   const objects = {
-    write: async (request: { readonly objects: readonly { readonly name: string }[] }) => {
+    writeObjects: async (request: { readonly objects: readonly { readonly name: string }[] }) => {
       written.push(request.objects.map(({ name }) => name));
       return [];
     },
