@@ -41,7 +41,7 @@ afterAll(async () => {
 const signal = new AbortController().signal;
 const first = async (rows: AsyncGenerator<unknown>): Promise<void> => void (await rows.next());
 const facts = { id: 8, fullPath: 'g/p', name: 'p', defaultBranch: 'main', traversalIds: [8] };
-const directory = { projects: () => new Map([[8, facts]]), namespaces: () => new Map([[8, facts]]) };
+const directory = { findProjects: () => new Map([[8, facts]]), findNamespaces: () => new Map([[8, facts]]) };
 const reading = { readAll: () => Promise.resolve() };
 const sources = (db: unknown) =>
   new DependencyReportSources(db as never, directory as never, {} as never, reading as never);
