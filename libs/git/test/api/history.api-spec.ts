@@ -31,7 +31,7 @@ describe('lists of commits', () => {
       (await listCommits(repository, { from, ...PAGE, ...query })).map(({ message }) => Number(message.split(' ')[1]));
     expect(await titles({})).toEqual([4, 3, 2, 1, 0]);
     expect(await titles({ skip: 1, max: 2 })).toEqual([3, 2]);
-    expect(await titles({ skip: 1, max: 2, reverse: true })).toEqual([2, 3]);
+    expect(await titles({ skip: 1, max: 2, isReversed: true })).toEqual([2, 3]);
     expect(await titles({ notFrom: [ids[2]!] })).toEqual([4, 3]);
     expect(await titles({ path: 'f3' })).toEqual([4, 3]);
     expect(await titles({ path: 'x' })).toHaveLength(5);
