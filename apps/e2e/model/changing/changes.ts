@@ -59,7 +59,10 @@ export class Changes {
   }
 
   /** Repeats a call of root until there is an answer. Shape: a call that changes no permissions. */
-  async retryUntilAnswered(gateway: Gateway, plan: Pick<Plan, 'method' | 'path'> & { json?: object }): Promise<Call> {
+  async retryUntilAnswered(
+    gateway: Gateway,
+    plan: Pick<Plan, 'method' | 'path'> & { json?: object; question?: Question },
+  ): Promise<Call> {
     for (let attempt = 0; attempt < 100; attempt += 1) {
       const call = await this.caller.ask({ asker: 'root', gateway, question: ROOT_QUESTION, ...plan });
       if (!isUndecided(call.status)) return call;

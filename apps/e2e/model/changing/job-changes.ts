@@ -65,10 +65,13 @@ export class JobChanges {
 
   private async begin(gateway: Gateway, project: number): Promise<void> {
     if (this.begun.has(project)) return;
+    const source = { kind: 'project', id: project } as const;
+    const question: Question = { service: 'collaboration', source, needs: 0, writes: true };
     const path = `/projects/${project}/repository/files/README.md`;
-    await this.changes.retryUntilAnswered(gateway, { method: 'POST', path, json: README });
-    const branch = { method: 'POST', path: `/projects/${project}/repository/branches?branch=${BRANCH}&ref=main` };
-    await this.changes.retryUntilAnswered(gateway, branch);
-    this.begun.add(project);
+    await this.changes.retryUntilAnswered(gateway, { method: 'POST', path, json: README, question });
+    const branch = `/projects/${project}/repository/branches?branch=${BRANCH}&ref=main`;
+    const { status } = await this.changes.retryUntilAnswered(gateway, { method: 'POST', path: branch, question });
+    // A project that is marked for deletion is read-only.
+    if (status !== 403) this.begun.add(project);
   }
 }

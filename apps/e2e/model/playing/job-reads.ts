@@ -27,7 +27,7 @@ export class JobReads {
     const job = person.history.latest.jobs.get(token);
     if (!job) return;
     const source = { kind: 'project', id: job.project } as const;
-    const question: Question = { service: 'package', source, needs: 0, writes: false, isOfPackages: true };
+    const question: Question = { service: 'package', source, needs: 0, writes: false, needsReporterIfPrivate: true };
     const ownJob: Question = { service: 'identity', source, needs: 0, writes: false, job: 'shown' };
     const shape = random.percent(30)
       ? { path: '/job', question: ownJob }

@@ -6,7 +6,11 @@ import type { SeededRandom } from './seeded-random';
 import type { Asker, Gateway, OpenedRequest, World } from './world';
 
 const ANYWHERE: Question = { service: 'collaboration', source: null, needs: 0, writes: false };
-const questionOf = (id: number): Question => ({ ...ANYWHERE, source: { kind: 'project', id } });
+const questionOf = (id: number): Question => ({
+  ...ANYWHERE,
+  source: { kind: 'project', id },
+  needsReporterIfPrivate: true,
+});
 
 /**
  * Reads titles, commits and diffs of merge requests, also of those from private forks, and commits that are only in a fork.

@@ -42,8 +42,8 @@ export interface Question {
   readonly secret?: SecretQuestion;
   /** For calls about jobs: the job of a token, or a change of pipelines and jobs. */
   readonly job?: 'shown' | 'changed';
-  /** For lists of packages, which reporters read in private projects. */
-  readonly isOfPackages?: true;
+  /** For packages, code and merge requests, which only reporters read in private projects. */
+  readonly needsReporterIfPrivate?: true;
   /** For a resource of another project, which no caller finds in the source. */
   readonly isElsewhere?: true;
   /** The destination group of a move, which the caller must be able to see. */
@@ -129,7 +129,7 @@ function sourceVerdict(question: Question, source: Reference, forest: Forest, as
   if (question.request) return requestVerdict(question.request, asker, level, question.needs);
   if (question.share) return shareVerdict(question.share, forest, asker, found, question.needs);
   if (question.token) return tokenVerdict(question.token, asker, level, question.needs);
-  if (question.isOfPackages) return found.entity.visibility !== 'private' || level >= 20 ? 'allow' : 403;
+  if (question.needsReporterIfPrivate && found.entity.visibility === 'private' && level < 20) return 403;
   if (question.isElsewhere) return 404;
   if (level < question.needs) return 403;
   if (isRefusedWrite(question, found, forest)) return 403;
