@@ -58,8 +58,9 @@ export class JobChanges {
       },
       about: `the job of ${person.name} with the token ${key} ends`,
       ...{ ...ending, retry: ending },
+      // A job that has ended has no valid token. A repeated call is also 403 while the job's user may not run pipelines.
       nextState: ({ status }, isRepeated) =>
-        status === 200 || isRepeated ? withJob(state, key, { ...job, status: 'ended' }) : null,
+        status === 200 || (isRepeated && status === 401) ? withJob(state, key, { ...job, status: 'ended' }) : null,
     });
   }
 
