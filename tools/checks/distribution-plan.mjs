@@ -24,7 +24,7 @@ const EXCEPTIONS = {
  * @param {string} page
  * @returns {Plan}
  */
-export function planIn(page) {
+export function parsePlan(page) {
   /** @type {Plan} */
   const plan = { whole: new Set(), placements: new Map(), exceptions: [], problems: [] };
   let heading = '';
@@ -32,14 +32,14 @@ export function planIn(page) {
   for (const line of page.split('\n')) {
     if (/^#+ /.test(line)) heading = line.replace(/^#+ /, '');
     if (!line.startsWith('|')) header = '';
-    else if (header === '') header = cellsOf(line)[0] ?? '';
-    else if (!/^\|[-: |]+$/.test(line)) addRow(plan, heading, header, cellsOf(line));
+    else if (header === '') header = splitRow(line)[0] ?? '';
+    else if (!/^\|[-: |]+$/.test(line)) addRow(plan, heading, header, splitRow(line));
   }
   return plan;
 }
 
 /** @param {string} line */
-function cellsOf(line) {
+function splitRow(line) {
   return line
     .split('|')
     .slice(1, -1)
@@ -49,10 +49,10 @@ function cellsOf(line) {
 /** @type {(plan: Plan, heading: string, header: string, cells: string[]) => void} */
 function addRow(plan, heading, header, cells) {
   const [first = '', second = ''] = cells;
-  const names = namesIn(first);
+  const names = parseNames(first);
   const rule = EXCEPTIONS[header];
   if (rule) {
-    const tables = rule === 'statement' ? namesIn(second) : [];
+    const tables = rule === 'statement' ? parseNames(second) : [];
     plan.exceptions.push({ rule, subjects: names, tables, hasCost: (cells.at(-1) ?? '') !== '' });
   }
   if (header === 'Service on one server') for (const name of names) plan.whole.add(name);
@@ -60,7 +60,7 @@ function addRow(plan, heading, header, cells) {
   const service = heading === 'In every service' ? 'every' : heading;
   const placements = plan.placements.get(service) ?? new Map();
   plan.placements.set(service, placements);
-  const placement = placementIn(second);
+  const placement = parsePlacement(second);
   if (placement === null)
     plan.problems.push(`${heading}: the key of ${first} is no column, \`reference\` or \`local\``);
   for (const name of placement === null ? [] : names) {
@@ -70,7 +70,7 @@ function addRow(plan, heading, header, cells) {
 }
 
 /** @param {string} cell */
-function namesIn(cell) {
+function parseNames(cell) {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 }
 
@@ -78,7 +78,7 @@ function namesIn(cell) {
  * @param {string} cell
  * @returns {Placement | null}
  */
-function placementIn(cell) {
+function parsePlacement(cell) {
   const [, key, kind] = /^(?:`([a-z_]+)`|(reference|local))(?![\w`])/.exec(cell) ?? [];
   if (key) return { kind: 'distributed', key };
   return kind === 'reference' || kind === 'local' ? { kind } : null;

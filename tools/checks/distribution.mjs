@@ -21,7 +21,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { placementOf, planIn } from './distribution-plan.mjs';
+import { placementOf, parsePlan } from './distribution-plan.mjs';
 import { rangesWithoutKey } from './key-conditions.mjs';
 
 const UNIQUE = ['primary key', 'unique', 'exclusion'];
@@ -31,7 +31,7 @@ const UNIQUE = ['primary key', 'unique', 'exclusion'];
  * @param {string} text
  * @returns {Schema}
  */
-export function schemaIn(text) {
+export function parseSchema(text) {
   /** @type {Schema} */
   const schema = new Map();
   /** @type {Table} */
@@ -175,7 +175,7 @@ export function compareWithExceptions(violations, exceptions) {
  * Hot statements of a service, and the number of plans whose statement is not kept as a text.
  * @param {string} folder
  */
-function statementsIn(folder) {
+function readStatements(folder) {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const statements = files
     .filter((name) => name.endsWith('.sql'))
@@ -187,7 +187,7 @@ function statementsIn(folder) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const plan = planIn(readFileSync(join(root, 'docs/scaling.md'), 'utf8'));
+  const plan = parsePlan(readFileSync(join(root, 'docs/scaling.md'), 'utf8'));
   const services = readdirSync(join(root, 'apps')).filter((name) =>
     existsSync(join(root, 'apps', name, 'src/database.ts')),
   );
@@ -197,8 +197,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const counts = { distributed: 0, reference: 0, local: 0, statements: 0, unkept: 0 };
   for (const service of services.filter((name) => !plan.whole.has(name))) {
     const golden = join(root, 'apps', service, 'test/golden');
-    const schema = schemaIn(readFileSync(join(golden, 'schema/keys.txt'), 'utf8'));
-    const { statements, unkept } = statementsIn(golden);
+    const schema = parseSchema(readFileSync(join(golden, 'schema/keys.txt'), 'utf8'));
+    const { statements, unkept } = readStatements(golden);
     problems.push(...unplacedTables(plan, service, schema));
     violations.push(...schemaViolations(plan, service, schema));
     violations.push(...statementViolations(plan, service, schema, statements));

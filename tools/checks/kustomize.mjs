@@ -5,10 +5,10 @@ import { execFileSync } from 'node:child_process';
 const KUSTOMIZE = 5;
 
 /** kubectl is installed with another version of Kustomize. */
-export class OtherVersion extends Error {}
+export class UnsupportedKustomize extends Error {}
 
 /**
- * Renders the overlay in a folder, or returns null if kubectl is not installed. Errors: OtherVersion; the output of kubectl if
+ * Renders the overlay in a folder, or returns null if kubectl is not installed. Errors: UnsupportedKustomize; the output of kubectl if
  * it cannot render.
  * @param {string} folder
  * @param {(...words: string[]) => string} kubectl
@@ -19,7 +19,7 @@ export function renderOverlay(folder, kubectl = runKubectl) {
 }
 
 /**
- * Whether kubectl is installed. Errors: OtherVersion.
+ * Whether kubectl is installed. Errors: UnsupportedKustomize.
  * @param {(...words: string[]) => string} kubectl
  */
 export function canRender(kubectl = runKubectl) {
@@ -34,7 +34,7 @@ export function canRender(kubectl = runKubectl) {
   const version = /Kustomize Version: v(\S+)/.exec(printed)?.[1];
   if (Number.parseInt(version ?? '', 10) === KUSTOMIZE) return true;
   const found = version ? `Kustomize ${version}` : 'no version of Kustomize';
-  throw new OtherVersion(
+  throw new UnsupportedKustomize(
     `kubectl contains ${found}, and the overlays need Kustomize ${KUSTOMIZE}: install kubectl 1.27 or newer, or remove it from PATH to skip this check`,
   );
 }

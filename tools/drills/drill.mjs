@@ -70,7 +70,7 @@ import { Client, until } from './client.mjs';
 import { Ledger } from './ledger.mjs';
 import { PipelineLedger } from './pipeline-ledger.mjs';
 import { deliverAgain } from './redelivery.mjs';
-import { OUTSIDE_CODE } from './server-sabotage.mjs';
+import { SERVER_SABOTAGE } from './server-sabotage.mjs';
 import * as busy from './busy.mjs';
 import * as suite from './suite.mjs';
 import * as door from './authorization/bus-door.mjs';
@@ -212,7 +212,7 @@ async function drill(name, { seed, sabotage }) {
   const [fault, given] = [FAULTS[name], BY_DEFAULTS[name]];
   /** @type {Prepared} */
   const prepared = (await given?.prepare?.()) ?? {};
-  const changes = [...(fault?.sabotage ?? []), ...sabotage.filter((one) => !OUTSIDE_CODE[one])];
+  const changes = [...(fault?.sabotage ?? []), ...sabotage.filter((one) => !SERVER_SABOTAGE[one])];
   const env = {
     ...(fault ? { ...WITHOUT_RATES, ...FAST_MAIL } : {}),
     ...prepared.env,
@@ -228,7 +228,7 @@ async function drill(name, { seed, sabotage }) {
   const estate = await start({ dataDir, port: await freePort(), env });
   const started = Date.now();
   try {
-    for (const one of sabotage) await OUTSIDE_CODE[one]?.(estate);
+    for (const one of sabotage) await SERVER_SABOTAGE[one]?.(estate);
     const client = new Client(estate, `${name}${seed}`);
     const verdict = await (fault ? underLoad(client, fault) : /** @type {Drill} */ (given).run(client, prepared));
     return { drill: name, seed, sabotage, seconds: Math.round((Date.now() - started) / 1000), ...verdict };

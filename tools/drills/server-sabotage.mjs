@@ -11,7 +11,7 @@ import pg from 'pg';
  * Changes by the name that `--sabotage` takes.
  * @type {Record<string, (estate: Estate) => Promise<void>>}
  */
-export const OUTSIDE_CODE = {
+export const SERVER_SABOTAGE = {
   'no-uniqueness': dropUniqueness,
   'open-door': openDoor,
   'contracting-migration': renameColumn,

@@ -5,7 +5,7 @@ import { checkedKey } from './blob-key';
 import type { BlobStore, ByteRange } from './blob-store';
 import { Digests } from './digests';
 import type { DigestName } from './digests';
-import { meterSource } from './metered';
+import { meterSource } from './meter-source';
 import { Publication } from './publication';
 import { sweepOrphans } from './sweep';
 import type { SweepOptions, SweepResult } from './sweep';

@@ -162,7 +162,7 @@ export class Directory implements ScopeResolver {
   async findProjectForService(id: number): Promise<ProjectFacts | null> {
     const known = (await this.findProjects([id])).get(id);
     if (known || !isId(id)) return known ?? null;
-    this.progress.noteUse();
+    this.progress.recordUse();
     await this.progress.renewHead(RENEWAL_MS);
     return (await this.findProjects([id])).get(id) ?? null;
   }
@@ -203,7 +203,7 @@ export class Directory implements ScopeResolver {
    * 0171.
    */
   async assertCurrentFor(through: Pick<Tx, 'prepared'>, events: readonly EventCause[]): Promise<void> {
-    this.progress.noteUse();
+    this.progress.recordUse();
     if (await isSettled(through, events)) return;
     await this.progress.renewHead(RENEWAL_MS);
     if (!(await isSettled(through, events))) throw new Unavailable('directory behind');

@@ -81,7 +81,7 @@ export class JobRecords {
     await on.prepared(settle, [queuedId, state]);
   }
 
-  async noteProgress(queuedId: number, done: number, total: number | null, note: string | null): Promise<void> {
+  async recordProgress(queuedId: number, done: number, total: number | null, note: string | null): Promise<void> {
     await this.database.prepared(advance, [queuedId, done, total, note]);
   }
 

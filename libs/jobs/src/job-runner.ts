@@ -9,7 +9,7 @@ import type { JobHandler } from './job-handlers';
 import { JobRecords } from './job-records';
 import { isSuperseded } from './queue';
 
-/** One try of a job, as the queue hands it out. */
+/** One attempt at a job, as the queue hands it out. */
 export interface JobAttempt extends EndedJob {
   readonly maxAttempts: number;
   readonly dueAt: Date;
@@ -68,7 +68,7 @@ export class JobRunner {
     return this.brokenOff.splice(0);
   }
 
-  /** Executes one try. Errors: the error of the job, when it will be tried again. */
+  /** Executes one attempt. Errors: the error of the job, when it will be tried again. */
   async carryOut(handler: JobHandler, job: JobAttempt): Promise<void> {
     const record = await this.records.beginJob(job.id, job.attempts);
     if (record?.cancelled) return this.records.settleJob(job.id, 'cancelled');
@@ -96,7 +96,7 @@ export class JobRunner {
       attempt: job.attempts,
       dueAt: job.dueAt,
       signal,
-      progress: (done, total = null, note = null) => this.records.noteProgress(job.id, done, total, note),
+      progress: (done, total = null, note = null) => this.records.recordProgress(job.id, done, total, note),
     });
   }
 

@@ -47,11 +47,11 @@ export async function openQueue(parts: QueueParts): Promise<Runner> {
 
 function createTasks({ handlers, carryOut }: QueueParts): TaskList {
   const taskOf = (handler: JobHandler) => (_payload: unknown, helpers: { readonly job: Job }) =>
-    carryOut(handler, toTry(helpers.job));
+    carryOut(handler, toAttempt(helpers.job));
   return Object.fromEntries(handlers.map((handler) => [handler.definition.name, taskOf(handler)]));
 }
 
-function toTry(job: Job): JobAttempt {
+function toAttempt(job: Job): JobAttempt {
   const { key, attempts, payload } = job;
   return {
     id: Number(job.id),

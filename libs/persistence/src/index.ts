@@ -1,4 +1,4 @@
-export { runHedged } from './connections/hedged';
+export { runHedged } from './connections/run-hedged';
 export { databaseSettingsFor } from './connections/database.config';
 export type { DatabaseSettings } from './connections/database.config';
 export { PersistenceModule } from './persistence.module';

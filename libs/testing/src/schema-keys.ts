@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import type { TestDatabase } from './database';
 import { expectGolden } from './golden';
 
-interface Row {
+interface CatalogRow {
   readonly table: string;
   readonly kind: string;
   readonly name: string;
@@ -46,14 +46,14 @@ export async function expectSchemaKeys({ url }: TestDatabase, file: string): Pro
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<Row>(SCHEMA);
-    expectGolden(file, described(rows));
+    const { rows } = await client.query<CatalogRow>(SCHEMA);
+    expectGolden(file, renderSchema(rows));
   } finally {
     await client.end();
   }
 }
 
-function described(rows: readonly Row[]): string {
+function renderSchema(rows: readonly CatalogRow[]): string {
   const tables = new Map<string, string[]>();
   for (const { table, kind, name, columns, to, toColumns } of rows) {
     const line = name === '' ? `${kind} ${columns.join(', ')}` : `${kind} ${name} (${columns.join('; ')})`;

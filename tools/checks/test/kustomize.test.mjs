@@ -1,7 +1,7 @@
 /** Overlays are rendered with one major version of Kustomize; without kubectl they are skipped, with another one refused. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { OtherVersion, renderOverlay } from '../kustomize.mjs';
+import { UnsupportedKustomize, renderOverlay } from '../kustomize.mjs';
 
 /**
  * A kubectl that prints a version, and renders the folder to its name.
@@ -30,7 +30,8 @@ for (const [printed, found] of [
   it(`is refused with ${String(printed).replaceAll('\n', ' ')}`, () => {
     assert.throws(
       () => renderOverlay('production', printing(String(printed))),
-      (/** @type {Error} */ error) => error instanceof OtherVersion && new RegExp(found ?? '').test(error.message),
+      (/** @type {Error} */ error) =>
+        error instanceof UnsupportedKustomize && new RegExp(found ?? '').test(error.message),
     );
   });
 

@@ -81,6 +81,16 @@ export function allProcesses() {
 }
 
 /**
+ * Runs git. Errors: its output, if it fails.
+ * @param {string} folder
+ * @param {string[]} words
+ */
+export async function requireGit(folder, words) {
+  const { code, output } = await git(folder, words);
+  if (code !== 0) throw new Error(`git ${words[0]}: ${output}`);
+}
+
+/**
  * Ids of the processes of git among the descendants of a process. Shape: `except` are words of commands that do not count.
  * @param {number} root
  * @param {string[]} [except]

@@ -13,7 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WITHOUT_RATES } from '../../processes/environment.mjs';
 import { sharedTemporary } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
-import { allProcesses, commandOf, git, gitBelow, repositoryOf, urlOf } from './git.mjs';
+import { allProcesses, commandOf, git, gitBelow, repositoryOf, urlOf, requireGit } from './git.mjs';
 
 const CLONES = 50;
 const PUSHES = 20;
@@ -85,8 +85,7 @@ class ParallelClients {
     this.work = join(this.folder, 'work');
     await git(this.folder, ['init', '--quiet', '--initial-branch', 'main', 'work']);
     await this.#commit(REPOSITORY_BYTES);
-    const { code, output } = await git(this.work, ['push', '--quiet', this.url, 'main']);
-    if (code !== 0) throw new Error(`the first push failed: ${output}`);
+    await requireGit(this.work, ['push', '--quiet', this.url, 'main']);
   }
 
   /** Commits a file that does not compress. @param {number} bytes */

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { sharedTemporary } from '../../servers/postgres-files.mjs';
 import { until } from '../client.mjs';
 import { FORMATS, send, uploadOf } from '../packages/registry-requests.mjs';
-import { git, urlOf } from '../repositories/git.mjs';
+import { requireGit, urlOf } from '../repositories/git.mjs';
 
 /** Time for effects of events: a to-do, an entry of a feed. Units: ms. */
 const SHOWN_WITHIN_MS = 30_000;
@@ -186,14 +186,14 @@ export class WrittenRecords {
     try {
       const url = urlOf(this.client.estate.baseUrl, this.project.path_with_namespace, this.person);
       writeFileSync(join(folder, 'nest.txt'), 'straw\n');
-      await done(folder, ['init', '--quiet', '--initial-branch', 'main']);
-      await done(folder, ['add', '.']);
-      await done(folder, ['commit', '--quiet', '--message', 'straw']);
-      await done(folder, ['checkout', '--quiet', '-b', 'twigs']);
+      await requireGit(folder, ['init', '--quiet', '--initial-branch', 'main']);
+      await requireGit(folder, ['add', '.']);
+      await requireGit(folder, ['commit', '--quiet', '--message', 'straw']);
+      await requireGit(folder, ['checkout', '--quiet', '-b', 'twigs']);
       writeFileSync(join(folder, 'nest.txt'), 'straw\ntwigs\n');
-      await done(folder, ['commit', '--quiet', '--all', '--message', 'twigs']);
-      await done(folder, ['push', '--quiet', url, 'main']);
-      await done(folder, ['push', '--quiet', url, 'twigs']);
+      await requireGit(folder, ['commit', '--quiet', '--all', '--message', 'twigs']);
+      await requireGit(folder, ['push', '--quiet', url, 'main']);
+      await requireGit(folder, ['push', '--quiet', url, 'twigs']);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -262,14 +262,4 @@ export class WrittenRecords {
 /** @param {any[]} notes */
 function bodiesOf(notes) {
   return notes.map(({ body }) => body);
-}
-
-/**
- * Runs git. Errors: its output, if it fails.
- * @param {string} folder
- * @param {string[]} words
- */
-async function done(folder, words) {
-  const { code, output } = await git(folder, words);
-  if (code !== 0) throw new Error(`git ${words[0]}: ${output}`);
 }

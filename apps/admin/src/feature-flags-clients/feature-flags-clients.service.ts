@@ -38,12 +38,12 @@ export class FeatureFlagsClientsService {
 
   /** Returns the token of a project. The first call creates it. */
   show(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => readToken(tx, TOKEN, projectId));
+    return this.work.run((tx) => writeToken(tx, TOKEN, projectId));
   }
 
   /** Replaces the token. The previous token becomes invalid. */
   reset(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => readToken(tx, RESET, projectId));
+    return this.work.run((tx) => writeToken(tx, RESET, projectId));
   }
 
   /**
@@ -59,7 +59,7 @@ export class FeatureFlagsClientsService {
   }
 }
 
-async function readToken(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
+async function writeToken(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
   const [client] = await tx.query<{ token: string }>(sql, [projectId, newClientToken()]);
   return client!;
 }

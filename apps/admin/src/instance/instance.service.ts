@@ -38,7 +38,7 @@ export class InstanceService {
    */
   async change(tx: Tx): Promise<void> {
     const [head] = await tx.prepared<LogHead>(NEXT, []);
-    tx.afterCommit(() => this.watch.noteMove(head!));
+    tx.afterCommit(() => this.watch.recordMove(head!));
   }
 
   /**

@@ -37,7 +37,7 @@ const page = { page: 1, perPage: 20 };
 const HOT: Readonly<Record<string, Planned>> = {
   'geo-sites/geo-sites': (db) => geoSites.on(service.app.get(Work), db).list({ page }),
   'geo-sites/geo-site-statuses': (db) => new GeoStatusesQueries(db).list(page),
-  'geo-sites/geo-site-status': (db) => new GeoStatusesQueries(db).find(7),
+  'geo-sites/geo-site-status': (db) => new GeoStatusesQueries(db).findStatus(7),
 };
 
 it.each(Object.entries(HOT))('%s', async (name, planned) => {

@@ -108,7 +108,7 @@ describe('slow requests', () => {
 
 describe('reads of disconnected callers', () => {
   it('are not started', async () => {
-    const noted = jest.spyOn(service.app.get(Outages), 'noteOutage');
+    const noted = jest.spyOn(service.app.get(Outages), 'recordOutage');
     const gone = () => noted.mock.calls.filter(([reason]) => reason === 'gone').length;
     await whileMilestonesAreLocked(async (held) => {
       const asked = Array.from({ length: 8 }, () => service.app.as(otherCallers[0]!).get(`${milestones}?per_page=1`));

@@ -174,7 +174,7 @@ describe('access', () => {
         recheckBeforeRead: () => (isLost ? Promise.reject(new NotFound('Project')) : null),
         recheckBeforeWrite: () => null,
         validForMs: () => 1000,
-        noteCommit: () => undefined,
+        recordCommit: () => undefined,
       };
       const ask = async (): Promise<unknown> => {
         const { stream }: FileAnswer = await controller[handler](request);

@@ -333,7 +333,7 @@ it('settles a change whose caller loses the permission once its intent is stored
     recheckBeforeRead: () => null,
     recheckBeforeWrite: () => (isLost ? Promise.reject(new Forbidden()) : null),
     validForMs: () => 1000,
-    noteCommit: () => void (isLost = true),
+    recordCommit: () => void (isLost = true),
   };
   const change = () =>
     service.app.get(RefChanges).changeRefs(repository, {

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { gatewaySettings } from '../gateway.config';
 import type { GatewaySettings } from '../gateway.config';
 import { ASYNCAPI_FILE, OPENAPI_FILE } from '../routes/committed';
-import { sendJson } from './json';
+import { sendJson } from './send-json';
 
 const KAS = { enabled: false, externalUrl: null, externalK8sProxyUrl: null, version: null };
 

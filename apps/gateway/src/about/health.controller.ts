@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { Outages, Readiness } from '@rookery/platform';
 import type { FastifyReply } from 'fastify';
-import { sendJson } from './json';
+import { sendJson } from './send-json';
 import { ServiceReadiness } from './service-readiness';
 
 /** Health checks of the whole estate, for load balancers outside it. Source: reference identity-and-import 1.4. */
@@ -24,7 +24,7 @@ export class HealthController {
     const all = { ...services, ...Object.fromEntries(Object.entries(reasons).map(([k, v]) => [`gateway ${k}`, v])) };
     if (Object.keys(all).length === 0) sendJson(reply, { status: 'ok' });
     else {
-      this.outages.noteOutage('not ready', { reasons: all });
+      this.outages.recordOutage('not ready', { reasons: all });
       sendJson(reply.code(503).header('retry-after', '1'), { status: 'unavailable', reasons: all });
     }
   }

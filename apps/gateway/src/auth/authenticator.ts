@@ -36,7 +36,7 @@ export const STALE_MS = 1000;
  * Source: reference reliability 4.3; ADR 0050.
  */
 export class Authenticator {
-  private readonly flights = new Map<string, PendingCheck>();
+  private readonly checks = new Map<string, PendingCheck>();
   /**
    * Checks for rotation endpoints: concurrent rotations of one token share one check and do not delay other requests.
    */
@@ -64,19 +64,19 @@ export class Authenticator {
       this.tally.countLease();
       return lease;
     }
-    return this.checked(digest, request);
+    return this.joinOrStartCheck(digest, request);
   }
 
   /** Joins a running check if its answer will be recent enough, or starts another. */
-  private checked(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
-    const kind = request.isRotating ? this.rotating : this.flights;
-    const flight = kind.get(flightKey(digest, request));
-    if (flight === undefined || !this.mayJoin(flight)) return this.startFlight(digest, request, kind);
+  private joinOrStartCheck(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+    const kind = request.isRotating ? this.rotating : this.checks;
+    const pending = kind.get(checkKey(digest, request));
+    if (pending === undefined || !this.mayJoin(pending)) return this.startCheck(digest, request, kind);
     this.tally.countJoin();
     const isAbandoned = (outcome: Caller | Refusal): boolean =>
       outcome === CLIENT_GONE ||
-      (outcome === REFUSALS.identityAway && flight.deadline < request.deadline && Date.now() >= flight.deadline);
-    return flight.outcome.then((outcome) => (isAbandoned(outcome) ? this.checked(digest, request) : outcome));
+      (outcome === REFUSALS.identityAway && pending.deadline < request.deadline && Date.now() >= pending.deadline);
+    return pending.outcome.then((outcome) => (isAbandoned(outcome) ? this.joinOrStartCheck(digest, request) : outcome));
   }
 
   private mayJoin({ invalidations, startedAt }: PendingCheck): boolean {
@@ -87,16 +87,16 @@ export class Authenticator {
     );
   }
 
-  private startFlight(
+  private startCheck(
     digest: string,
     request: CallerRequest,
     kind: Map<string, PendingCheck>,
   ): Promise<Caller | Refusal> {
     const outcome = this.check(digest, request).finally(() => {
-      if (kind.get(flightKey(digest, request))?.outcome === outcome) kind.delete(flightKey(digest, request));
+      if (kind.get(checkKey(digest, request))?.outcome === outcome) kind.delete(checkKey(digest, request));
     });
     const { invalidations } = this.sources.floor;
-    kind.set(flightKey(digest, request), { invalidations, startedAt: Date.now(), deadline: request.deadline, outcome });
+    kind.set(checkKey(digest, request), { invalidations, startedAt: Date.now(), deadline: request.deadline, outcome });
     return outcome;
   }
 
@@ -116,7 +116,7 @@ export class Authenticator {
       const answer = await this.askIdentity({ digest, ip: null, job: true }, request.deadline);
       if (isRefusal(answer)) return answer;
       if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
-      if (answer.outcome === 'unknown') return this.failures.refuseAddress(request.address);
+      if (answer.outcome === 'unknown') return this.failures.countUnknownCredential(request.address);
       if (answer.outcome !== 'valid') return refusalOf(answer);
       const { holder, version, epoch } = answer;
       if (Date.now() - askedAt <= STALE_MS) return { holder, mark: { version, epoch } };
@@ -148,7 +148,7 @@ export class Authenticator {
     this.sources.leases.dropLease(digest);
     // Identity revoked the token's family: that was a write, so leases from before it do not count.
     if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
-    return answer.outcome === 'unknown' ? this.failures.refuseAddress(address) : refusalOf(answer);
+    return answer.outcome === 'unknown' ? this.failures.countUnknownCredential(address) : refusalOf(answer);
   }
 
   /** A revoked token is never leased. */
@@ -203,7 +203,7 @@ export class Authenticator {
 }
 
 /** Checks of rotations with different idempotency keys are not shared. */
-function flightKey(digest: string, { key }: CallerRequest): string {
+function checkKey(digest: string, { key }: CallerRequest): string {
   return digest + key;
 }
 

@@ -46,7 +46,7 @@ export class FailedLogins {
   }
 
   /** Counts an unknown credential and returns the answer to it. */
-  async refuseAddress(address: string): Promise<Refusal> {
+  async countUnknownCredential(address: string): Promise<Refusal> {
     const state = await this.limit?.limiter.penalty(address);
     if (!this.limit || !state) return REFUSALS.unauthorized;
     if (state.consumedPoints <= this.limit.points)

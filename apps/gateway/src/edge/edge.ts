@@ -206,8 +206,8 @@ export class Edge {
     const reason = refused?.refusal.unavailable;
     if (reason === undefined) return;
     if (Date.now() >= deadline && !route?.streamsRequest)
-      this.tally.concurrency?.noteAnswer(Date.now() - receivedAt, deadline - receivedAt);
-    this.tally.outages.noteOutage(reason, { requestId, method, route: route?.template, err: refused?.cause });
+      this.tally.concurrency?.recordAnswer(Date.now() - receivedAt, deadline - receivedAt);
+    this.tally.outages.recordOutage(reason, { requestId, method, route: route?.template, err: refused?.cause });
   }
 
   private reportFailure(exchange: Exchange, error: unknown): void {

@@ -49,7 +49,7 @@ describe('LoadShedding', () => {
 
   /** A second with 20 answers, of which `late` took 3 of 10 seconds. */
   const second = (late: number): void => {
-    for (let one = 0; one < 20; one += 1) tally.concurrency!.noteAnswer(one < late ? 3000 : 5, 10_000);
+    for (let one = 0; one < 20; one += 1) tally.concurrency!.recordAnswer(one < late ? 3000 : 5, 10_000);
     shedding.adapt(0);
   };
 
@@ -79,7 +79,7 @@ describe('LoadShedding', () => {
   it('ignores seconds with few answers, and raises the limit only while it is used', () => {
     for (let seconds = 0; seconds < 60; seconds += 1) second(20);
     const { current } = tally.concurrency!;
-    for (let one = 0; one < 9; one += 1) tally.concurrency!.noteAnswer(9000, 10_000);
+    for (let one = 0; one < 9; one += 1) tally.concurrency!.recordAnswer(9000, 10_000);
     tally.inFlight = 20;
     refused();
     shedding.adapt(0);

@@ -52,7 +52,7 @@ export class LoadShedding {
   refusal(of: ShedClass, mayBeAnonymous: boolean): Refusal | null {
     const inFlight = this.tally.inFlight - this.tally.collecting - this.tally.waiting;
     const limit = this.concurrency.current;
-    this.concurrency.noteStart(inFlight);
+    this.concurrency.recordStart(inFlight);
     if (this.step === 0 && inFlight <= limit * STEP_PARTS[0]) return null;
     const crowding = STEP_PARTS.filter((from) => inFlight > limit * from).length;
     const isRefused =

@@ -30,13 +30,13 @@ export class ConcurrencyLimit {
   }
 
   /** Records that an answer began. Units: milliseconds that it took, and its limit. */
-  noteAnswer(tookMs: number, mayTakeMs: number): void {
+  recordAnswer(tookMs: number, mayTakeMs: number): void {
     this.answers += 1;
     if (tookMs > mayTakeMs * LATE_FRACTION) this.lates += 1;
   }
 
   /** Records a new request. Shape: `inFlight` includes it. */
-  noteStart(inFlight: number): void {
+  recordStart(inFlight: number): void {
     if (inFlight > this.peak) this.peak = inFlight;
   }
 

@@ -125,7 +125,7 @@ export class Forwarder {
     let release = (): void => undefined;
     const events: ProxyEvents = {
       head: ({ directoryVersion }) => {
-        if (!streams) this.tally.concurrency?.noteAnswer(Date.now() - sentAt, deadlineMs);
+        if (!streams) this.tally.concurrency?.recordAnswer(Date.now() - sentAt, deadlineMs);
         if (directoryVersion !== null && service === 'identity') this.floor.raise(directoryVersion);
       },
       failed: (error) => this.tally.upstreamError(service, error.code ?? error.name),

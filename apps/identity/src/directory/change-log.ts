@@ -156,7 +156,7 @@ export class ChangeLog {
   private setHead(tx: Tx, { version, epoch }: LogHead): void {
     const head = { version, epoch };
     this.heads.set(tx, head);
-    tx.afterCommit(() => this.watch.noteMove(head));
+    tx.afterCommit(() => this.watch.recordMove(head));
   }
 }
 

@@ -39,7 +39,7 @@ function versionHeaders(watch: HeadWatch): WriteHeaders {
 function latestHead(watch: HeadWatch, database: Database): BeforeReplay {
   return async () => {
     const [head] = await database.prepared<LogHead>(HEAD, []);
-    if (head) watch.noteMove(head);
+    if (head) watch.recordMove(head);
   };
 }
 

@@ -45,7 +45,7 @@ export class IdentityImportsClient {
   }
 
   /** Reports the state of an import. */
-  noteState(request: ImportStateRequest): Promise<ImportStateAnswer> {
+  recordState(request: ImportStateRequest): Promise<ImportStateAnswer> {
     return this.convertFailures(() => this.states.ask(request));
   }
 

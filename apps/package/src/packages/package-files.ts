@@ -45,13 +45,13 @@ export class PackageFiles {
    */
   async openFile({ sha256, package_id }: PackageFileRow, range: BlobRange | null): Promise<Readable> {
     const { body } = await this.openBlob(sha256, range ?? {});
-    if (!range?.start) this.downloads.noteDownload(package_id);
+    if (!range?.start) this.downloads.recordDownload(package_id);
     return body;
   }
 
   /** Counts a download of a package whose files are not stored. */
-  noteDownload(packageId: number): void {
-    this.downloads.noteDownload(packageId);
+  recordDownload(packageId: number): void {
+    this.downloads.recordDownload(packageId);
   }
 
   /** Opens stored content that belongs to a file but is no download of it. Errors: as `openFile`. */

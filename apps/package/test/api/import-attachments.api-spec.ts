@@ -129,7 +129,7 @@ it.each(['deleted', 'archived'])('stores no file of a project that is %s while t
 });
 
 it('counts no outage for a file that breaks off, and stores nothing', async () => {
-  const noted = jest.spyOn(service.app.get(Outages), 'noteOutage');
+  const noted = jest.spyOn(service.app.get(Outages), 'recordOutage');
   const sent = await beginning(project.id);
   const before = service.app.logs.length;
   const [stored] = jest.mocked(service.app.get(PackageFiles).storeFile).mock.results;

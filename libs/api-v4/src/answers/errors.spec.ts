@@ -120,20 +120,20 @@ it('logs an unexpected error once, and expected errors not at all', () => {
 
 it('answers a commit in doubt without Retry-After, and logs each with its request id', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
-  const outages = { noteOutage: jest.fn() };
+  const outages = { recordOutage: jest.fn() };
   const error = new CommitInDoubt(new Error('Connection terminated unexpectedly'));
   expect(renderError(error, log, outages, 'r1')).toEqual({
     status: 502,
     headers: {},
     body: '{"message":"502 Bad Gateway"}',
   });
-  expect(outages.noteOutage).toHaveBeenCalledWith('commit in doubt', { err: error, requestId: 'r1' });
+  expect(outages.recordOutage).toHaveBeenCalledWith('commit in doubt', { err: error, requestId: 'r1' });
   expect(log.error).toHaveBeenCalledWith({ err: error, requestId: 'r1' }, 'a commit is in doubt');
 });
 
 it('answers an outage after a commit without Retry-After, and does not log it as a commit in doubt', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
-  const outages = { noteOutage: jest.fn() };
+  const outages = { recordOutage: jest.fn() };
   const lost = afterCommit(new Unavailable('database busy'));
   expect(lost).toBeInstanceOf(AnswerUnavailable);
   expect(renderError(lost, log, outages, 'r1')).toEqual({
@@ -141,7 +141,7 @@ it('answers an outage after a commit without Retry-After, and does not log it as
     headers: {},
     body: '{"message":"502 Bad Gateway"}',
   });
-  expect(outages.noteOutage).toHaveBeenCalledWith('answer lost', { err: lost, requestId: 'r1' });
+  expect(outages.recordOutage).toHaveBeenCalledWith('answer lost', { err: lost, requestId: 'r1' });
   expect(log.error).not.toHaveBeenCalled();
   const doubt = new CommitInDoubt(new Error('x'));
   expect(afterCommit(doubt)).toBe(doubt);
@@ -152,7 +152,7 @@ it('answers an outage after a commit without Retry-After, and does not log it as
 it('records the reason of each 503, and no other answers', () => {
   const log = { error: jest.fn(), warn: jest.fn() };
   const noted: unknown[] = [];
-  const outages = { noteOutage: (reason: string, facts?: object) => void noted.push([reason, facts]) };
+  const outages = { recordOutage: (reason: string, facts?: object) => void noted.push([reason, facts]) };
   const recorded = (error: Error): unknown => {
     expect(renderError(error, log, outages, 'r1').status).toBe(503);
     return noted.pop();

@@ -122,12 +122,12 @@ export const STATUS_TEXTS: Readonly<Record<number, string>> = {
 export function renderError(
   error: unknown,
   log?: Pick<Logger, 'error' | 'warn'>,
-  outages?: Pick<Outages, 'noteOutage'>,
+  outages?: Pick<Outages, 'recordOutage'>,
   requestId?: string,
 ): RenderedError {
   const reason = unavailableReason(error);
   if (reason !== null) {
-    outages?.noteOutage(reason, { err: error, requestId });
+    outages?.recordOutage(reason, { err: error, requestId });
     if (error instanceof CommitInDoubt) {
       // Logs each one, because an operator may have to check its outcome. Without Retry-After, so that no client
       // repeats it.

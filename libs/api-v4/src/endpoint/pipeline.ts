@@ -307,13 +307,13 @@ export class EndpointPipeline {
       const text = result.value === null ? null : JSON.stringify(result.value);
       return { status: answers.alternative!.status, text, headers: Object.entries(result.headers).flat() };
     }
-    if (result instanceof UnfinishedAnswer) return this.waitForAnswer(result, call, request);
+    if (result instanceof UnfinishedAnswer) return this.renderUnfinished(result, call, request);
     const content = this.content.contentOf(result, call, request);
     const { status } = answers;
     return content instanceof Promise ? content.then((made) => ({ status, ...made })) : { status, ...content };
   }
 
-  private async waitForAnswer(
+  private async renderUnfinished(
     { row, pollMs }: UnfinishedAnswer<unknown>,
     call: Call,
     request: ApiRequest,

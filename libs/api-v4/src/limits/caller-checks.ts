@@ -53,14 +53,14 @@ export class CallerChecks {
     const named = key === null ? {} : { idempotency_key: key };
     const question = { ...toQuestion(viewer), ...(isRotating ? { rotating: true as const, ...named } : {}) };
     for (;;) {
-      const { askedAt, answer } = this.startCheck(question);
+      const { askedAt, answer } = this.findOrStartCheck(question);
       const { version, epoch, ...said } = await inTime(answer, viewer.deadline);
       if (said.outcome !== 'holds') throw toCallerRefusal(said);
       if (performance.now() - askedAt <= STALE_MS) return { askedAt, directory: { version, epoch } };
     }
   }
 
-  private startCheck(question: ConfirmCallerRequest): Check {
+  private findOrStartCheck(question: ConfirmCallerRequest): Check {
     const key = JSON.stringify(question);
     const known = this.checks.get(key);
     if (known && performance.now() - known.askedAt < Math.min(this.sharedMs, STALE_MS)) return known;

@@ -50,7 +50,7 @@ export class RequestRights implements Rights {
    * Ends the rechecks before reads: a request that removed its own permission (a token that revokes itself) still gets
    * its answer.
    */
-  noteCommit(): void {
+  recordCommit(): void {
     this.hasCommitted = true;
   }
 

@@ -201,7 +201,7 @@ export class WidgetsController {
   })
   create({ params, within }: Call<CreateWidget, ProjectScope>): Widget {
     if (params.title === 'lost after its commit') {
-      currentWaiter()?.rights?.noteCommit();
+      currentWaiter()?.rights?.recordCommit();
       throw new Unavailable('database away');
     }
     const made = { id: this.all.length + 1, projectId: within.id, createdAt: at, ...params };

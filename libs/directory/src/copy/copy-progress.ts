@@ -116,7 +116,7 @@ export class CopyProgress {
   }
 
   /** Records that an effect used a current copy and may need it again soon. */
-  noteUse(): void {
+  recordUse(): void {
     this.pace.recordWork();
   }
 

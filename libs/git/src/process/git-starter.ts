@@ -42,7 +42,7 @@ interface Report extends Partial<ProcessEnd> {
 }
 
 /** A process that is being started or runs. Its reports may arrive before its connections. */
-interface StartingProcess {
+interface TrackedProcess {
   readonly hasInput: boolean;
   readonly streams: { o?: Socket; i?: Socket };
   pid: number | null;
@@ -112,7 +112,7 @@ export class GitStarter {
 class StarterProgram {
   isOver = false;
   private readonly folder = mkdtempSync(join(tmpdir(), 'rookery-git-'));
-  private readonly known = new Map<string, StartingProcess>();
+  private readonly known = new Map<string, TrackedProcess>();
   private readonly server: Server;
   private readonly child: Promise<ChildProcess>;
 
@@ -133,7 +133,7 @@ class StarterProgram {
   async start({ hasInput, ...request }: StartRequest): Promise<StartedGit> {
     const id = randomBytes(ID_BYTES).toString('hex');
     const started = new Promise<StartedGit>((resolve, reject) => {
-      let ended!: StartingProcess['ended'];
+      let ended!: TrackedProcess['ended'];
       const end = new Promise<ProcessEnd>((settle) => (ended = settle));
       const state = { pid: null, isStarted: false, isEnded: false, missing: undefined };
       this.known.set(id, { hasInput, streams: {}, ...state, started: resolve, failed: reject, ended, end });
@@ -190,7 +190,7 @@ class StarterProgram {
    * Fails the start if the streams do not arrive in time. Without free descriptors, the kernel's connections are closed
    * and none is reported.
    */
-  private expectStreams(id: string, one: StartingProcess, ms: number): void {
+  private expectStreams(id: string, one: TrackedProcess, ms: number): void {
     clearTimeout(one.missing);
     const check = (): void => {
       if (one.isStarted || this.known.get(id) !== one) return;
@@ -221,7 +221,7 @@ class StarterProgram {
     socket.on('readable', read);
   }
 
-  private completeStart(id: string, one: StartingProcess): void {
+  private completeStart(id: string, one: TrackedProcess): void {
     const { pid, streams, hasInput, end } = one;
     const { o: stdout, i: stdin = null } = streams;
     if (pid === null || !stdout || (hasInput && !stdin)) return;
@@ -257,7 +257,7 @@ class StarterProgram {
   }
 }
 
-function destroyStreams({ streams }: StartingProcess): void {
+function destroyStreams({ streams }: TrackedProcess): void {
   for (const stream of Object.values(streams)) stream.destroy();
 }
 

@@ -111,7 +111,7 @@ export class Relay {
     while (!this.stopping.signal.aborted) {
       try {
         if (!(await this.tryToLead())) await this.wake.sleep(LEADERSHIP_POLL_MS);
-        else if (!(await this.runStep())) await this.pauseRelay();
+        else if (!(await this.runStep())) await this.pruneAndSleep();
       } catch (error) {
         await this.recover(error);
       }
@@ -186,7 +186,7 @@ export class Relay {
     await this.backOff();
   }
 
-  private async pauseRelay(): Promise<void> {
+  private async pruneAndSleep(): Promise<void> {
     await this.restoration.recordTime();
     const { outboxPollMs, outboxRetentionDays, inboxRetentionDays } = this.parts.settings;
     if (Date.now() >= this.nextPruneAt) {

@@ -161,7 +161,7 @@ export class LanePools extends Pool {
     else this.shares.waitForShare(caller, () => process.nextTick(begin));
   }
 
-  /** Connects a caller whose share was already charged by `take` or `wait`. */
+  /** Connects a caller whose share was already charged by `takeShare` or `waitForShare`. */
   private connectFor(caller: Caller | undefined, lane: Lane, taken: OnConnected): void {
     if (caller === undefined) return this.connectIn(lane, taken);
     this.connectIn(lane, (error, client, release) => {

@@ -26,7 +26,7 @@ export interface Statement<Row = never> {
 
 const texts = new Map<string, string>();
 const declared = new Set<string>();
-const byText = new Map<string, { readonly name: string; readonly kept: CachedText }>();
+const byText = new Map<string, { readonly name: string; readonly cached: CachedText }>();
 
 /** Page sizes of stock clients; statements of other sizes are not kept prepared. */
 const USUAL_SIZES: readonly number[] = [20, 50, 100];
@@ -60,17 +60,17 @@ export function prepareStatement(name: string, text: string): PreparedStatement 
  * Errors: a plain Error for a named parameter without a value.
  */
 export function statementByText(kind: string, sql: string, values: Values): Statement<never> {
-  const { name, kept } = byText.get(sql) ?? keepByText(kind, sql, values);
-  return kept.statement(name, values);
+  const { name, cached } = byText.get(sql) ?? cacheByText(kind, sql, values);
+  return cached.statement(name, values);
 }
 
-function keepByText(kind: string, sql: string, values: Values): { name: string; kept: CachedText } {
-  const kept = keptText(sql, values);
+function cacheByText(kind: string, sql: string, values: Values): { name: string; cached: CachedText } {
+  const cached = composeText(sql, values);
   const { name } = prepareStatement(
-    `${kind}-${createHash('sha256').update(kept.text).digest('hex').slice(0, 12)}`,
-    kept.text,
+    `${kind}-${createHash('sha256').update(cached.text).digest('hex').slice(0, 12)}`,
+    cached.text,
   );
-  const known = { name, kept };
+  const known = { name, cached };
   byText.set(sql, known);
   return known;
 }
@@ -87,7 +87,7 @@ interface CachedText {
   statement<Row>(name: string, values: Values): Statement<Row>;
 }
 
-function keptText(sql: string, values: Values): CachedText {
+function composeText(sql: string, values: Values): CachedText {
   if (!isNumbered(values)) {
     const { text, names } = compileSql(sql);
     return {
@@ -122,13 +122,13 @@ export class CachedStatements {
    */
   findOrCompose<Row = never>(name: string | null, values: Values, make: () => SqlDraft): Statement<Row> {
     if (name === null) return toStatement(make());
-    return (this.known.get(name) ?? this.keepText(name, values, make().text)).statement(name, values);
+    return (this.known.get(name) ?? this.cacheText(name, values, make().text)).statement(name, values);
   }
 
-  private keepText(name: string, values: Values, sql: string): CachedText {
-    const kept = keptText(sql, values);
-    prepareStatement(name, kept.text);
-    this.known.set(name, kept);
-    return kept;
+  private cacheText(name: string, values: Values, sql: string): CachedText {
+    const cached = composeText(sql, values);
+    prepareStatement(name, cached.text);
+    this.known.set(name, cached);
+    return cached;
   }
 }

@@ -23,7 +23,7 @@ export class DeclaredStatement<Params extends object, Row> {
 
 /**
  * Declares a prepared statement: `statement<{ id: number }, UserRow>('users_one', 'select … where id = :id')`.
- * Shape: `sql` as for `compile`. A function composes the text at the first use: for statements that each instance of a
+ * Shape: `sql` as for `compileSql`. A function composes the text at the first use: for statements that each instance of a
  * class declares. Equal names must have equal texts.
  * Errors: a plain Error when the name is declared twice, is taken by another text, or is too long for PostgreSQL.
  * Source: docs/performance.md 5.25.

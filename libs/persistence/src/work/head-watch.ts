@@ -1,7 +1,7 @@
 import { runShared, Pace } from '@rookery/platform';
 import type { ShutdownOrder } from '@rookery/platform';
 import type { Database } from './database';
-import { runHedged } from '../connections/hedged';
+import { runHedged } from '../connections/run-hedged';
 import type { PreparedStatement } from '../sql/prepared';
 
 /** A position in a log that other processes copy; a version has meaning only within its epoch. */
@@ -57,7 +57,7 @@ export class HeadWatch<Row extends LogHead = LogHead> {
   }
 
   /** Records a new head after a confirmed commit and wakes callers. */
-  noteMove(head: LogHead): void {
+  recordMove(head: LogHead): void {
     if (head.epoch !== this.latestHead?.epoch || head.version > this.latestHead.version) {
       this.latestHead = head;
       this.pace.recordWork();
@@ -104,7 +104,7 @@ export class HeadWatch<Row extends LogHead = LogHead> {
       const [row] = await runShared(() => runHedged(() => this.database.prepared<Row>(this.head, [])));
       if (row) {
         this.lastSeen = { version: row.version, at };
-        this.noteMove(row);
+        this.recordMove(row);
       }
       return row;
     } finally {

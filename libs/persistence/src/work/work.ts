@@ -167,7 +167,7 @@ export class Work {
       await rights?.recheckBeforeWrite();
       // The server's clock measures the time since the transaction began, which was before `begunAt`.
       await unit.commit(performance.now() - begunAt + maxWaitOf(rights));
-      rights?.noteCommit();
+      rights?.recordCommit();
       this.announceCommit(unit);
       return result;
     } catch (error) {

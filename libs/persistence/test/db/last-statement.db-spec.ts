@@ -85,7 +85,7 @@ class FakeRights implements Rights {
     return this.ms;
   }
 
-  noteCommit(): void {
+  recordCommit(): void {
     this.hasCommitted = true;
   }
 }

@@ -28,7 +28,7 @@ class FakeRights implements Rights {
     return this.says();
   }
 
-  noteCommit(): void {
+  recordCommit(): void {
     this.hasCommitted = true;
   }
 }

@@ -10,7 +10,7 @@ describe('management server', () => {
   const readiness = new Readiness();
   const metrics = new Metrics();
   const noted: string[] = [];
-  const outages = { noteOutage: (reason: string) => void noted.push(reason) } as unknown as Outages;
+  const outages = { recordOutage: (reason: string) => void noted.push(reason) } as unknown as Outages;
   let server: ManagementServer;
   beforeAll(async () => {
     server = await startManagementServer({ host: '127.0.0.1', port: 0, readiness, metrics, outages });

@@ -54,7 +54,7 @@ async function answerRequest(
     case '/-/health/ready': {
       const report = await o.readiness.runChecks();
       if (report.ready) return jsonReply(200, { status: 'ok' });
-      o.outages.noteOutage('not ready', { reasons: report.reasons });
+      o.outages.recordOutage('not ready', { reasons: report.reasons });
       return jsonReply(503, { status: 'unavailable', reasons: report.reasons });
     }
     case '/-/metrics':

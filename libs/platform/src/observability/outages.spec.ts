@@ -18,8 +18,8 @@ describe('Outages', () => {
   afterEach(() => jest.useRealTimers());
 
   it('counts each answer by its reason, and reports other reasons as 0', async () => {
-    for (let one = 0; one < 3; one += 1) outages.noteOutage('database busy');
-    outages.noteOutage('deadline');
+    for (let one = 0; one < 3; one += 1) outages.recordOutage('database busy');
+    outages.recordOutage('deadline');
     const { body } = await metrics.text();
     expect(body).toContain('rookery_unavailable_total{reason="database busy"} 3\n');
     expect(body).toContain('rookery_unavailable_total{reason="deadline"} 1\n');
@@ -31,20 +31,20 @@ describe('Outages', () => {
 
   it('logs the first at once, then one line a second for each reason with the omitted number, then nothing', () => {
     const error = new Error('refused');
-    outages.noteOutage('identity away', { requestId: 'r1', err: error });
-    outages.noteOutage('identity away', { requestId: 'r2' });
-    outages.noteOutage('identity away', { requestId: 'r3' });
-    outages.noteOutage('shed');
+    outages.recordOutage('identity away', { requestId: 'r1', err: error });
+    outages.recordOutage('identity away', { requestId: 'r2' });
+    outages.recordOutage('identity away', { requestId: 'r3' });
+    outages.recordOutage('shed');
     expect(lines).toEqual([{ requestId: 'r1', err: error, reason: 'identity away' }, { reason: 'shed' }]);
     jest.advanceTimersByTime(1000);
     expect(lines.slice(2)).toEqual([{ reason: 'identity away', leftOut: 2 }]);
-    outages.noteOutage('identity away');
+    outages.recordOutage('identity away');
     expect(lines).toHaveLength(3);
     jest.advanceTimersByTime(1000);
     expect(lines.slice(3)).toEqual([{ reason: 'identity away', leftOut: 1 }]);
     jest.advanceTimersByTime(10_000);
     expect(lines).toHaveLength(4);
-    outages.noteOutage('identity away', { requestId: 'r9' });
+    outages.recordOutage('identity away', { requestId: 'r9' });
     expect(lines[4]).toEqual({ requestId: 'r9', reason: 'identity away' });
   });
 });

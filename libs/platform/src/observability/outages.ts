@@ -25,7 +25,7 @@ export class Outages {
   }
 
   /** Records an outage. Shape: `facts` for the log line: the request's id, the error behind it. */
-  noteOutage(reason: UnavailableReason, facts: object = {}): void {
+  recordOutage(reason: UnavailableReason, facts: object = {}): void {
     this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
     const waiting = this.leftOut.get(reason);
     if (waiting !== undefined) {

@@ -13,7 +13,7 @@ export interface Rights {
   /** How long the last check is valid. Units: ms. */
   validForMs(): number;
   /** Records a commit: reads after it, unless a write follows, only produce its answer and need no recheck. */
-  noteCommit(): void;
+  recordCommit(): void;
 }
 
 /** State of a rate limit after a request. Units: `seconds` until the full limit is available again. */

@@ -40,7 +40,7 @@ const STORE = `
   where known.checked_at <= excluded.checked_at`;
 
 /** Sites in the order of creation, one batch at a time. */
-const TO_ASK = `
+const TO_PROBE = `
   select id, coalesce(internal_url, url) as address, name, is_primary as "isPrimary" from geo_sites
   where enabled and id > $1 order by id limit $2`;
 
@@ -61,7 +61,7 @@ export class GeoStatusesQueries {
   }
 
   /** Returns undefined when nothing is known of the site. */
-  find(siteId: number): Promise<StatusRow | undefined> {
+  findStatus(siteId: number): Promise<StatusRow | undefined> {
     return this.statusQuery()
       .where((bind) => `t.geo_site_id = ${bind(siteId)}`)
       .readOne(this.db);
@@ -74,8 +74,8 @@ export class GeoStatusesQueries {
   }
 
   /** Shape: sites after an id. */
-  sitesToAsk(after: number, count: number): Promise<ProbedSite[]> {
-    return this.db.query<ProbedSite>(TO_ASK, [after, count]);
+  sitesToProbe(after: number, count: number): Promise<ProbedSite[]> {
+    return this.db.query<ProbedSite>(TO_PROBE, [after, count]);
   }
 
   /** Returns null when no site has that name. */

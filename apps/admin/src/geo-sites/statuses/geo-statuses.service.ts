@@ -31,7 +31,7 @@ export class GeoStatusesService {
   async show(siteId: number, refresh: boolean): Promise<SiteStatus> {
     const site = await geoSites.on(this.work).find(siteId);
     if (site.enabled && (refresh || this.current.isNamed(site.name))) await this.probes.probe(site);
-    const row = await this.statuses.find(siteId);
+    const row = await this.statuses.findStatus(siteId);
     if (!row) throw new NotFound('Status for Geo site not found');
     return this.toSiteStatus(row);
   }

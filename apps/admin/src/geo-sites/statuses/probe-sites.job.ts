@@ -20,7 +20,7 @@ export class ProbeSitesJob {
   @Job('probe-geo-sites', { cron: '* * * * *' })
   async run(run?: Interruptible): Promise<void> {
     for (let after = 0; ;) {
-      const sites = await this.statuses.sitesToAsk(after, AT_ONCE);
+      const sites = await this.statuses.sitesToProbe(after, AT_ONCE);
       // This estate is a secondary: the primary checks the sites.
       if (sites.some(({ name, isPrimary }) => !isPrimary && this.current.isNamed(name))) return;
       await Promise.all(sites.map((site) => this.probes.probe(site, run?.signal)));

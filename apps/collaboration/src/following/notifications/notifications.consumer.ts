@@ -129,11 +129,11 @@ export class NotificationsConsumer {
       const to = (users ?? []).map((userId) => ({ userId, reason: null }));
       const details = commits === undefined ? {} : { commits };
       // The platform finds conflicts, but the event names the author as actor, so the author must be notified explicitly.
-      const toActor = step === 'conflicting';
+      const isForActor = step === 'conflicting';
       return {
         ...createNotice(event, step, event.aggregateId, to),
         isForParticipants: users === undefined,
-        isForActor: toActor,
+        isForActor,
         details,
       };
     });
@@ -189,7 +189,7 @@ export class NotificationsConsumer {
     tx: Tx,
     events: readonly E[],
     template: MailTemplate,
-    toActor: (event: E) => boolean = () => false,
+    isForActor: (event: E) => boolean = () => false,
   ): Promise<void> {
     if (events.length === 0) return;
     await this.directory.assertCurrentFor(tx, events);
@@ -198,10 +198,10 @@ export class NotificationsConsumer {
         event,
         template,
         event.aggregateId,
-        toActor(event) ? [{ userId: findActorId(event), reason: null }] : [],
+        isForActor(event) ? [{ userId: findActorId(event), reason: null }] : [],
       ),
       isForParticipants: true,
-      isForActor: toActor(event),
+      isForActor: isForActor(event),
     }));
     await this.mails.queueMails(tx, this.kinds.ofEvents(events), notices);
   }

@@ -7,7 +7,7 @@ import { visibleIssueIds } from '../issues/visible-issues';
 import { executeEach, refusalReason } from '../../talk/mentions/quick-actions/action-set';
 import type { ActionContext, ExecuteActions, ActionResult } from '../../talk/mentions/quick-actions/action-set';
 import { parseArgument } from '../../talk/mentions/quick-actions/arguments';
-import type { ReferenceArgument } from '../../talk/mentions/quick-actions/arguments';
+import type { IssueArgument } from '../../talk/mentions/quick-actions/arguments';
 import type { Command } from '../../talk/mentions/quick-actions/parse-commands';
 import { QuickActionsService } from '../../talk/mentions/quick-actions/quick-actions.service';
 import type { NoteableWithParent } from '../../base/noteables/planning.policy';
@@ -61,7 +61,7 @@ export class IssueLinkQuickActions {
   private async findTargets(
     viewer: SignedInViewer,
     here: ProjectParent,
-    named: readonly ReferenceArgument[],
+    named: readonly IssueArgument[],
   ): Promise<LinkTargets> {
     if (named.length === 0) return { why: 'it names no issue' };
     const targets: IssueKey[] = [];

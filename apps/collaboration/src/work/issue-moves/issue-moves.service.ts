@@ -51,7 +51,7 @@ export class IssueMovesService {
     if (mayPlanIn(viewer, move.from, move.to)) await this.copies.lockTarget(tx, viewer, move);
   }
 
-  /** Moves an issue inside a transaction. Errors: as `moveIssue`, but NotFound of the project comes from `destination`. */
+  /** Moves an issue inside a transaction. Errors: as `moveIssue`, but NotFound of the project comes from `findDestination`. */
   async moveInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<IssueFacts> {
     const { from, to } = move;
     if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
@@ -61,7 +61,7 @@ export class IssueMovesService {
     return moved.to;
   }
 
-  /** Clones an issue inside a transaction. Errors: as `cloneIssue`, but NotFound of the project comes from `destination`. */
+  /** Clones an issue inside a transaction. Errors: as `cloneIssue`, but NotFound of the project comes from `findDestination`. */
   async cloneInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove, withNotes: boolean): Promise<IssueFacts> {
     if (!mayPlanIn(viewer, move.from, move.to)) throw insufficientPermissions('clone');
     return this.copies.cloneIssue(tx, viewer, move, withNotes);

@@ -68,7 +68,7 @@ export class ListAllIssues extends IssueList {
 }
 
 /** Path parameters of an issue by its global id. */
-export class IdentifyIssueOfAll {
+export class IdentifyIssueById {
   @Int() id: number;
 }
 

@@ -110,7 +110,7 @@ export class HistoriesService {
 
   private announceHead(head: LogHead | null, why: string): void {
     if (!head) return;
-    this.watch.noteMove(head);
+    this.watch.recordMove(head);
     this.logger.warn({ ...head, why }, 'started another history of the directory');
   }
 }

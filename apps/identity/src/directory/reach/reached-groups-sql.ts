@@ -57,7 +57,7 @@ const KEPT = {
 };
 
 /** The number of wanted rows and their order; ties are ordered by id. */
-export interface FirstGroups {
+export interface GroupOrderAndLimit {
   readonly count: number;
   readonly by: keyof typeof KEPT;
   readonly sort: 'asc' | 'desc';
@@ -68,7 +68,7 @@ export interface FirstGroups {
  * of the memberships, and up to `count` of each reached tree. Returns a statement of distinct `id` and, unless it
  * orders by id, `name` or `path`.
  */
-export function firstReachedGroupsSql(reach: UserLevelSql, first: FirstGroups): string {
+export function firstReachedGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const below = KEPT[first.by].below;
   const shown = first.by === 'id' ? '' : `, ${below}`;
   return `with ${treesSql(reach)}
@@ -89,14 +89,14 @@ export function reachedTopGroupsSql(reach: UserLevelSql): string {
 }
 
 /** SQL: at least the first of those. Shape: as in `firstReachedGroupsSql`. */
-export function firstReachedTopGroupsSql(reach: UserLevelSql, first: FirstGroups): string {
+export function firstReachedTopGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const shown = first.by === 'id' ? '' : `, top.${first.by}`;
   return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
     (${firstHeldSql(`${heldSql('mine', reach)} and mine.source_at_top`, first)})
     union (select top.id${shown} from namespaces top where top.parent_id is null and top.id in (select id from opened))`;
 }
 
-function firstHeldSql(held: string, { count, by, sort }: FirstGroups): string {
+function firstHeldSql(held: string, { count, by, sort }: GroupOrderAndLimit): string {
   const mine = KEPT[by].mine;
   return `select mine.source_id as id${by === 'id' ? '' : `, ${mine} as ${by}`} from members mine where ${held}
       order by ${mine} ${sort}, mine.source_id limit ${count}`;

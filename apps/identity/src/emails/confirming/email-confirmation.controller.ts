@@ -30,7 +30,7 @@ export class EmailConfirmationController {
   async open({ params, isWriteForbidden }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
     if (isWriteForbidden)
-      return orErrorPage(async () => confirmationPage(await this.confirmations.findAddress(token), token));
+      return renderRefusals(async () => confirmationPage(await this.confirmations.findAddress(token), token));
     await this.confirmations.confirmAddress(token);
     return this.links.webUrl('users/confirmation/done');
   }
@@ -49,7 +49,7 @@ export class EmailConfirmationController {
       await this.confirmations.confirmAddress(params.confirmation_token);
       return CONFIRMED;
     };
-    return isWriteForbidden ? orErrorPage(confirm) : confirm();
+    return isWriteForbidden ? renderRefusals(confirm) : confirm();
   }
 
   @Endpoint('GET', '//users/confirmation/done', {
@@ -65,7 +65,7 @@ export class EmailConfirmationController {
 }
 
 /** Renders a refusal as a page. */
-async function orErrorPage(make: () => Promise<WebPage>): Promise<WebPage> {
+async function renderRefusals(make: () => Promise<WebPage>): Promise<WebPage> {
   try {
     return await make();
   } catch (error) {

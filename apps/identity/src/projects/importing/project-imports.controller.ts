@@ -37,7 +37,7 @@ export class ProjectImportsController {
   async note({ body }: InternalRequest): Promise<ImportStateAnswer> {
     const state = parseChoice<ImportState>(body, 'state', IMPORT_STATES);
     const change = { import_key: parseKey(body), state, error: textOrNull(body, 'error') };
-    return { is_known: await this.imports.noteState(change) };
+    return { is_known: await this.imports.recordState(change) };
   }
 }
 

@@ -60,7 +60,7 @@ export class ProjectImportsService {
   }
 
   /** Notes the state of an import. A final state stays. Returns whether a project has this import. */
-  noteState({ import_key: key, state, error }: ImportStateRequest): Promise<boolean> {
+  recordState({ import_key: key, state, error }: ImportStateRequest): Promise<boolean> {
     return this.work.run(async (tx) => {
       await tx.query(
         `update projects set import_status = $2, import_error = $3

@@ -25,18 +25,18 @@ const BY_URL = 'git';
 const MAX_LIMITED_MS = 6 * 3_600_000;
 
 /**
- * Longest time in which one try of an import waits for files, so that a host whose answers are slow does not occupy a place
+ * Longest time in which one attempt at an import waits for files, so that a host whose answers are slow does not occupy a place
  * of other imports for days. Units: ms.
  */
 const MAX_FILES_MS = 6 * 3_600_000;
 
-/** One try of an import. */
+/** One attempt at an import. */
 export interface ImportAttempt {
   readonly signal: AbortSignal;
   readonly isLastTry: boolean;
   /** Whether this try has made progress. */
   hasAdvanced(): boolean;
-  noteProgress(): Promise<void>;
+  recordProgress(): Promise<void>;
 }
 
 /** The stages of an import in their order. A stage that is done does not run again. */
@@ -100,7 +100,7 @@ export class ImportRun {
     const failed = await this.repository.run(source, () => this.checks.checkImport(row), attempt.signal);
     await this.stages.advanceStage(id, REPOSITORY, { next: null, fetched: 1, imported: 1 }, failed);
     await this.checks.checkImport(row);
-    await attempt.noteProgress();
+    await attempt.recordProgress();
   }
 
   /** Imports a list. An optimistic import goes on without a list that fails. */
@@ -121,13 +121,13 @@ export class ImportRun {
     }
   }
 
-  private createJournal(row: ImportRow, stage: string, { noteProgress }: ImportAttempt): StageJournal {
+  private createJournal(row: ImportRow, stage: string, { recordProgress }: ImportAttempt): StageJournal {
     return {
       progress: () => this.stages.readProgress(row.id, stage),
       advance: async (page, failed) => {
         await this.stages.advanceStage(row.id, stage, page, failed);
         await this.checks.checkImport(row);
-        await noteProgress();
+        await recordProgress();
       },
       checkStillRunning: () => this.checks.checkImport(row),
     };

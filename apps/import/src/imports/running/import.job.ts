@@ -32,12 +32,12 @@ export class ImportJob {
     if (tries > MAX_TRIES_WITHOUT_PROGRESS) return void (await this.records.endImport(row.id, 'failed', INTERRUPTED));
     const isLastTry = tries >= MAX_FAILED_TRIES;
     const state = { hasAdvanced: false };
-    const noteProgress = async (): Promise<void> => {
+    const recordProgress = async (): Promise<void> => {
       if (!state.hasAdvanced) await this.records.recordProgress(row.id, attempt);
       state.hasAdvanced = true;
     };
     try {
-      await this.importRun.run(row, { signal, isLastTry, hasAdvanced: () => state.hasAdvanced, noteProgress });
+      await this.importRun.run(row, { signal, isLastTry, hasAdvanced: () => state.hasAdvanced, recordProgress });
       await this.records.endImport(row.id, 'finished');
     } catch (error) {
       if (error instanceof ImportEnded) return;

@@ -22,7 +22,7 @@ export class StateReportsJob {
   async report({ params }: JobRun<typeof reportImportState>): Promise<void> {
     const row = await this.records.findImport(params.import_id);
     if (!row || row.state === 'pending') return;
-    await this.identity.noteState({ import_key: row.import_key, state: row.state, error: row.error });
+    await this.identity.recordState({ import_key: row.import_key, state: row.state, error: row.error });
   }
 
   @Job('fail-stuck-imports', { cron: '*/10 * * * *' })

@@ -37,7 +37,7 @@ export class DownloadLog {
   }
 
   /** Notes a download. Never fails. */
-  noteDownload(packageId: number): void {
+  recordDownload(packageId: number): void {
     this.noted.set(packageId, this.clock.now());
     const isFirst = !this.known.has(packageId);
     if (this.known.size > 100_000) this.known.clear();

@@ -57,7 +57,7 @@ export class ComposerService {
       const prefix = `${project.path}-${sha}`;
       const caller = archiveCallerOf(viewer);
       const archive = await this.source.openArchive({ project_id: project.id, commit: sha, prefix, caller });
-      this.files.noteDownload(packageId);
+      this.files.recordDownload(packageId);
       return archive;
     };
   }

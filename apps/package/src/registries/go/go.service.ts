@@ -118,7 +118,7 @@ export class GoService {
       caller: archiveCallerOf(viewer),
     });
     if (zip === null) throw versionNotFound('module is too large, or has file names that Go refuses');
-    if (packageId !== null) this.files.noteDownload(packageId);
+    if (packageId !== null) this.files.recordDownload(packageId);
     return zip;
   }
 

@@ -137,7 +137,7 @@ export class Mailer {
           continue;
         }
         const isHeld = refused.isSuspect(mail.address) && !mail.asksToConfirm;
-        const held = (await this.outcomeUnlessDue(mail)) ?? (isHeld ? this.droppedOutcome(mail, SUSPECT) : null);
+        const held = (await this.outcomeUnlessDue(mail)) ?? (isHeld ? this.recordDropped(mail, SUSPECT) : null);
         if (held) {
           record(mail, held);
           continue;
@@ -145,8 +145,8 @@ export class Mailer {
         const answer = await this.sendMail(client, mail);
         if (answer.outcome === 'away') this.isAway = true;
         else this.awayInRow = 0;
-        await this.noteAnswer(mail, answer, refused.isKnown(mail.address));
-        record(mail, this.toOutcome(mail, answer));
+        await this.countRefusal(mail, answer, refused.isKnown(mail.address));
+        record(mail, this.recordAnswer(mail, answer));
       }
     };
     await Promise.all(Array.from({ length: Math.min(this.settings.connections, mails.length) }, worker));
@@ -164,16 +164,20 @@ export class Mailer {
       this.logger.warn({ err: error, mailId: mail.id }, 'an e-mail waits: whether it is still due cannot be decided');
       return untriedOutcome(mail, null, this.settings);
     }
-    return this.droppedOutcome(mail, null);
+    return this.recordDropped(mail, null);
   }
 
-  private droppedOutcome({ id }: DueMail, reply: string | null): MailOutcome {
+  private recordDropped({ id }: DueMail, reply: string | null): MailOutcome {
     this.sent.inc({ outcome: 'dropped' });
     return { id, state: 'dropped', reply, messageId: null, delayMs: 0 };
   }
 
   /** Counts refusals of an address, and forgets them once it accepts an e-mail. A failure costs one count. */
-  private async noteAnswer(mail: DueMail, { outcome, isAddressRefusal }: SmtpAnswer, isKnown: boolean): Promise<void> {
+  private async countRefusal(
+    mail: DueMail,
+    { outcome, isAddressRefusal }: SmtpAnswer,
+    isKnown: boolean,
+  ): Promise<void> {
     try {
       if (outcome === 'accepted' && isKnown) await this.suspects.clearAddress(mail.address);
       // A user may enter another person's address. Refused requests to confirm it must not make it suspect for its owner.
@@ -194,7 +198,7 @@ export class Mailer {
     }
   }
 
-  private toOutcome(mail: DueMail, { outcome, reply }: SmtpAnswer): MailOutcome {
+  private recordAnswer(mail: DueMail, { outcome, reply }: SmtpAnswer): MailOutcome {
     this.sent.inc({ outcome });
     const { id, messageId } = mail;
     if (outcome === 'accepted') {

@@ -1,12 +1,12 @@
 import { readDay } from '@rookery/kernel';
 /** Reference to an issue. `project` is a full path, null for the current project. */
-export interface ReferenceArgument {
+export interface IssueArgument {
   readonly project: string | null;
   readonly iid: number;
 }
 
 /** Reference to an epic. Shape: `group` is a full path, null for the current group. */
-interface EpicReference {
+interface EpicArgument {
   readonly group: string | null;
   readonly iid: number;
 }
@@ -43,7 +43,7 @@ export const parseArgument = {
   },
 
   /** References to issues: `#5`, `group/project#5`. */
-  references(text: string): ReferenceArgument[] {
+  references(text: string): IssueArgument[] {
     return splitWords(text).flatMap((word) => {
       const [, project, iid] = REFERENCE.exec(word) ?? [];
       return iid === undefined ? [] : [{ project: project ?? null, iid: Number(iid) }];
@@ -62,7 +62,7 @@ export const parseArgument = {
   },
 
   /** Reference to an epic: `&5`, `group/subgroup&5`. Shape: null if invalid. */
-  epic(text: string): EpicReference | null {
+  epic(text: string): EpicArgument | null {
     const [, group, iid] = EPIC.exec(text) ?? [];
     return iid === undefined ? null : { group: group ?? null, iid: Number(iid) };
   },

@@ -86,7 +86,7 @@ interface LinkRow {
 type ReferencedEpic = Pick<LinkRow, 'iid' | 'group_id' | 'full_path'>;
 
 /** An issue and its target epics, by id, or one by group and number. */
-interface LockedRows {
+interface RowsToLock {
   readonly issueId: number | null;
   readonly epicIds?: readonly number[];
   readonly group?: { readonly id: number };
@@ -133,13 +133,13 @@ export class EpicIssuesService {
   }
 
   /** Starts a change of an issue's epic: counts it as a note and locks all rows. */
-  async startChange(tx: Tx, viewer: SignedInViewer, ends: LockedRows): Promise<void> {
+  async startChange(tx: Tx, viewer: SignedInViewer, ends: RowsToLock): Promise<void> {
     this.noteLimit.countNotes(tx, viewer);
     await this.lockEpics(tx, viewer, ends);
   }
 
   /** Locks the issue first, as all its writers do, and then the epics by id, so that no deadlock occurs. */
-  async lockEpics(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: LockedRows): Promise<void> {
+  async lockEpics(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: RowsToLock): Promise<void> {
     if (issueId !== null) await lockedIssue(tx, viewer, issueId);
     await tx.prepared(lockEnds, [issueId, epicIds, group?.id ?? null, iid ?? null]);
   }

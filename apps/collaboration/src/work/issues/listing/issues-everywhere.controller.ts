@@ -3,7 +3,7 @@ import { administrator, anyone, Endpoint, group, JsonText, one, page, signedIn }
 import type { Call, GroupScope, JsonPage } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import { issueDetailShape, issueShape } from '../issue.shape';
-import { ListAllIssues, ListGroupIssues, IdentifyIssueOfAll } from '../issues.dto';
+import { ListAllIssues, ListGroupIssues, IdentifyIssueById } from '../issues.dto';
 import { toIssueFilter } from './issue-list.dto';
 import type { IssueOrder } from './issue-order';
 import { InstanceIssuesQueries } from './issues-everywhere.queries';
@@ -44,11 +44,11 @@ export class IssuesEverywhereController {
     about: 'Shows one issue by its id.',
     source: SOURCE,
     may: administrator(),
-    params: IdentifyIssueOfAll,
+    params: IdentifyIssueById,
     answers: one(issueDetailShape.presenter),
     fails: [404],
   })
-  async show({ params, viewer }: Call<IdentifyIssueOfAll, undefined, SignedInViewer>): Promise<JsonText> {
+  async show({ params, viewer }: Call<IdentifyIssueById, undefined, SignedInViewer>): Promise<JsonText> {
     return new JsonText(await this.queries.findIssue(viewer, params.id));
   }
 }

@@ -61,7 +61,7 @@ const ASK_REVIEW = statement<PeopleParams, never>(
    from unnest(:requests::bigint[], :users::bigint[], :places::integer[]) as a (request, user_id, position)
    on conflict do nothing`,
 );
-interface NewMergeRequestRow {
+interface AddedMergeRequest {
   readonly id: number;
   readonly given: ImportedMergeRequest;
 }
@@ -127,7 +127,7 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
   private async addDetails(
     tx: Tx,
     project: ProjectFacts,
-    written: readonly NewMergeRequestRow[],
+    written: readonly AddedMergeRequest[],
     sources: ImportedSources,
   ): Promise<void> {
     for (const { id, given } of written) {
@@ -178,7 +178,7 @@ function mergeCommitSha(
   return source?.mergeCommitSha ?? (isObjectId(sha ?? '') ? sha : null);
 }
 
-function peopleParams(written: readonly NewMergeRequestRow[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
+function peopleParams(written: readonly AddedMergeRequest[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
   const rows = written.flatMap(({ id, given }) => given[field].map((user, at) => ({ id, user, place: at + 1 })));
   return {
     requests: rows.map(({ id }) => id),

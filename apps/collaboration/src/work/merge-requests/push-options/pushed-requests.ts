@@ -39,7 +39,7 @@ const BRANCHES = 'refs/heads/';
 class AlreadyApplied extends Error {}
 
 /** Projects and branch that the options of a push name. */
-interface RequestBranches {
+interface PushDestination {
   readonly source: ProjectScope;
   readonly target: ProjectScope;
   readonly defaultBranch: string;
@@ -110,7 +110,7 @@ export class PushedRequests {
     viewer: SignedInViewer,
     pushId: number,
     { ref, new_id: head }: OptionedBranch,
-    found: RequestBranches & Pick<OptionedRequest, 'options'>,
+    found: PushDestination & Pick<OptionedRequest, 'options'>,
   ): Promise<readonly string[]> {
     const claim: OptionedRequest['claim'] = async (tx) => {
       if (!(await claimOptions(tx, pushId, ref))) throw new AlreadyApplied();
@@ -150,7 +150,7 @@ export class PushedRequests {
     viewer: SignedInViewer,
     source: ProjectScope,
     { target: branch, targetProject }: RequestOptions,
-  ): Promise<RequestBranches | { readonly refusal: string }> {
+  ): Promise<PushDestination | { readonly refusal: string }> {
     const target = await this.findTarget(viewer, source, targetProject);
     // A hidden project is refused like one of another network.
     if (!target || !areInOneNetwork(source, target))

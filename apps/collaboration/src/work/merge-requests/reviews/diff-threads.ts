@@ -15,11 +15,11 @@ import { CodeReviews } from '../../../talk/notes/positions/code-reviews';
 import type { CodeReview, NewThread, SuggestingNote } from '../../../talk/notes/positions/code-reviews';
 import type { NewPosition, NewSuggestion, PositionFields } from '../../../talk/notes/positions/position-rows';
 import { mergeRequestKind } from '../merge-request.kind';
-import { hasSuggestion, parseSuggestions } from '../suggestions/suggestions-in';
+import { hasSuggestion, parseSuggestions } from '../suggestions/parse-suggestions';
 import { readLines } from '../suggestions/line-content';
 import { followPosition } from './follow-position';
 import { DiffThreadFollower } from './followed-threads';
-import { placePosition } from './place-in-diff';
+import { requirePlace } from './place-in-diff';
 import { ReadMoves } from './read-moves';
 
 /** A merge request with the commits of its latest version. */
@@ -73,7 +73,7 @@ export class DiffThreads implements CodeReview {
     const [row] = await this.database.run(reviewed, { project: project.id, iid: on.named });
     if (!row) throw new NotFound(on.kind.resource);
     return this.repositories.useRepository(project, async (repository) => {
-      const sent = await placePosition(repository, position, isFullId(commitId) ? commitId : null);
+      const sent = await requirePlace(repository, position, isFullId(commitId) ? commitId : null);
       const placed = await followedToHead(repository, row, sent);
       return { position: placed, suggestions: await readSuggestions(repository, placed.shown, placed.newPath, body) };
     });

@@ -10,7 +10,7 @@ import { toShownPosition } from './shown-position';
 import type { DiffShas } from './shown-position';
 
 /** Checks a place against the diff of its commits. Errors: Refused. */
-export async function placePosition(
+export async function requirePlace(
   repository: Repository,
   position: RequestedPosition,
   commitId: ObjectId | null,

@@ -55,7 +55,7 @@ const ROWS = statement<{ ids: readonly number[] }, FeedRow>(
    where v.package_id = any(:ids::bigint[])`,
 );
 
-type LatestMarks = VersionOfName & { readonly isLatest: boolean; readonly isLatestRelease: boolean };
+type MarkedVersion = VersionOfName & { readonly isLatest: boolean; readonly isLatestRelease: boolean };
 
 /** Versions of NuGet packages of a project for the older protocol. Source: reference packages-and-admin 4.9. */
 @Injectable()
@@ -108,13 +108,17 @@ export class FeedQueries {
     return found ?? { total: 0, names: [] };
   }
 
-  private async listVersions(project: ProjectScope, viewer: Viewer, names: readonly string[]): Promise<LatestMarks[]> {
+  private async listVersions(
+    project: ProjectScope,
+    viewer: Viewer,
+    names: readonly string[],
+  ): Promise<MarkedVersion[]> {
     if (names.length === 0) return [];
     const rows = await this.nuget.listVersionsOfNames(project, viewer, names, true);
     return names.flatMap((name) => markLatest(inOrder(rows.filter((row) => row.name_key === name))));
   }
 
-  private async describeVersions(versions: readonly LatestMarks[]): Promise<readonly FeedEntry[]> {
+  private async describeVersions(versions: readonly MarkedVersion[]): Promise<readonly FeedEntry[]> {
     const rows = versions.length === 0 ? [] : await this.findRows(versions.map((one) => one.package_id));
     const byId = new Map(rows.map((row) => [row.package_id, row]));
     return versions.flatMap(({ package_id, isLatest, isLatestRelease }) => {
@@ -125,12 +129,12 @@ export class FeedQueries {
 }
 
 /** Marks the newest version and the newest release. `versions` are those of one package, the oldest first. */
-function markLatest(versions: readonly VersionOfName[]): LatestMarks[] {
+function markLatest(versions: readonly VersionOfName[]): MarkedVersion[] {
   const release = versions.findLast((one) => !isPrerelease(one));
   return versions.map((one) => ({ ...one, isLatest: one === versions.at(-1), isLatestRelease: one === release }));
 }
 
-function isWanted(one: LatestMarks, { latest, version, prerelease }: FeedSearch): boolean {
+function isWanted(one: MarkedVersion, { latest, version, prerelease }: FeedSearch): boolean {
   if (version !== null && parseNugetVersion(version)?.key !== one.version_key) return false;
   if (latest !== null) return latest === 'of all' ? one.isLatest : one.isLatestRelease;
   return prerelease || !isPrerelease(one);

@@ -1,5 +1,5 @@
 import { splitLines } from './line-content';
-import { parseSuggestions } from './suggestions-in';
+import { parseSuggestions } from './parse-suggestions';
 
 const FILE = 'one\ntwo\nthree\nfour\nfive\n';
 const read = (body: string, line = 3, file = FILE) =>
