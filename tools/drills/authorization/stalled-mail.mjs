@@ -14,7 +14,7 @@ import { freePort } from '../../processes/process-records.mjs';
 import { until } from '../client.mjs';
 
 /** As many as the product has connections: their SMTP dialogue has begun when the server stalls. */
-const MEMBERS = 5;
+const MEMBERS = 15;
 /** With the members at most one batch of the queue, so that all e-mails are taken at once. */
 const OUTSIDERS = 14;
 

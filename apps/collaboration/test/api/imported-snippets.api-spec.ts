@@ -39,7 +39,7 @@ it('writes a snippet with its files, visibility and times, once', async () => {
   expect(others).toEqual([]);
   expect(first).toMatchObject({
     ...{ title: 'Notes', visibility: 'public', created_at: AT, updated_at: LATER, author: { id: owner.id } },
-    ...{ project_id: null, files: [{ path: 'a.txt' }, { path: 'b/c.txt' }] },
+    ...{ project_id: null, imported: true, imported_from: 'remote', files: [{ path: 'a.txt' }, { path: 'b/c.txt' }] },
   });
   const raw = service.app.as(service.seed.viewer(owner)).get(`/api/v4/snippets/${first!.id}/files/main/b%2Fc.txt/raw`);
   expect((await raw.expect(200)).text).toBe('é\n');

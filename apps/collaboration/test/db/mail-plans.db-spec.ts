@@ -28,7 +28,7 @@ const WAITING = 100_000;
 const PEOPLE = 16;
 /** Number of due e-mails of the same users when the mailer starts. */
 const FRESH = 5000;
-const SETTINGS = { leaseMs: 600_000, batchCount: 20, perMinute: 30 };
+const SETTINGS = { leaseMs: 600_000, batchCount: 60, perMinute: 30 };
 const table = new MailTable('mails', 'update mails m set');
 const claimed: Planned = (db) => table.claimMails(db, '0197a000-0000-7000-8000-000000000001', SETTINGS);
 const settled: Planned = (db: Database) =>

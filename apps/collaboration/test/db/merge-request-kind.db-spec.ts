@@ -277,6 +277,40 @@ test('participants get e-mails with its wording', async () => {
   expect(smtp.mails[0]!.parsed.inReplyTo).toMatch(new RegExp(`^<merge_request_${mergeRequest.id}@`));
 });
 
+test('approvers who turned the switch on get a to-do of a new merge request', async () => {
+  const group = await service.seed.group({ plan: 'premium' });
+  project = await service.seed.project({ namespace_id: group.id, visibility: 'private' });
+  cast = await castOf(service.seed, project);
+  const { owner, developer, reporter, guest, stranger } = cast;
+  const [rule] = await rows<{ id: number }>(
+    `insert into approval_rules (project_id, name, rule_type, approvals_required) values ($1, 'Reviewers', 'regular', 1)
+     returning id`,
+    project.id,
+  );
+  const named = [owner, developer, reporter, guest, stranger].map((user) => user.id);
+  await rows('insert into approval_rule_users select $1, unnest($2::bigint[])', rule!.id, named);
+  const choose = async (user: SeededUser, type: string, sourceId: number, level: string, isOn: boolean) =>
+    rows(
+      `insert into notification_settings (user_id, source_type, source_id, level, switches)
+       values ($1, $2, $3, $4, jsonb_build_object('approver', $5::boolean))`,
+      ...[user.id, type, sourceId, level, isOn],
+    );
+  await choose(owner, 'global', 0, 'custom', true); // The author gets none.
+  await choose(developer, 'global', 0, 'custom', true);
+  await choose(reporter, 'namespace', group.id, 'custom', true);
+  await choose(reporter, 'project', project.id, 'watch', true); // The nearest setting wins.
+  await choose(guest, 'global', 0, 'custom', false);
+  await choose(stranger, 'global', 0, 'custom', true); // Cannot read the project.
+  await made(owner);
+  for (const user of [owner, reporter, guest, stranger]) expect(await todosOf(user)).toEqual([]);
+  expect(await todosOf(developer)).toEqual([
+    expect.objectContaining({ action_name: 'added_approver', target_type: 'MergeRequest' }),
+  ]);
+  await rows(`update directory_namespaces set plan = 'free' where id = $1`, group.id);
+  await made(owner);
+  expect(await todosOf(developer)).toHaveLength(1);
+});
+
 test('an approval is in the feed, sends e-mails and settles to-dos; its withdrawal sends e-mails', async () => {
   const mergeRequest = await made(cast.owner, { assignees: [cast.developer] });
   const facts = {

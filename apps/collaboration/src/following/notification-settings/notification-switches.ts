@@ -1,5 +1,5 @@
 /**
- * Switches of the level `custom`, with the subjects of the e-mails that each one turns on.
+ * Switches of the level `custom`, with the subjects of the e-mails or to-dos that each one turns on.
  * Source: requirements 1 §4 Notification settings; reference work-tracking 8.1.
  */
 const NOTIFICATION_SWITCHES = {
@@ -23,7 +23,7 @@ const NOTIFICATION_SWITCHES = {
   moved_project: 'projects that moved',
   merge_when_pipeline_succeeds: 'merge requests that merge when their pipeline succeeds',
   new_epic: 'new epics; only of groups with the highest plan',
-  approver: 'merge requests that the user may approve',
+  approver: 'new merge requests that the user may approve',
 } as const;
 export type NotificationSwitch = keyof typeof NOTIFICATION_SWITCHES;
 export type Switches = Readonly<Partial<Record<NotificationSwitch, boolean>>>;
@@ -38,7 +38,8 @@ export function isOn(switches: Switches, name: NotificationSwitch): boolean {
   return switches[name] ?? ON_BY_DEFAULT.has(name);
 }
 
-/** Describes a switch in the OpenAPI document. */
+/** Describes a switch in the OpenAPI document. `approver` turns on to-dos, all others e-mails. */
 export function describeSwitch(name: NotificationSwitch): string {
-  return `With the level \`custom\`: e-mails about ${NOTIFICATION_SWITCHES[name]}.`;
+  const result = name === 'approver' ? 'to-dos' : 'e-mails';
+  return `With the level \`custom\`: ${result} about ${NOTIFICATION_SWITCHES[name]}.`;
 }

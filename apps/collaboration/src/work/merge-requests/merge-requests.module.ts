@@ -57,6 +57,7 @@ import { ApprovalRulesService } from './approvals/approval-rules.service';
 import { ApprovalsController } from './approvals/approvals.controller';
 import { ApprovalsQueries } from './approvals/approvals.queries';
 import { ApprovalsService } from './approvals/approvals.service';
+import { ApproverTodosConsumer } from './approvals/approver-todos.consumer';
 import { ProjectApprovalsController } from './approvals/project-approvals.controller';
 import { MergeRequestIssue } from './closing/merge-request-issue.entity';
 import { MergeRequestRecords } from './closing/merge-request-records';
@@ -172,6 +173,7 @@ import { DeletedForksConsumer } from './closing/deleted-forks.consumer';
     ApprovalsController,
     MergeRequestApprovalRulesController,
     ProjectApprovalsController,
+    ApproverTodosConsumer,
     DraftNotesController,
     CommitMergeRequestsController,
     MergeController,

@@ -1,4 +1,5 @@
-import { bool, nullable, text } from '@rookery/api-v4';
+import { nullable, text } from '@rookery/api-v4';
+import type { ImportType } from '@rookery/contracts';
 import { VISIBILITIES } from '@rookery/kernel';
 import { json, jsonShape, textsSql } from '../../base/noteables/json.shape';
 import { trimBaseUrl, personShape } from '../../base/noteables/person.shape';
@@ -19,6 +20,10 @@ export interface SnippetSql {
 
 /** The order of the files of a snippet; the first is the one that `raw` answers. */
 export const FILE_ORDER = 'f.path collate "C"';
+
+/** Only gists are imported as snippets, as personal ones. Their source is that of all imports from the remote service. */
+const GIST_SOURCE: ImportType = 'remote';
+const IS_IMPORTED = `(i.project_id is null and exists (select 1 from imported_snippets o where o.snippet_id = i.id))`;
 
 const pageOf = ({ fullPath }: SnippetSql): string =>
   `case when i.project_id is null then '-/snippets/' || i.id else ${webPathSql(SNIPPET_SHOWN_AS, fullPath)} end`;
@@ -50,8 +55,8 @@ export const snippetShape = jsonShape<SnippetSql>('Snippet', files).fields({
   updated_at: [json.instant, () => 'i.updated_at'],
   created_at: [json.instant, () => 'i.created_at'],
   project_id: [json.intOrNull, () => 'i.project_id'],
-  imported: [json.constant(bool), () => false],
-  imported_from: [json.constant(text), () => 'none'],
+  imported: [json.bool, () => IS_IMPORTED],
+  imported_from: [json.token, () => `case when ${IS_IMPORTED} then '${GIST_SOURCE}' else 'none' end`],
   web_url: [json.prefixed, (sql) => address(sql, '')],
   raw_url: [json.prefixed, (sql) => address(sql, ` || '/raw'`)],
   ssh_url_to_repo: [json.constant(nullable(text)), () => null],

@@ -27,7 +27,7 @@ select
               when not i.is_heavy then (
                 select
                   format(
-                    '{"id":%s,"title":%s,"file_name":%s,"files":[%s],"description":%s,"visibility":"%s","author":%s,"updated_at":"%s","created_at":"%s","project_id":%s,"imported":false,"imported_from":"none","web_url":"http://localhost:8080/%s","raw_url":"http://localhost:8080/%s","ssh_url_to_repo":null,"http_url_to_repo":null}',
+                    '{"id":%s,"title":%s,"file_name":%s,"files":[%s],"description":%s,"visibility":"%s","author":%s,"updated_at":"%s","created_at":"%s","project_id":%s,"imported":%s,"imported_from":"%s","web_url":"http://localhost:8080/%s","raw_url":"http://localhost:8080/%s","ssh_url_to_repo":null,"http_url_to_repo":null}',
                     i.id,
                     to_json(i.title),
                     to_json(
@@ -78,6 +78,34 @@ select
                     to_char((i.updated_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                     to_char((i.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                     coalesce((i.project_id)::text, 'null'),
+                    case
+                      when (
+                        i.project_id is null
+                        and exists (
+                          select
+                            1
+                          from
+                            imported_snippets o
+                          where
+                            o.snippet_id = i.id
+                        )
+                      ) then 'true'
+                      else 'false'
+                    end,
+                    case
+                      when (
+                        i.project_id is null
+                        and exists (
+                          select
+                            1
+                          from
+                            imported_snippets o
+                          where
+                            o.snippet_id = i.id
+                        )
+                      ) then 'remote'
+                      else 'none'
+                    end,
                     case
                       when i.project_id is null then '-/snippets/' || i.id
                       else:$1::text || '/-/snippets/' || i.id

@@ -25,13 +25,14 @@ export const mailerSettings = defineSettings('mail', {
   }),
   subjectSuffix: setting.text('MAILER_SUBJECT_SUFFIX', { default: '', about: 'Last part of each subject.' }),
   connections: setting.int('MAILER_CONNECTIONS_COUNT', {
-    default: 5,
+    default: 15,
     min: 1,
-    max: 5,
-    about: 'Connections that one process opens to the mail server.',
+    max: 50,
+    about:
+      'Connections that one process opens to the mail server. A dialogue is mostly waiting, so a busy process needs several.',
   }),
   batchCount: setting.int('MAILER_BATCH_COUNT', {
-    default: 20,
+    default: 60,
     min: 1,
     max: 500,
     about: 'E-mails that a process takes from the queue at once.',
