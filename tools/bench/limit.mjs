@@ -265,7 +265,7 @@ app.post(
         randomUUID(),
       ],
     );
-    if (rows[0].recipient) void smtp.send(mailOf(rows[0]));
+    if (rows[0].recipient) void smtp.sendMail(mailOf(rows[0]));
     reply.code(201);
     return noteOf(rows[0], userOf(request));
   },
