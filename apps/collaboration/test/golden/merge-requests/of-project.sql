@@ -296,15 +296,14 @@ select
                             r.rule_type = 'any_approver'
                             or exists (
                               select
-                                1
+                                x.user_id
                               from
                                 approval_rule_users x
                               where
                                 x.rule_id = r.id
-                            )
-                            or exists (
+                              union all
                               select
-                                1
+                                m.user_id
                               from
                                 approval_rule_groups g
                                 join directory_memberships m on m.source_type = 'namespace'
