@@ -63,10 +63,17 @@ async function round(client, { name, way, server, database }, facts) {
   const members = await client.people(MEMBERS, `member-${name}`);
   const outsiders = await client.people(OUTSIDERS, `outsider-${name}`);
   await client.join(project, members, 30);
-  // The drill counts e-mails about the note only, so those about the new membership must arrive before it.
-  await until('the members have their e-mails about the membership', () =>
-    members.every(({ email }) => server.taken.includes(email)),
-  );
+  // The drill stalls e-mails about the note only, so those about new tokens and memberships must arrive before it.
+  const ids = members.map(({ id }) => id);
+  await until('e-mails about memberships are sent, and no other waits', async () => {
+    const { rows } = await database.query(
+      `select (select count(*)::int from place_mails where recipient_id = any($1::bigint[]) and state = 'sent') as sent,
+         (select count(*)::int from place_mails where state = 'queued')
+         + (select count(*)::int from account_mails where state = 'queued') as queued`,
+      [ids],
+    );
+    return rows[0].sent === MEMBERS && rows[0].queued === 0;
+  });
   server.taken.length = 0;
   server.stall();
   const body = [...members, ...outsiders].map(({ username }) => `@${username}`).join(' ');
