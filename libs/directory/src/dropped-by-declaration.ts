@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import type { Attachment, DeletedKind } from '@rookery/persistence';
+import type { AttachedTable, DeletedKind } from '@rookery/persistence';
 import { deleteWithGroups, deleteWithProjects } from './dropped-with';
 
 const CONTROLLERS = { project: deleteWithProjects, group: deleteWithGroups } as const;
@@ -8,7 +8,7 @@ const CONTROLLERS = { project: deleteWithProjects, group: deleteWithGroups } as 
  * Returns controllers that delete attached rows with their project or group. Each effect has one controller, which
  * deletes the rows of its attachments in their order. Shape: the attachments of a service (`attachedIn`).
  */
-export function attachmentControllers(attachments: readonly Attachment<never>[]): Type[] {
+export function attachmentControllers(attachments: readonly AttachedTable<never>[]): Type[] {
   return (['project', 'group'] as const).flatMap((kind) => {
     const consumed = attachments.filter((one) => !(one.rows.consumedInWing ?? []).includes(kind));
     return [...groupedByEffect(consumed, kind)].map(([effect, ones]) =>
@@ -25,7 +25,7 @@ export function attachmentControllers(attachments: readonly Attachment<never>[])
 }
 
 /** Groups attachments whose rows are deleted with a parent of this kind by the name of their effect, in their order. */
-export function groupedByEffect<A extends Attachment<never>>(
+export function groupedByEffect<A extends AttachedTable<never>>(
   attachments: readonly A[],
   kind: DeletedKind,
 ): ReadonlyMap<string, A[]> {

@@ -7,7 +7,7 @@ export { attachedIn, Attaches, refuseUnreachable } from './removal/attached-in';
 export { attachedTo } from './removal/attached-to';
 export type {
   AttachedRows,
-  Attachment,
+  AttachedTable,
   DeletedKind,
   DeletedNoteables,
   DepartureStep,

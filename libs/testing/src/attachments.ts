@@ -1,4 +1,4 @@
-import type { Attachment } from '@rookery/persistence';
+import type { AttachedTable } from '@rookery/persistence';
 import type { Pool, PoolClient } from 'pg';
 import { getMetadataArgsStorage } from 'typeorm';
 
@@ -18,7 +18,7 @@ interface Node {
  */
 export async function expectAttachmentsToCoverSchema(
   pool: Pool,
-  attachments: readonly Attachment<never>[],
+  attachments: readonly AttachedTable<never>[],
   o: { readonly entities: readonly Function[]; readonly unindexed?: readonly string[] },
 ): Promise<void> {
   expect(await undeclaredColumns(pool, attachments, o.entities)).toEqual([]);
@@ -38,7 +38,7 @@ export async function expectAttachmentsToCoverSchema(
 
 async function undeclaredColumns(
   pool: Pool,
-  attachments: readonly Attachment<never>[],
+  attachments: readonly AttachedTable<never>[],
   entities: readonly Function[],
 ): Promise<string[]> {
   const tables = getMetadataArgsStorage()
@@ -60,7 +60,7 @@ async function undeclaredColumns(
   return rows.map(({ name }) => name).filter((name) => !declared.has(name));
 }
 
-function declaredColumns({ rows }: Attachment<never>): readonly string[] {
+function declaredColumns({ rows }: AttachedTable<never>): readonly string[] {
   const parents = [rows.project, rows.group].filter((one) => one !== undefined);
   return [
     ...(rows.noteable ? [rows.noteable.id] : []),

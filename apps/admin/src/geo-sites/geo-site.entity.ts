@@ -146,7 +146,7 @@ export class GeoSite {
       repos_max_capacity: atLeast(0, this.reposMaxCapacity),
       verification_max_capacity: atLeast(0, this.verificationMaxCapacity),
       container_repositories_max_capacity: atLeast(0, this.containerRepositoriesMaxCapacity),
-      selective_sync_type: isOneOf(type) ? [] : ['is not included in the list'],
+      selective_sync_type: isSelectiveSyncType(type) ? [] : ['is not included in the list'],
       minimum_reverification_interval: atLeast(1, this.minimumReverificationInterval),
       blob_download_timeout: [
         ...atLeast(1, this.blobDownloadTimeout),
@@ -158,7 +158,7 @@ export class GeoSite {
   }
 }
 
-function isOneOf(type: string | null): boolean {
+function isSelectiveSyncType(type: string | null): boolean {
   return type === null || SELECTIVE_SYNC_TYPES.some((one) => one === type);
 }
 

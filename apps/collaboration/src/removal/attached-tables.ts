@@ -1,7 +1,7 @@
-import type { Attachment } from '@rookery/persistence';
+import type { AttachedTable } from '@rookery/persistence';
 import type { NoteableKinds } from '../base/noteables/noteable-kinds';
 
 /** The attachments of this service: those of kinds first, then those of modules. */
 export class AttachedTables {
-  constructor(readonly all: readonly Attachment<NoteableKinds>[]) {}
+  constructor(readonly all: readonly AttachedTable<NoteableKinds>[]) {}
 }

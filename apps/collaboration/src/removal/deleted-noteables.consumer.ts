@@ -4,11 +4,11 @@ import type { NoteableDeleted } from '@rookery/contracts';
 import { groupedByEffect } from '@rookery/directory';
 import { Consume } from '@rookery/messaging';
 import type { EffectBatch } from '@rookery/messaging';
-import type { Attachment } from '@rookery/persistence';
+import type { AttachedTable } from '@rookery/persistence';
 import { NoteableKinds, noteables } from '../base/noteables/noteable-kinds';
 
 /** Controllers that delete attached rows of deleted noteables: one for each effect. Source: docs/architecture.md 3. */
-export function droppedWithNoteables(attachments: readonly Attachment<NoteableKinds>[]): Type[] {
+export function droppedWithNoteables(attachments: readonly AttachedTable<NoteableKinds>[]): Type[] {
   return [...groupedByEffect(attachments, 'noteable')].map(([effect, ones]) => {
     @Controller()
     class DeletedNoteablesConsumer {

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import type { DynamicModule } from '@nestjs/common';
 import { attachmentControllers } from '@rookery/directory';
 import { Attaches, Owns, refuseUnreachable } from '@rookery/persistence';
-import type { Attachment } from '@rookery/persistence';
+import type { AttachedTable } from '@rookery/persistence';
 import type { NoteableKind, NoteableKinds } from '../base/noteables/noteable-kinds';
 import { AttachedTables } from './attached-tables';
 import { DepartureSteps } from './departure-steps';
@@ -31,7 +31,7 @@ export class RemovalModule {}
 @Module({})
 export class AttachedRemovalModule {
   /** `attached` are the attachments of all modules. Errors: a plain Error for an attachment of no module or kind. */
-  static forRoot(kinds: readonly NoteableKind[], attached: readonly Attachment<NoteableKinds>[]): DynamicModule {
+  static forRoot(kinds: readonly NoteableKind[], attached: readonly AttachedTable<NoteableKinds>[]): DynamicModule {
     const all = [...new Set([...kinds.flatMap((kind) => kind.attached), ...attached])];
     refuseUnreachable(all);
     return {

@@ -71,9 +71,9 @@ export interface MeterLimits {
 export const STALLED_TIMES = 3;
 
 /**
- * Forwards a body and counts its bytes. It ends the stream after more than `limit` bytes; below 1 KiB a second once the
- * slow-peer time is over, or for a streamed body after a slow-peer time without any byte; and if the service stops
- * reading. The sender may lose permissions meanwhile, so the last chunk is held back until a recheck: no service acts
+ * Forwards a body and counts its bytes. It ends the stream after more than `limit` bytes, and when the service stops reading.
+ * It also ends it for a slow client: a streamed body when no byte has arrived for the slow-peer time (a setting), any other
+ * body when it arrives at less than 1 KiB a second after that time. The sender may lose permissions meanwhile, so the last chunk is held back until a recheck: no service acts
  * before it has the complete body. Source: reference reliability 4.3, 6.3; ADR 0086.
  */
 export class BodyMeter extends Transform {

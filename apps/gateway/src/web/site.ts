@@ -84,7 +84,7 @@ export class Site {
     return target.path === STYLE_PATH || (request.headers.accept ?? '').includes('text/html');
   }
 
-  /** Answers a request for a page. */
+  /** Answers a request for one of the web pages, or for their style sheet. */
   async answer(exchange: Exchange): Promise<void> {
     const { method, target } = exchange;
     if (target.path === STYLE_PATH && method !== 'POST') {

@@ -78,7 +78,7 @@ export class MemberRules {
       [userId, source.traversalIds],
     );
     if (!person) return;
-    await this.checkDisclosures(tx, viewer, 1);
+    await this.checkDisclosureLimit(tx, viewer, 1);
     if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
       const domainsText = (await isOwner(tx, viewer, source.traversalIds[0]!)) ? oneOrMore(domains) : 'domains';
       throw new AddressRefused({ user: [`email does not match the allowed ${domainsText}`] });
@@ -87,8 +87,8 @@ export class MemberRules {
   }
 
   /** Errors: TooManyRequests when so many refusals would disclose more than the limit allows. */
-  async checkDisclosures(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
-    if (!viewer.isAdmin && times > 0) await this.confirmations.checkDisclosures(tx, viewer.userId, times);
+  async checkDisclosureLimit(tx: Tx, viewer: SignedInViewer, times: number): Promise<void> {
+    if (!viewer.isAdmin && times > 0) await this.confirmations.checkDisclosureLimit(tx, viewer.userId, times);
   }
 
   /**

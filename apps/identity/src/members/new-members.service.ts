@@ -68,7 +68,7 @@ export class NewMembersService {
         if (error instanceof AddressRefused) addressesRefused += 1;
         if (error) refused[user.username] = error.message;
       }
-      await this.rules.checkDisclosures(tx, viewer, addressesRefused);
+      await this.rules.checkDisclosureLimit(tx, viewer, addressesRefused);
       return refused;
     });
     // Counted also when the transaction failed.

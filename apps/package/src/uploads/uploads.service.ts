@@ -20,10 +20,10 @@ const TOTAL = statement<{ project: number }, ImportedTotal>(
 );
 const SECRET_BYTES = 16;
 /** Another request has stored the same upstream file meanwhile. */
-class StoredMeanwhile extends Error {}
+class FileStoredMeanwhile extends Error {}
 const uploads = collection(Upload, {
   within: 'projectId',
-  taken: { uq_uploads_import_source: () => new StoredMeanwhile() },
+  taken: { uq_uploads_import_source: () => new FileStoredMeanwhile() },
 });
 
 /** A file while it arrives. Shape: `filename` is known after the first bytes. */
@@ -63,7 +63,7 @@ export class UploadsService {
     try {
       return await this.addUpload(projectId, { uploaderId: null, importSource }, file, before);
     } catch (error) {
-      if (!(error instanceof StoredMeanwhile)) throw error;
+      if (!(error instanceof FileStoredMeanwhile)) throw error;
       return this.uploads.find({ importSource }, projectId);
     }
   }

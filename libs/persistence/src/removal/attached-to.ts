@@ -71,10 +71,10 @@ export interface AttachedRows<K = unknown> {
  */
 export type DepartureStep = 'own' | 'named' | 'written' | 'dropWritten';
 
-const declared: Attachment[] = [];
+const declared: AttachedTable[] = [];
 
 /** Every attachment that this process has loaded. */
-export function declaredAttachments(): readonly Attachment[] {
+export function declaredAttachments(): readonly AttachedTable[] {
   return declared;
 }
 
@@ -83,14 +83,14 @@ export function declaredAttachments(): readonly Attachment[] {
  * in the wing that owns the table and is named by `@Attaches` above that wing's module. `K` is the context that hooks
  * get from the service. Every generated statement needs an index.
  */
-export function attachedTo<K = unknown>(rows: AttachedRows<K>): Attachment<K> {
-  const attachment = new Attachment(rows);
+export function attachedTo<K = unknown>(rows: AttachedRows<K>): AttachedTable<K> {
+  const attachment = new AttachedTable(rows);
   declared.push(attachment);
   return attachment;
 }
 
-/** The declaration of one table with its generated statements. */
-export class Attachment<K = unknown> {
+/** A table whose rows belong to projects, groups, users or noteables and are removed with them: its declaration, with the statements made from it. */
+export class AttachedTable<K = unknown> {
   readonly table: string;
   private readonly ofNoteables: PreparedStatement | null;
   private readonly ofParents: Readonly<Record<'project' | 'group', PreparedStatement | null>>;

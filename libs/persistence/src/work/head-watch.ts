@@ -56,7 +56,7 @@ export class HeadWatch<Row extends LogHead = LogHead> {
     return this.lastSeen !== null && this.lastSeen.version === version && this.lastSeen.at >= since;
   }
 
-  /** Records a new head after a confirmed commit and wakes callers. */
+  /** Records that a confirmed transaction of this process has moved the head of the log, and wakes the callers that wait for it. */
   recordMove(head: LogHead): void {
     if (head.epoch !== this.latestHead?.epoch || head.version > this.latestHead.version) {
       this.latestHead = head;

@@ -1,6 +1,6 @@
 import { EventFamily } from '@rookery/contracts';
 import type { NoteableDeleted, NoteableEvent, NoteableEvents, NoteableType } from '@rookery/contracts';
-import type { Attachment } from '@rookery/persistence';
+import type { AttachedTable } from '@rookery/persistence';
 import { groupAccessSql, projectAccessSql, readsCodeSql } from './access-sql';
 import type { PersonSql } from './access-sql';
 import type { JsonShape } from './json.shape';
@@ -117,7 +117,7 @@ export interface NoteableKind extends ReferenceFormat {
   /** JSON of a noteable on its own route. */
   readonly detailed: JsonShape<PersonalDetailSql>;
   /** Removal rules of the kind's tables, including `table`, for when a parent or user is removed. */
-  readonly attached: readonly Attachment<NoteableKinds>[];
+  readonly attached: readonly AttachedTable<NoteableKinds>[];
 }
 
 /** Event families that every noteable kind publishes. */

@@ -14,8 +14,8 @@ const COMMITS_AT_ONCE = 50;
 const MESSAGES_LIMIT = 200_000;
 
 /**
- * Reads the commits that may refer to something, the newest first. Bounds: `max` commits are examined, and the messages
- * have 200,000 characters together; a longer message and those after it are left out.
+ * Reads the commits whose messages may refer to issues, merge requests or users, the newest first. At most `max` commits are
+ * examined. Their messages have at most 200,000 characters together: the message that exceeds it, and all after it, are left out.
  */
 export async function readReferringCommits(
   repository: Repository,

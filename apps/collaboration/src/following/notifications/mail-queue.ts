@@ -110,7 +110,7 @@ export class MailQueue implements MailSource {
   }
 
   /** Selects the e-mails that are still due. Errors: Unavailable while the copy of the directory is too old to decide. */
-  private async stillDue(ids: readonly number[]): Promise<DueRecipient[]> {
+  private async findStillDue(ids: readonly number[]): Promise<DueRecipient[]> {
     await this.directory.assertCurrent();
     return this.database.prepared<DueRecipient>(this.due, [ids]);
   }
@@ -118,7 +118,7 @@ export class MailQueue implements MailSource {
   /** Makes e-mails of one message each. The text of an event is rendered once for each template, not for each recipient. */
   private singleMails(jobs: readonly MailJob[], checkedAt: number): DueMail[] {
     const { identity } = this;
-    const check = new DueCheck(jobs, checkedAt, (ids) => this.stillDue(ids));
+    const check = new DueCheck(jobs, checkedAt, (ids) => this.findStillDue(ids));
     const bodies = new Map<string, MailBody>();
     const bodyFor = (job: MailJob): MailBody => {
       const key = `${job.event_id} ${job.template}`;

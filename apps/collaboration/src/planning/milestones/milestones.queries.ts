@@ -108,7 +108,7 @@ export class MilestonesQueries {
         ['m.due_on', 'asc', 'nulls last'],
         ['m.id', 'desc'],
       ]);
-      const further = furtherParts(kind, query);
+      const further = furtherSourcesSql(kind, query);
       if (further.length === 0) list.where(`m.${kind}_id = $1::bigint`);
       else list.fromParts(further);
       return list.jsonSql(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
@@ -130,7 +130,7 @@ export class MilestonesQueries {
 }
 
 /** Returns the sources of a list if the project or group alone is not enough; each part uses its own index. */
-function furtherParts(
+function furtherSourcesSql(
   kind: PlanningSource['kind'],
   { include_ancestors, include_descendants }: MilestoneReach,
 ): readonly string[] {

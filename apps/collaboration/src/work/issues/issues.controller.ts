@@ -35,7 +35,7 @@ import { IssuesService } from './issues.service';
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicAssignments } from './epic/epic-assignment';
-import { FollowUps } from './follow-ups/follow-ups';
+import { ThreadsToResolve } from './follow-ups/threads-to-resolve';
 
 /**
  * Limit of a request body: a description of a million characters, escaped. Units: bytes. Source: reference reliability
@@ -54,7 +54,7 @@ export class IssuesController {
     private readonly order: IssueOrderService,
     private readonly quickActions: IssueQuickActionsService,
     private readonly epics: EpicAssignments,
-    private readonly followUps: FollowUps,
+    private readonly followUps: ThreadsToResolve,
   ) {}
 
   @Endpoint('GET', '', {
@@ -102,7 +102,7 @@ export class IssuesController {
   })
   async create({ params, viewer, within }: WriteCall<CreateIssue>): Promise<JsonText> {
     const epicId = await this.epics.findEpicId(within, params);
-    const followUp = await this.followUps.findFollowUp(viewer, within, toFollowedThreads(params));
+    const followUp = await this.followUps.findThreadsToResolve(viewer, within, toFollowedThreads(params));
     return new JsonText(await this.quickActions.create(viewer, within, toNewIssue(params), { epicId, followUp }));
   }
 

@@ -11,7 +11,7 @@ import { ISSUE_TYPES } from './issue.entity';
 import type { IssueType } from './issue.entity';
 import { EMPTY_ORDERS, ISSUE_ORDERS } from './listing/issue-order';
 import type { IssueOrder } from './listing/issue-order';
-import type { FollowedThreads } from './follow-ups/follow-ups';
+import type { FollowedThreads } from './follow-ups/threads-to-resolve';
 import type { NewIssue } from './new-issue';
 
 const STATES = ['opened', 'closed', 'all'] as const;

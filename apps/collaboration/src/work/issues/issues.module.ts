@@ -48,7 +48,7 @@ import { IssueDuplicatesService } from './quick-actions/issue-duplicates.service
 import { IssueQuickActionsService } from './quick-actions/issue-quick-actions.service';
 import { IssueOrderService } from './reordering/issue-order.service';
 import { EpicAssignments } from './epic/epic-assignment';
-import { FollowUps } from './follow-ups/follow-ups';
+import { ThreadsToResolve } from './follow-ups/threads-to-resolve';
 import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
 
 /** Issues with assignees, counts and search texts, and the routes of their notes, awards and events. */
@@ -93,7 +93,7 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     CommitReferences,
     DuplicateAction,
     EpicAssignments,
-    FollowUps,
+    ThreadsToResolve,
     IssueQuickActions,
     IssueCopiesService,
     IssueCountsService,
@@ -105,6 +105,6 @@ import { attachedIssueCounts, attachedIssueTexts } from './issue-removal';
     IssueQuickActionsService,
     UncountedIssuesJob,
   ],
-  exports: [EpicAssignments, FollowUps, IssueCopiesService, IssueCountsService, IssuesQueries],
+  exports: [EpicAssignments, ThreadsToResolve, IssueCopiesService, IssueCountsService, IssuesQueries],
 })
 export class IssuesModule {}

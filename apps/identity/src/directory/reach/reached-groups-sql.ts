@@ -72,7 +72,7 @@ export function firstReachedGroupsSql(reach: UserLevelSql, first: GroupOrderAndL
   const below = KEPT[first.by].below;
   const shown = first.by === 'id' ? '' : `, ${below}`;
   return `with ${treesSql(reach)}
-    (${firstHeldSql(heldSql('mine', reach), first)})
+    (${firstMembershipsSql(heldSql('mine', reach), first)})
     union (select one.* from trees, lateral (
       select a.namespace_id as id${shown} from namespace_ancestors a where a.ancestor_id = trees.id
       order by ${below} ${first.sort}, a.namespace_id limit ${first.count}) one)`;
@@ -92,17 +92,17 @@ export function reachedTopGroupsSql(reach: UserLevelSql): string {
 export function firstReachedTopGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const shown = first.by === 'id' ? '' : `, top.${first.by}`;
   return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
-    (${firstHeldSql(`${heldSql('mine', reach)} and mine.source_at_top`, first)})
+    (${firstMembershipsSql(`${heldSql('mine', reach)} and mine.source_at_top`, first)})
     union (select top.id${shown} from namespaces top where top.parent_id is null and top.id in (select id from opened))`;
 }
 
-function firstHeldSql(held: string, { count, by, sort }: GroupOrderAndLimit): string {
+function firstMembershipsSql(held: string, { count, by, sort }: GroupOrderAndLimit): string {
   const mine = KEPT[by].mine;
   return `select mine.source_id as id${by === 'id' ? '' : `, ${mine} as ${by}`} from members mine where ${held}
       order by ${mine} ${sort}, mine.source_id limit ${count}`;
 }
 
-/** `trees`: groups below which all groups are reached, by memberships that lead further and by invitations. */
+/** Defines `trees`: groups below which all groups are reached, by memberships that also count below, and by invitations of groups. */
 function treesSql(reach: UserLevelSql): string {
   return `${leadsSql(reach)},
       trees as materialized (select id from leads union ${openedSql(reach)})`;

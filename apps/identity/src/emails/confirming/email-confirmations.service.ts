@@ -74,7 +74,7 @@ export class EmailConfirmationsService {
    * Refuses a request that would disclose more than the hourly limit allows, before it discloses anything. Errors:
    * TooManyRequests.
    */
-  async checkDisclosures(tx: Tx, actorId: number, times: number): Promise<void> {
+  async checkDisclosureLimit(tx: Tx, actorId: number, times: number): Promise<void> {
     const most = this.settings.confirmationsPerHour;
     if (most === 0) return;
     const [used] = await tx.query<{ left: number }>(

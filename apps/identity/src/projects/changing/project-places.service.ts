@@ -120,8 +120,7 @@ export class ProjectPlacesService {
 }
 
 /**
- * Whether the viewer may create projects in this namespace or move them there; no one may where its contents take no
- * writes. Source: reference identity-and-import 10.2, 12; docs/reference/identity-and-import.md 2.6.
+ * Whether the viewer may create projects in this namespace or move them there. No user may if it is archived. Source: reference identity-and-import 10.2, 12; docs/reference/identity-and-import.md 2.6.
  */
 export function mayPutProjectsIn(viewer: Viewer, home: ProjectHome): boolean {
   if (home.kind === 'user') return viewer.isAdmin || home.owner_id === viewer.userId;

@@ -39,7 +39,7 @@ export class RemoteGistsClient {
     return readPage(this.requests, access, address, signal);
   }
 
-  /** Completes a gist of a list with the contents of its files. Errors: SourceError; GistTooLarge. */
+  /** Completes a listed gist with the contents of its files. Errors: SourceError; GistTooLarge. */
   async completeGist(access: UpstreamAccess, listed: RemoteGist, signal: AbortSignal): Promise<RemoteGist> {
     const address = `${access.url}/gists/${encodeURIComponent(listed.id)}`;
     const answer = await this.send({ ...createRequest(access, address, GIST_BYTES), signal });

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '@rookery/kernel';
 import { Database, filter, ListQuery, statement } from '@rookery/persistence';
 import type { Filters, SqlReader } from '@rookery/persistence';
-import { JOB_COLUMNS } from '../jobs/job-rows';
-import type { StoredJob } from '../jobs/job-rows';
+import { JOB_COLUMNS } from '../jobs/ci-job-rows';
+import type { CiJobRow } from '../jobs/ci-job-rows';
 import { PIPELINE_COLUMNS } from '../pipelines/pipelines.queries';
 import type { StoredPipeline } from '../pipelines/pipelines.queries';
 
 /** A status of a commit. */
-export interface CommitStatusRow extends StoredJob {
+export interface CommitStatusRow extends CiJobRow {
   readonly sha: string;
 }
 

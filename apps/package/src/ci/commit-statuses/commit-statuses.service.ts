@@ -4,8 +4,8 @@ import { Invalid, lengthProblems, NotFound, problemsByField, webAddressProblems 
 import type { SignedInViewer } from '@rookery/kernel';
 import { statement, Work } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
-import { JOB_COLUMNS, JobRows } from '../jobs/job-rows';
-import type { JobChange, StoredJob } from '../jobs/job-rows';
+import { JOB_COLUMNS, CiJobRows } from '../jobs/ci-job-rows';
+import type { CiJobStatusChange, CiJobRow } from '../jobs/ci-job-rows';
 import type { JobTarget } from '../jobs/job-transitions';
 import { PipelineRows } from '../pipelines/pipeline-rows';
 import type { StoredPipeline } from '../pipelines/pipelines.queries';
@@ -59,7 +59,7 @@ interface OpenParams {
   readonly ref: string;
   readonly user: number;
 }
-const OPEN = statement<OpenParams, StoredJob>(
+const OPEN = statement<OpenParams, CiJobRow>(
   'commit_statuses_open',
   `select ${JOB_COLUMNS} from ci_jobs j
    where j.pipeline_id = :pipeline::bigint and j.kind = 'status' and j.name = :name and j.ref = :ref
@@ -75,7 +75,7 @@ export class CommitStatusesService {
     private readonly queries: CommitStatusesQueries,
     private readonly commits: StatusCommits,
     private readonly pipelines: PipelineRows,
-    private readonly jobs: JobRows,
+    private readonly jobs: CiJobRows,
   ) {}
 
   /**
@@ -126,7 +126,7 @@ export class CommitStatusesService {
   }
 
   /** Changes the caller's open status of this name, or adds one. */
-  private async writeStatus(tx: Tx, reporting: ReportContext, pipeline: StoredPipeline): Promise<StoredJob> {
+  private async writeStatus(tx: Tx, reporting: ReportContext, pipeline: StoredPipeline): Promise<CiJobRow> {
     const { name, viewer } = reporting;
     const ref = reporting.ref ?? pipeline.ref;
     const change = toJobChange(reporting.report);
@@ -137,7 +137,7 @@ export class CommitStatusesService {
   }
 }
 
-function toJobChange({ state, description, target_url: targetUrl, coverage }: StatusReport): JobChange {
+function toJobChange({ state, description, target_url: targetUrl, coverage }: StatusReport): CiJobStatusChange {
   return {
     status: state,
     ...(description === undefined ? {} : { description }),

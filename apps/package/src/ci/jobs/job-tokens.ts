@@ -5,8 +5,8 @@ import { CLOCK } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { SqlReader } from '@rookery/persistence';
 import { digestToken } from '../pipelines/token-digest';
-import { JOB_COLUMNS } from './job-rows';
-import type { StoredJob } from './job-rows';
+import { JOB_COLUMNS } from './ci-job-rows';
+import type { CiJobRow } from './ci-job-rows';
 
 /** Prefix of job tokens. Source: reference identity-and-import 4.2. */
 const PREFIX = 'glcbt-';
@@ -14,7 +14,7 @@ const PREFIX = 'glcbt-';
 const LONGEST_RUN_MS = 3_600_000;
 
 /** A job, with whether its token works now. */
-export interface TokenJob extends StoredJob {
+export interface TokenJob extends CiJobRow {
   readonly is_running: boolean;
 }
 

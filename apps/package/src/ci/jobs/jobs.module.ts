@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { attachedTo, Attaches, Owns } from '@rookery/persistence';
 import { PipelinesModule } from '../pipelines/pipelines.module';
 import { CiJob } from './ci-job.entity';
-import { JobRows } from './job-rows';
+import { CiJobRows } from './ci-job-rows';
 import { JobTokens } from './job-tokens';
 import { JobsController } from './jobs.controller';
 import { JobsQueries } from './jobs.queries';
@@ -23,7 +23,7 @@ const attachedJobs = attachedTo({
 @Module({
   imports: [PipelinesModule],
   controllers: [JobsController, JobOfTokenController, RunningJobsController],
-  providers: [JobRows, JobTokens, JobsQueries, JobsService, OverdueJobsJob],
-  exports: [JobRows, JobTokens],
+  providers: [CiJobRows, JobTokens, JobsQueries, JobsService, OverdueJobsJob],
+  exports: [CiJobRows, JobTokens],
 })
 export class CiJobsModule {}

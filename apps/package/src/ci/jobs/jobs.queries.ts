@@ -6,8 +6,8 @@ import { Database, ListQuery, statement } from '@rookery/persistence';
 import type { Filters, RowOf } from '@rookery/persistence';
 import type { Pipeline } from '../pipelines/pipeline.entity';
 import type { PIPELINE_STATUSES } from '../pipelines/pipeline-statuses';
-import { JOB_COLUMNS } from './job-rows';
-import type { StoredJob } from './job-rows';
+import { JOB_COLUMNS } from './ci-job-rows';
+import type { CiJobRow } from './ci-job-rows';
 
 type PipelineColumns = RowOf<
   Pipeline,
@@ -15,7 +15,7 @@ type PipelineColumns = RowOf<
 >;
 type PipelineOfJob = { readonly [C in keyof PipelineColumns as `pipeline_${C}`]: PipelineColumns[C] };
 
-type JoinedJob = StoredJob & PipelineOfJob;
+type JoinedJob = CiJobRow & PipelineOfJob;
 
 /** A job with its pipeline and the full path of its project. */
 export interface JobRow extends JoinedJob {

@@ -10,8 +10,8 @@ import { PipelineUsers } from '../pipelines/pipeline-users';
 import type { PipelineArguments } from '../pipelines/pipeline-variables';
 import { readArguments, inProject } from '../pipelines/pipelines.queries';
 import type { PipelineRow, StoredPipeline } from '../pipelines/pipelines.queries';
-import { JOB_COLUMNS, JobRows } from './job-rows';
-import type { JobChange, StoredJob } from './job-rows';
+import { JOB_COLUMNS, CiJobRows } from './ci-job-rows';
+import type { CiJobStatusChange, CiJobRow } from './ci-job-rows';
 import { JobTokens } from './job-tokens';
 import type { JobRow } from './jobs.queries';
 
@@ -31,7 +31,7 @@ export interface JobOpening {
 }
 
 /** The pending job that a retry has added. */
-const WAITING = statement<{ pipeline: number; name: string; stage: string }, StoredJob>(
+const WAITING = statement<{ pipeline: number; name: string; stage: string }, CiJobRow>(
   'ci_jobs_waiting',
   `select ${JOB_COLUMNS} from ci_jobs j
    where j.pipeline_id = :pipeline::bigint and j.kind = 'job' and j.name = :name and j.stage = :stage
@@ -45,7 +45,7 @@ export class JobsService {
   constructor(
     private readonly work: Work,
     private readonly pipelines: PipelineRows,
-    private readonly jobs: JobRows,
+    private readonly jobs: CiJobRows,
     private readonly tokens: JobTokens,
     private readonly users: PipelineUsers,
   ) {}
@@ -62,7 +62,7 @@ export class JobsService {
     const problems = problemsByField({ name: lengthProblems(name, 255), stage: lengthProblems(stage, 255) });
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const { token, digest, until } = this.tokens.createToken();
-    const change: JobChange = { status: 'running', userId: viewer.userId, token: { digest, until } };
+    const change: CiJobStatusChange = { status: 'running', userId: viewer.userId, token: { digest, until } };
     return this.work.run(async (tx) => {
       const pipeline = await this.pipelines.lockPipeline(tx, pipelineId, project.id);
       if (pipeline.status === 'canceled') throw new Refused('Pipeline is canceled');
@@ -125,14 +125,14 @@ export class JobsService {
     });
   }
 
-  private async findRunningJob(id: number, token: string, tx?: Tx): Promise<StoredJob> {
+  private async findRunningJob(id: number, token: string, tx?: Tx): Promise<CiJobRow> {
     const job = await this.tokens.findJobInAnyState(token, tx);
     if (job?.id !== id || !job.is_running) throw new Unauthorized();
     return job;
   }
 }
 
-function joinPipeline(job: StoredJob, pipeline: PipelineRow): JobRow {
+function joinPipeline(job: CiJobRow, pipeline: PipelineRow): JobRow {
   return {
     ...job,
     ...{ pipeline_iid: pipeline.iid, pipeline_sha: pipeline.sha, pipeline_ref: pipeline.ref },

@@ -5,8 +5,8 @@ import type { Clock } from '@rookery/kernel';
 import { CLOCK } from '@rookery/kernel';
 import { Database, statement, Work } from '@rookery/persistence';
 import { PipelineRows } from '../pipelines/pipeline-rows';
-import { JOB_COLUMNS, JobRows } from './job-rows';
-import type { StoredJob } from './job-rows';
+import { JOB_COLUMNS, CiJobRows } from './ci-job-rows';
+import type { CiJobRow } from './ci-job-rows';
 
 const CHUNK = 100;
 
@@ -16,7 +16,7 @@ const OVERDUE = statement<{ now: Date; count: number }, { pipeline_id: number; p
      select pipeline_id, project_id from ci_jobs where status = 'running' and token_until <= :now::timestamptz
      order by token_until limit :count::int) overdue`,
 );
-const OVERDUE_IN = statement<{ pipeline: number; now: Date }, StoredJob>(
+const OVERDUE_IN = statement<{ pipeline: number; now: Date }, CiJobRow>(
   'ci_jobs_overdue_in_pipeline',
   `select ${JOB_COLUMNS} from ci_jobs j
    where j.pipeline_id = :pipeline::bigint and j.status = 'running' and j.token_until <= :now::timestamptz`,
@@ -29,7 +29,7 @@ export class OverdueJobsJob {
     private readonly work: Work,
     private readonly database: Database,
     private readonly pipelines: PipelineRows,
-    private readonly jobs: JobRows,
+    private readonly jobs: CiJobRows,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 

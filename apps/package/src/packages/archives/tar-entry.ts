@@ -34,13 +34,13 @@ export async function readTarEntry(bytes: Readable, wanted: TarEntryQuery): Prom
   let count = 0;
   try {
     for await (const entry of entries) {
-      if (++count > wanted.maxEntries) throw beyondBounds(wanted);
+      if (++count > wanted.maxEntries) throw createBeyondBounds(wanted);
       const { name, type, size } = entry.header;
       if (type !== 'file' || !wanted.name.test(name)) {
         entry.resume();
         continue;
       }
-      if ((size ?? Infinity) > wanted.maxEntryBytes) throw beyondBounds(wanted);
+      if ((size ?? Infinity) > wanted.maxEntryBytes) throw createBeyondBounds(wanted);
       return await readContent(entry as unknown as Readable);
     }
     return null;
@@ -54,7 +54,7 @@ export async function readTarEntry(bytes: Readable, wanted: TarEntryQuery): Prom
   }
 }
 
-function beyondBounds({ refusal }: TarEntryQuery): BeyondBounds {
+function createBeyondBounds({ refusal }: TarEntryQuery): BeyondBounds {
   return new BeyondBounds('archive beyond its bounds', { cause: refusal() });
 }
 
@@ -74,7 +74,7 @@ async function* inflate(source: AsyncIterable<Buffer>, wanted: TarEntryQuery): A
   let size = 0;
   for await (const chunk of gunzip as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > Math.max(wanted.freeInflatedBytes, wanted.maxRatio * facts.read)) throw beyondBounds(wanted);
+    if (size > Math.max(wanted.freeInflatedBytes, wanted.maxRatio * facts.read)) throw createBeyondBounds(wanted);
     yield chunk;
   }
 }

@@ -122,7 +122,7 @@ export class TerraformInstanceController {
     return challengeAnonymous(viewer, this.modules.listVersions(address, viewer));
   }
 
-  /** Errors: Unauthorized for a token that gives no right. */
+  /** Reads the token of a download link. Errors: Unauthorized for one that gives the viewer no right to a file. */
   private requireRight(token: string, viewer: Viewer) {
     const right = this.tokens.readToken(token, viewer);
     if (right === null) throw invalidCredential();

@@ -30,7 +30,7 @@ export interface PreparedEffect {
   finish?(): Promise<readonly string[] | void>;
 }
 
-/** Consequence of ref updates in a wing above repositories: a version of a merge request, a closed issue. */
+/** Consequence of ref updates in a module that repositories do not know: a version of a merge request, a closed issue. */
 export interface RefUpdateEffect {
   /** Reads git and the database. Shape: null if the updates have no consequence here. */
   prepare(settled: SettledUpdates): Promise<PreparedEffect | null>;

@@ -68,7 +68,7 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
       );
       return { count: claimed.length, jobs: found, checkedAt: at, claimed };
     });
-    const check = new DueCheck(jobs, checkedAt, (ids) => this.stillDue(ids));
+    const check = new DueCheck(jobs, checkedAt, (ids) => this.findStillDue(ids));
     const mails = jobs.map((job) => this.composeMail(job, check));
     return { count: count + swept, mails: withSpans(mails, taken) };
   }
@@ -85,7 +85,7 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
     return this.queue.table.measureQueue(this.services.database);
   }
 
-  private async stillDue(ids: readonly number[]): Promise<readonly Job[]> {
+  private async findStillDue(ids: readonly number[]): Promise<readonly Job[]> {
     await this.services.directory.assertCurrent();
     return this.services.database.run(this.queue.due, { ids });
   }

@@ -68,7 +68,7 @@ export interface ActionSet {
    * epics.
    */
   readonly isFirst?: true | 'above';
-  /** Runs after the note of the text is written, because it moves or copies the noteable with its notes. */
+  /** Runs after the comment is written that contains the command, because it moves or copies the noteable with its notes. */
   readonly isLast?: true;
   /** Refused if the same request creates the noteable. */
   readonly isForExistingOnly?: true;

@@ -7,7 +7,7 @@ import { issueKind } from '../issue.kind';
 import { IssuesService } from '../issues.service';
 import type { NewIssue } from '../new-issue';
 import { EpicAssignments } from '../epic/epic-assignment';
-import type { FollowUp } from '../follow-ups/follow-ups';
+import type { OpenThreads } from '../follow-ups/threads-to-resolve';
 import { makesConfidential } from './common-actions';
 
 /** Creates issues with quick actions in their description. Source: reference work-tracking 2.6. */
@@ -27,7 +27,7 @@ export class IssueQuickActionsService {
     viewer: SignedInViewer,
     project: ProjectScope,
     input: NewIssue,
-    { epicId, followUp }: { readonly epicId?: number | null | undefined; readonly followUp?: FollowUp | null } = {},
+    { epicId, followUp }: { readonly epicId?: number | null | undefined; readonly followUp?: OpenThreads | null } = {},
   ): Promise<string> {
     const epicAssignment = await this.epics.prepare(viewer, { project, iid: null }, epicId);
     const { commands, rest } = this.actions.readCommands(issueKind, input.description ?? '');

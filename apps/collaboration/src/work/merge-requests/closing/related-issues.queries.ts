@@ -33,7 +33,7 @@ const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExter
 /** The merge request that the path names. */
 const NAMED = `(select m.id, m.project_id, m.target_branch from merge_requests m
   where m.project_id = :project::bigint and m.iid = :iid::bigint) named`;
-/** Ids of its issues. Comments that refer to an issue have left a note on it. */
+/** Ids of the issues of the merge request. A comment that refers to an issue has written a system note on that issue, by which it is found. */
 const RELATIONS: Readonly<Record<IssueRelation, string>> = {
   closed: `select distinct r.issue_id from merge_request_issues r
     where r.merge_request_id = named.id and r.closes and ${intoDefaultBranchSql('named')}`,

@@ -13,8 +13,8 @@ import type { ReaderParams } from '../../../talk/notes/note-statement';
 import { readerValues } from '../../../talk/notes/notes.queries';
 import { namedVisibleSql } from '../../../talk/notes/notes.statements';
 import { systemNotes, writeThreadNotes } from '../../../talk/notes/system-notes';
-import { FollowUps } from '../../issues/follow-ups/follow-ups';
-import type { FollowedThreads, FollowUp, FollowUpFinder } from '../../issues/follow-ups/follow-ups';
+import { ThreadsToResolve } from '../../issues/follow-ups/threads-to-resolve';
+import type { FollowedThreads, OpenThreads, ThreadsToResolveFinder } from '../../issues/follow-ups/threads-to-resolve';
 import { mergeRequestKind } from '../merge-request.kind';
 
 /** Threads that one issue follows up; the others stay open. */
@@ -61,9 +61,9 @@ const now = statement<Record<never, never>, { readonly at: Date }>('merge_reques
 
 /** Finds the open threads that a new issue follows up. Source: docs/reference/work-tracking.md 9.1. */
 @Injectable()
-export class ThreadFollowUps implements FollowUpFinder {
+export class ThreadFollowUps implements ThreadsToResolveFinder {
   constructor(
-    followUps: FollowUps,
+    followUps: ThreadsToResolve,
     private readonly database: Database,
     private readonly directory: Directory,
     private readonly discussions: DiscussionsService,
@@ -76,7 +76,7 @@ export class ThreadFollowUps implements FollowUpFinder {
     viewer: SignedInViewer,
     project: ProjectScope,
     { mergeRequestIid, discussionId }: FollowedThreads,
-  ): Promise<FollowUp | null> {
+  ): Promise<OpenThreads | null> {
     const on: NoteableReference = { kind: mergeRequestKind, parent: project, by: 'iid', named: mergeRequestIid };
     await this.directory.requireFresh(viewer);
     const thread = discussionId === undefined ? null : parseDiscussionKey(discussionId);

@@ -13,7 +13,7 @@ interface CandidateRow {
   readonly is_named: boolean;
 }
 
-/** Merge requests whose versions hold the commit, or that it merged. The newest come first. */
+/** Merge requests whose versions contain the commit, and those that were merged by it. The newest come first. */
 const candidates = statement<{ project: number; iids: readonly number[]; sha: string }, CandidateRow>(
   'merge_requests_of_commit',
   `select i.iid, i.base_sha, is_named from merge_requests i

@@ -63,7 +63,7 @@ export class DocumentScanner {
   /** Number of kept characters of all deprecations together. */
   private keptCharacters = 0;
 
-  /** Reads on. Shape: yields what belongs to attachments. */
+  /** Scans the next chunk of the document, and yields the parts of it that belong to attachments. */
   *scanChunk(chunk: Buffer): Generator<AttachmentPart> {
     let from = 0;
     for (let at = 0; at < chunk.length;) {

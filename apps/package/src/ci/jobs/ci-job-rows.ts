@@ -9,7 +9,7 @@ import { CANCELABLE, timesOfMove } from './job-transitions';
 import type { JobTarget } from './job-transitions';
 
 /** A job or reported status as stored. */
-export type StoredJob = RowOf<
+export type CiJobRow = RowOf<
   CiJob,
   | 'id'
   | 'projectId'
@@ -30,12 +30,12 @@ export type StoredJob = RowOf<
   | 'createdAt'
 >;
 
-/** Columns of a `StoredJob`. The alias is `j`. */
+/** Columns of a `CiJobRow`. The alias is `j`. */
 export const JOB_COLUMNS = `j.id, j.project_id, j.pipeline_id, j.kind, j.name, j.stage, j.ref, j.status, j.user_id,
   j.description, j.target_url, j.coverage, j.failure_reason, j.queued_at, j.started_at, j.finished_at, j.created_at`;
 
 /** Identity of a new job. */
-export interface NewJob {
+export interface NewCiJob {
   readonly projectId: number;
   readonly pipelineId: number;
   readonly kind: CiJobKind;
@@ -46,7 +46,7 @@ export interface NewJob {
 }
 
 /** A change of a job. Omitted fields keep their values. */
-export interface JobChange {
+export interface CiJobStatusChange {
   readonly status: JobTarget;
   readonly description?: string | null;
   readonly targetUrl?: string | null;
@@ -66,7 +66,7 @@ interface AddParams {
   readonly user: number | null;
   readonly now: Date;
 }
-const ADD = statement<AddParams, StoredJob>(
+const ADD = statement<AddParams, CiJobRow>(
   'ci_jobs_add',
   `insert into ci_jobs as j (project_id, pipeline_id, kind, name, stage, ref, status, user_id, created_at, updated_at)
    values (:project::bigint, :pipeline::bigint, :kind, :name, :stage, :ref, 'created', :user::bigint, :now::timestamptz,
@@ -93,7 +93,7 @@ interface WriteParams {
   readonly finishedAt: Date | null;
   readonly now: Date;
 }
-const WRITE = statement<WriteParams, StoredJob>(
+const WRITE = statement<WriteParams, CiJobRow>(
   'ci_jobs_write',
   `update ci_jobs j set status = :status, description = :description, target_url = :targetUrl,
      coverage = :coverage::double precision, failure_reason = :failureReason, user_id = :user::bigint,
@@ -129,11 +129,11 @@ const ANY = statement<{ pipeline: number }, { id: number }>(
 
 /** Writes jobs of pipelines. The caller has locked the pipeline, and refreshes its state afterwards. */
 @Injectable()
-export class JobRows {
+export class CiJobRows {
   constructor(@Inject(CLOCK) private readonly clock: Clock) {}
 
-  /** Adds a job with its first status. Jobs of the same name in the pipeline count as retried from now on. */
-  async addJob(tx: Tx, made: NewJob, change: JobChange): Promise<StoredJob> {
+  /** Adds a job with its first status (`change`). Jobs of the same name in the pipeline count as retried from now on. */
+  async addJob(tx: Tx, made: NewCiJob, change: CiJobStatusChange): Promise<CiJobRow> {
     const { projectId: project, pipelineId: pipeline, userId: user, kind, name, stage, ref } = made;
     const now = this.clock.now();
     const [row] = await tx.run(ADD, { project, pipeline, kind, name, stage, ref, user, now });
@@ -142,7 +142,7 @@ export class JobRows {
   }
 
   /** Moves a job to another status. Errors: Refused for a move that the state machine forbids. */
-  async changeJob(tx: Tx, job: StoredJob, change: JobChange): Promise<StoredJob> {
+  async changeJob(tx: Tx, job: CiJobRow, change: CiJobStatusChange): Promise<CiJobRow> {
     const now = this.clock.now();
     const { queuedAt, startedAt, finishedAt } = timesOfMove(job.status, change.status, now);
     const { description, targetUrl, coverage, failureReason, userId, token } = change;

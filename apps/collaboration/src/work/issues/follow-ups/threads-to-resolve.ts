@@ -4,7 +4,7 @@ import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 
 /** Open threads of a merge request that an issue follows up. */
-export interface FollowUp {
+export interface OpenThreads {
   /** Returns the description for an issue that has none: the threads as a task list. */
   describe(): string;
   /** Resolves those threads that the author of the issue may resolve. Shape: `iid` is the number of the issue. */
@@ -18,9 +18,9 @@ export interface FollowedThreads {
 }
 
 /** Finds open threads. */
-export interface FollowUpFinder {
+export interface ThreadsToResolveFinder {
   /** Shape: null without an open thread. Errors: NotFound of the merge request or the discussion. */
-  find(viewer: SignedInViewer, project: ProjectScope, threads: FollowedThreads): Promise<FollowUp | null>;
+  find(viewer: SignedInViewer, project: ProjectScope, threads: FollowedThreads): Promise<OpenThreads | null>;
 }
 
 /**
@@ -28,19 +28,19 @@ export interface FollowUpFinder {
  * to find them.
  */
 @Injectable()
-export class FollowUps {
-  private finder: FollowUpFinder | undefined;
+export class ThreadsToResolve {
+  private finder: ThreadsToResolveFinder | undefined;
 
-  declareFinder(finder: FollowUpFinder): void {
+  declareFinder(finder: ThreadsToResolveFinder): void {
     this.finder = finder;
   }
 
-  /** Returns null where nothing is to be followed up. Errors: those of FollowUpFinder. */
-  async findFollowUp(
+  /** Returns null where nothing is to be followed up. Errors: those of ThreadsToResolveFinder. */
+  async findThreadsToResolve(
     viewer: SignedInViewer,
     project: ProjectScope,
     threads: FollowedThreads | undefined,
-  ): Promise<FollowUp | null> {
+  ): Promise<OpenThreads | null> {
     return (threads && (await this.finder?.find(viewer, project, threads))) ?? null;
   }
 }
