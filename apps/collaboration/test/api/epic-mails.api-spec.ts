@@ -78,7 +78,7 @@ describe('e-mails are sent', () => {
     const other = await opened();
     await edit(other, { add_labels: 'wood' });
     expect(await recipients()).toEqual(names(cast.developer));
-    expect(mailTo(cast.developer).parsed.text).toContain(`added the label ~"wood" to epic &${other.iid}: A goal`);
+    expect(mailTo(cast.developer).parsed.text).toContain(`added the label "wood" to epic &${other.iid}: A goal`);
   });
 
   test('for a comment: to the author, commenters, mentioned users and subscribers; not after unsubscribing', async () => {

@@ -99,7 +99,7 @@ describe('a subscription', () => {
     expect(await recipients()).toEqual(names(cast.guest, cast.planner));
     const textTo = (one: SeededUser): string =>
       smtp.mails.find(({ to }) => to === one.notification_email)!.parsed.text as string;
-    expect(textTo(cast.guest)).toContain(`added the label ~"warm" to issue #${issue.iid}`);
+    expect(textTo(cast.guest)).toContain(`added the label "warm" to issue #${issue.iid}`);
     expect(textTo(cast.guest)).not.toContain('to read');
     expect(textTo(cast.planner)).toContain(`mentioned you in issue #${issue.iid}`);
     expect(textTo(cast.planner)).toContain('to read');

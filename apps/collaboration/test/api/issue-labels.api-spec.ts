@@ -368,7 +368,7 @@ describe('effects', () => {
     await delivered();
     expect(smtp.recipients()).toEqual([cast.guest.username, cast.stranger.username].sort());
     const mail = smtp.mails[0]!;
-    expect(mail.parsed.text).toContain(`added the label ~"news" to issue #${issue.iid}`);
+    expect(mail.parsed.text).toContain(`added the label "news" to issue #${issue.iid}`);
     expect(mail.parsed.headers.get('x-platform-notificationreason')).toBe('subscribed');
     smtp.mails.length = 0;
     await made({ labels: 'news', confidential: true });

@@ -241,12 +241,12 @@ function shownIdentifier({ kind, noteable_id, shown_id }: MailJob): number | str
 }
 
 function describeLabels({ labels }: MailJob): string {
-  const names = labels.map((name) => `~"${oneLine(name, 255)}"`).join(', ');
+  const names = labels.map((name) => `"${oneLine(name, 255)}"`).join(', ');
   return labels.length === 1 ? `the label ${names}` : `the labels ${names}`;
 }
 
 function describeMilestoneChange({ milestone }: MailJob): string {
-  return milestone === null ? 'removed the milestone' : `set the milestone %"${oneLine(milestone, 255)}"`;
+  return milestone === null ? 'removed the milestone' : `set the milestone "${oneLine(milestone, 255)}"`;
 }
 
 function describeCommits({ commits }: MailJob): string {
