@@ -89,6 +89,28 @@ test('two processes send each e-mail once, over few connections', async () => {
   expect(smtp.mostConnections).toBeGreaterThan(1);
 });
 
+test('a server that accepts few connections gets all e-mails over these, and each counts one attempt', async () => {
+  smtp.connectionLimit = 2;
+  await queue(await people(30), 4);
+  const { logs } = await start();
+  await allIn('sent');
+  expect((await rows()).every(({ attempts }) => attempts === 1)).toBe(true);
+  expect(smtp.mails).toHaveLength(120);
+  expect(smtp.mostConnections).toBe(2);
+  expect(logs.map(({ msg }) => msg)).not.toContain('the mail server is away');
+});
+
+test('a server that accepts no connection for now is tried again, and no e-mail loses an attempt', async () => {
+  smtp.connectionLimit = 0;
+  await queue(await people(5));
+  const { logs } = await start();
+  const isAway = () => Promise.resolve(logs.some(({ msg }) => msg === 'the mail server is away'));
+  await until(isAway, 'a line in the log about the server');
+  smtp.connectionLimit = Infinity;
+  await allIn('sent');
+  expect((await rows()).every(({ attempts }) => attempts === 1)).toBe(true);
+});
+
 test('temporary refusals are retried, final ones are not, and others do not wait', async () => {
   const [busy, unknown, fine] = await people(3);
   let tries = 0;

@@ -22,6 +22,8 @@ export interface MailServer {
   readonly recipients: () => string[];
   answer: (stage: 'rcpt' | 'data', to: string) => { code: number; text: string } | 'drop' | null | Promise<null>;
   mostConnections: number;
+  /** Further connections are refused with 421. */
+  connectionLimit: number;
   stop(): Promise<void>;
 }
 
@@ -43,7 +45,10 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     logger: false,
     disableReverseLookup: true,
     onConnect(_session, done) {
-      state.mostConnections = Math.max(state.mostConnections, ++open);
+      open += 1;
+      if (open > state.connectionLimit)
+        return done(Object.assign(new Error('too many connections'), { responseCode: 421 }));
+      state.mostConnections = Math.max(state.mostConnections, open);
       done();
     },
     onClose: () => void open--,
@@ -70,6 +75,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     recipients: () => state.mails.map((mail) => mail.to.split('@')[0]!).sort(),
     answer: () => null,
     mostConnections: 0,
+    connectionLimit: Infinity,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
   const at = port || (await unusedPort());

@@ -29,7 +29,7 @@ export const mailerSettings = defineSettings('mail', {
     min: 1,
     max: 50,
     about:
-      'Connections that one process opens to the mail server. A dialogue is mostly waiting, so a busy process needs several.',
+      'Connections that one process opens to the mail server, fewer while the server refuses more. A dialogue is mostly waiting.',
   }),
   batchCount: setting.int('MAILER_BATCH_COUNT', {
     default: 60,

@@ -25,7 +25,8 @@ const CALM_MS = 5000;
 /**
  * Sends the e-mails of the queues, a batch of each in turn; runs in the worker role. The commit that queues an e-mail
  * wakes it, else it polls. Any number of processes may run one: a queue gives each e-mail to one of them.
- * Shape: at most `connections` e-mails at a time; outcomes are written soon and together.
+ * Shape: at most `connections` e-mails at a time, fewer for a server that accepts fewer connections; outcomes are written
+ * soon and together.
  * Source: reference reliability 2.7; docs/performance.md 2; ADR 0082.
  */
 @Injectable()
@@ -42,6 +43,8 @@ export class Mailer {
   private isAway = false;
   private awayInRow = 0;
   private wake: (() => void) | null = null;
+  /** E-mails that are sent at a time: fewer than `connections` while the server accepts fewer connections. */
+  private width: number;
 
   constructor(
     @Inject(MAIL_SOURCES) private readonly sources: readonly MailSource[],
@@ -51,6 +54,7 @@ export class Mailer {
     private readonly suspects: SuspectAddresses,
   ) {
     this.pace = new Pace(settings.pollMs, CALM_MS);
+    this.width = settings.connections;
     this.sent = metrics.counter('rookery_mails_total', 'E-mails by the outcome of an attempt.', ['outcome']);
     this.delay = metrics.histogram(
       'rookery_mail_delay_seconds',
@@ -130,6 +134,9 @@ export class Mailer {
       outcomes.recordOutcome(mail.coveredIds ? { ...outcome, coveredIds: mail.coveredIds() } : outcome);
     const refused = await this.suspects.findRefused(mails.map(({ address }) => address));
     const waiting = [...mails];
+    const width = Math.min(this.width, mails.length);
+    let active = width;
+    let isTooWide = false;
     const worker = async (): Promise<void> => {
       for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
         if (this.isStopping || this.isAway || Date.now() > until) {
@@ -143,13 +150,23 @@ export class Mailer {
           continue;
         }
         const answer = await this.sendMail(client, mail);
-        if (answer.outcome === 'away') this.isAway = true;
+        if (answer.outcome === 'busy' && active > 1) {
+          // The others have connections, and send this one too.
+          isTooWide = true;
+          this.width = Math.max(1, this.width - 1);
+          waiting.unshift(mail);
+          break;
+        }
+        if (answer.outcome === 'away' || answer.outcome === 'busy') this.isAway = true;
         else this.awayInRow = 0;
         await this.countRefusal(mail, answer, refused.isKnown(mail.address));
         record(mail, this.recordAnswer(mail, answer));
       }
+      active -= 1;
     };
-    await Promise.all(Array.from({ length: Math.min(this.settings.connections, mails.length) }, worker));
+    await Promise.all(Array.from({ length: width }, worker));
+    // The server may accept more connections by now.
+    if (!isTooWide && mails.length > this.width) this.width = Math.min(this.width + 1, this.settings.connections);
     await outcomes.end();
   }
 
@@ -205,7 +222,7 @@ export class Mailer {
       this.delay.observe((Date.now() - mail.created_at.getTime()) / 1000);
       return { id, state: 'sent', reply, messageId, delayMs: 0 };
     }
-    if (outcome === 'away') {
+    if (outcome === 'away' || outcome === 'busy') {
       this.logger.warn({ reply }, 'the mail server is away');
       return untriedOutcome(mail, `${AWAY}: ${reply}`, this.settings);
     }

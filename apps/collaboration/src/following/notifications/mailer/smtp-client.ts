@@ -5,10 +5,11 @@ import type { MailerSettings } from './mailer.config';
 
 /**
  * Answer of the mail server. `refused`: a permanent error for this message and address; `later`: a temporary error, or
- * the connection broke during this message; `away`: the server cannot be reached, so other messages need not be tried.
+ * the connection broke during this message; `busy`: the server refuses this connection for now, as servers do that limit the
+ * connections of one client; `away`: the server cannot be reached, so other messages need not be tried.
  */
 export interface SmtpAnswer {
-  readonly outcome: 'accepted' | 'refused' | 'later' | 'away';
+  readonly outcome: 'accepted' | 'refused' | 'later' | 'busy' | 'away';
   readonly reply: string;
   /** Whether a refusal concerns the address, and neither the message nor the sender. */
   readonly isAddressRefusal?: boolean;
@@ -108,6 +109,7 @@ function toSmtpAnswer(error: SmtpError): SmtpAnswer {
   const reply = (error.response ?? error.message).slice(0, 1000);
   const { responseCode, command = '' } = error;
   if (error.code === 'EMESSAGE' && responseCode === undefined) return { outcome: 'refused', reply };
+  if (command === 'CONN' && responseCode !== undefined && responseCode < 500) return { outcome: 'busy', reply };
   if (responseCode === undefined || !ABOUT_THE_MESSAGE.has(command) || responseCode === 421) {
     return { outcome: responseCode === undefined || command === 'CONN' ? 'away' : 'later', reply };
   }
