@@ -23,7 +23,7 @@ export const FILE_ORDER = 'f.path collate "C"';
 
 /** Only gists are imported as snippets, as personal ones. Their source is that of all imports from the remote service. */
 const GIST_SOURCE: ImportType = 'remote';
-const IS_IMPORTED = `(i.project_id is null and exists (select 1 from imported_snippets o where o.snippet_id = i.id))`;
+const IS_IMPORTED = `(i.project_id is null and exists (select 1 from imported_snippets o where o.author_id = i.author_id and o.snippet_id = i.id))`;
 
 const pageOf = ({ fullPath }: SnippetSql): string =>
   `case when i.project_id is null then '-/snippets/' || i.id else ${webPathSql(SNIPPET_SHOWN_AS, fullPath)} end`;

@@ -90,7 +90,8 @@ select
                           from
                             imported_snippets o
                           where
-                            o.snippet_id = i.id
+                            o.author_id = i.author_id
+                            and o.snippet_id = i.id
                         )
                       ) then 'true'
                       else 'false'
@@ -104,7 +105,8 @@ select
                           from
                             imported_snippets o
                           where
-                            o.snippet_id = i.id
+                            o.author_id = i.author_id
+                            and o.snippet_id = i.id
                         )
                       ) then 'remote'
                       else 'none'
