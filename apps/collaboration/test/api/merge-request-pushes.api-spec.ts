@@ -338,4 +338,24 @@ describe('a settlement that comes late', () => {
     await settle(second, first);
     expect(await shown(iid)).toMatchObject({ state: 'opened', sha: commits[0] });
   });
+
+  test('of a push to the target adds no version to a request that was rebased onto a later push', async () => {
+    const { iid, source, commits } = await open();
+    const { folder } = place;
+    await scene.git.ok(folder, 'checkout', '--quiet', '-B', 'next-main', 'origin/main');
+    const onMain = [
+      await scene.git.commit(folder, 'Main one', 'one.txt'),
+      await scene.git.commit(folder, 'Main two', 'two.txt'),
+    ];
+    await scene.git.ok(folder, 'checkout', '--quiet', '-B', 'rebased', source);
+    await scene.git.ok(folder, 'rebase', '--quiet', 'next-main');
+    await scene.git.ok(folder, 'push', '--quiet', 'origin', 'next-main', 'rebased');
+    const head = await scene.ref(place, 'refs/heads/rebased');
+    const first = await moved('main', place.mainSha, onMain[0]!);
+    const second = await moved('main', onMain[0]!, onMain[1]!);
+    const rebased = await moved(source, commits[0]!, head);
+    await settle(second, rebased, first);
+    expect(await shown(iid)).toMatchObject({ sha: head, diff_refs: { base_sha: onMain[1], start_sha: onMain[1] } });
+    expect((await versionsOf(iid)).map((version) => version.head)).toEqual([commits[0], head]);
+  });
 });

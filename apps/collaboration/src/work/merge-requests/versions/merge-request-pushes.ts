@@ -193,7 +193,8 @@ export class MergeRequestPushes implements RefUpdateEffect {
         if (row.head_sha === consequence.version.headSha) return;
         return this.versions.addVersion(tx, row, { ...consequence, by, isLate });
       case 'retraced':
-        if (row.head_sha !== consequence.version.headSha) return;
+        // A later push to the target has given the merge request its present base.
+        if (isLate || row.head_sha !== consequence.version.headSha) return;
         return this.versions.recordTargetPush(tx, row.id, consequence.version, by.pushedAt);
     }
   }
