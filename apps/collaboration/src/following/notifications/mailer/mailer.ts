@@ -136,7 +136,6 @@ export class Mailer {
     const waiting = [...mails];
     const width = Math.min(this.width, mails.length);
     let active = width;
-    let isTooWide = false;
     const worker = async (): Promise<void> => {
       for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
         if (this.isStopping || this.isAway || Date.now() > until) {
@@ -152,8 +151,7 @@ export class Mailer {
         const answer = await this.sendMail(client, mail);
         if (answer.outcome === 'busy' && active > 1) {
           // The others have connections, and send this one too.
-          isTooWide = true;
-          this.width = Math.max(1, this.width - 1);
+          this.width = Math.max(1, Math.min(this.width, width) - 1);
           waiting.unshift(mail);
           break;
         }
@@ -166,7 +164,7 @@ export class Mailer {
     };
     await Promise.all(Array.from({ length: width }, worker));
     // The server may accept more connections by now.
-    if (!isTooWide && mails.length > this.width) this.width = Math.min(this.width + 1, this.settings.connections);
+    if (this.width === width && mails.length > width) this.width = Math.min(width + 1, this.settings.connections);
     await outcomes.end();
   }
 

@@ -3,7 +3,7 @@ import type { ProjectScope } from '@rookery/api-v4';
 import type { SignedInViewer } from '@rookery/kernel';
 import type { Tx } from '@rookery/persistence';
 
-/** Open threads of a merge request that an issue follows up. */
+/** Open threads of a merge request that an issue is to resolve. */
 export interface OpenThreads {
   /** Returns the description for an issue that has none: the threads as a task list. */
   describe(): string;
@@ -11,7 +11,7 @@ export interface OpenThreads {
   resolve(tx: Tx, iid: number): Promise<void>;
 }
 
-/** Threads that a new issue follows up: those of a merge request of its project, or one of them. */
+/** Threads that a new issue is to resolve: those of a merge request of its project, or one of them. */
 export interface FollowedThreads {
   readonly mergeRequestIid: number;
   readonly discussionId: string | undefined;
@@ -35,7 +35,7 @@ export class ThreadsToResolve {
     this.finder = finder;
   }
 
-  /** Returns null where nothing is to be followed up. Errors: those of ThreadsToResolveFinder. */
+  /** Returns the open threads that a new issue is to resolve; null without any. Errors: those of ThreadsToResolveFinder. */
   async findThreadsToResolve(
     viewer: SignedInViewer,
     project: ProjectScope,

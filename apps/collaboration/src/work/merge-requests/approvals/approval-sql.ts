@@ -8,7 +8,7 @@ function isEligibleSql(user: string): string {
       where g.rule_id = r.id))`;
 }
 
-/** Subquery over a rule `r`: the ids of the users whom it names, itself or by direct membership in one of its groups, some twice. */
+/** Subquery over a rule `r`: ids of the users whom it names and of the direct members of the groups that it names. An id may occur twice. */
 export const NAMED_APPROVER_SQL = `(select x.user_id from approval_rule_users x where x.rule_id = r.id
   union all select m.user_id from approval_rule_groups g
     join directory_memberships m on m.source_type = 'namespace' and m.source_id = g.group_id

@@ -16,18 +16,18 @@ interface Approver {
   readonly user_id: number;
 }
 /**
- * Users whom rules of open merge requests name as approvers and whose effective setting has the switch `approver` on. Most
- * users have no such setting, so it is looked for before their access.
+ * Users whom rules of open merge requests name as approvers and whose effective setting has the switch `approver` on. Few
+ * users have any such setting, so it is looked for before their access and their effective setting are read.
  */
 const findApprovers = statement<{ merge_requests: readonly number[] }, Approver>(
   'approvers_to_notify',
   `select i.id as merge_request_id, u.id as user_id
    from merge_requests i
-   join directory_users u on u.id <> i.author_id
-     and u.id in (select s.user_id from notification_settings s
-       where s.level = 'custom' and (s.switches ->> 'approver')::boolean
-         and s.user_id in (select named.user_id from approval_rules r, lateral ${NAMED_APPROVER_SQL} named
-           where ${OF_MERGE_REQUEST_SQL} and r.rule_type = 'regular'))
+   cross join lateral (
+     select distinct named.user_id from approval_rules r cross join lateral ${NAMED_APPROVER_SQL} named
+     where ${OF_MERGE_REQUEST_SQL} and r.rule_type = 'regular' and exists (select 1 from notification_settings s
+       where s.user_id = named.user_id and s.level = 'custom' and (s.switches ->> 'approver')::boolean)) approver
+   join directory_users u on u.id = approver.user_id and u.id <> i.author_id
    join lateral ${accessSql(mergeRequestKind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' })} a on true
    ${effectiveSettingSql(mergeRequestKind)}
    where i.id = any(:merge_requests::bigint[]) and i.state = 'opened' and ${RULES_HAVE_EFFECT_SQL}
