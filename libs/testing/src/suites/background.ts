@@ -118,8 +118,11 @@ async function startersIn(
  * process of git, the program that starts git.
  */
 const LIMITS = [
-  ...['lanes', 'steady-client', 'hedged'].map((name) => `libs/persistence/src/connections/${name}.ts`),
-  ...['git-run', 'git-starter'].map((name) => `libs/git/src/process/${name}.ts`),
+  'libs/persistence/src/connections/lanes.ts',
+  'libs/persistence/src/connections/steady-client.ts',
+  'libs/persistence/src/connections/run-hedged.ts',
+  'libs/git/src/process/git-run.ts',
+  'libs/git/src/process/git-starter.ts',
 ];
 
 /**
