@@ -19,7 +19,8 @@ export const neededConnections = (replicas) => (replicas + 1) * CONNECTIONS_EACH
 /** Readiness waits for databases. Units: seconds. */
 const READINESS_SECONDS = 3;
 /** Secrets that the operator of the cluster makes, and `nats-tls`, which cert-manager makes. */
-const SECRETS = /^(?:(?:gateway|identity|collaboration|import|package|admin)-secrets|root-token|rookery-tls|nats-tls)$/;
+const SECRETS =
+  /^(?:(?:gateway|identity|collaboration|import|package|admin)-secrets|root-token|rookery-tls|nats-tls|package-bucket)$/;
 const WORKLOADS = ['Deployment', 'StatefulSet', 'Job'];
 
 /** @param {Manifest[]} objects @param {...string} kinds */

@@ -1,6 +1,7 @@
 /**
  * Rules for the servers of a production cluster: databases lose no acknowledged write and are archived, the bus has three
- * copies on disk, clients verify both, and each Deployment has one autoscaler within the budget of connections.
+ * copies on disk, clients verify both, a bucket is reached, and each Deployment has one autoscaler within the budget of
+ * connections.
  * Source: docs/operations.md 6.
  *
  * @typedef {import('./manifest-policies.mjs').Manifest} Manifest
@@ -133,6 +134,43 @@ function serversAreVerified(objects, complain) {
 }
 
 /**
+ * Files of packages in a bucket: the service mounts the keys that its variables name, may leave the cluster, and has no
+ * claim; the Job names the same place.
+ * @type {Rule}
+ */
+function bucketIsReached(objects, complain) {
+  /** @param {Manifest} workload @param {string} name */
+  const variable = (workload, name) =>
+    workload.spec.template.spec.containers[0].env?.find((/** @type {any} */ one) => one.name === name)?.value;
+  const service = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === 'package');
+  const place = service && variable(service, 'BLOBS_URL');
+  if (!service || !place?.startsWith('s3://')) return;
+  const { containers, volumes = [] } = service.spec.template.spec;
+  const folders = containers[0].volumeMounts
+    .filter((/** @type {any} */ mount) =>
+      volumes.some((/** @type {any} */ one) => one.name === mount.name && one.secret),
+    )
+    .map((/** @type {any} */ { mountPath }) => mountPath);
+  for (const name of ['AWS_ACCESS_KEY_ID_FILE', 'AWS_SECRET_ACCESS_KEY_FILE']) {
+    const file = variable(service, name) ?? '';
+    if (!folders.includes(file.slice(0, file.lastIndexOf('/'))))
+      complain(service, `does not mount the file of ${name}`);
+  }
+  for (const job of ofKind(objects, 'Job'))
+    if ((variable(job, 'BLOBS_URL') ?? place) !== place) complain(job, 'names another place of files than its service');
+  for (const claim of ofKind(objects, 'PersistentVolumeClaim'))
+    if (claim.metadata.name === 'package-blobs') complain(claim, 'is unused: the files are in a bucket');
+  const mayLeave = ofKind(objects, 'NetworkPolicy').some(
+    ({ spec }) =>
+      spec.podSelector.matchLabels?.['app.kubernetes.io/name'] === 'package' &&
+      spec.egress?.some(
+        (/** @type {any} */ { to, ports }) => !to && ports.some((/** @type {any} */ { port }) => port === 443),
+      ),
+  );
+  if (!mayLeave) complain(service, 'may not reach its bucket');
+}
+
+/**
  * Problems of rendered databases, archives and autoscalers, one sentence each.
  * @param {Manifest[]} objects
  * @returns {string[]}
@@ -140,7 +178,7 @@ function serversAreVerified(objects, complain) {
 export function serverProblems(objects) {
   /** @type {string[]} */
   const problems = [];
-  for (const rule of [databasesAreDurable, databasesAreArchived, serversAreVerified, lagScalingFits])
+  for (const rule of [databasesAreDurable, databasesAreArchived, serversAreVerified, lagScalingFits, bucketIsReached])
     rule(objects, (object, text) => void problems.push(`${object.kind} ${object.metadata.name} ${text}`));
   return problems;
 }

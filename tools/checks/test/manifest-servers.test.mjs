@@ -57,6 +57,31 @@ const FAULTS = [
   ['ScaledObject', 'package', (spec) => (spec.maxReplicaCount = 20), /connections of 300/],
   ['ScaledObject', 'package', (spec) => (spec.triggers[1].metadata.query = 'up'), /lag of another service/],
   ['ScaledObject', 'package', (spec) => delete spec.triggers[1].metadata.ignoreNullValues, /Prometheus is away/],
+  [
+    'Deployment',
+    'package',
+    ({ template: { spec } }) => dropMount(spec, 'bucket'),
+    /mount the file of AWS_SECRET_ACCESS/,
+  ],
+  [
+    'Deployment',
+    'package',
+    ({ template: { spec } }) => spec.volumes.shift(),
+    /mount the file of AWS_ACCESS_KEY_ID_FILE/,
+  ],
+  [
+    'Job',
+    'package-migrate-0-1-0',
+    ({ template: { spec } }) => (spec.containers[0].env[1].value = 's3://b'),
+    /another pl/,
+  ],
+  ['NetworkPolicy', 'package-bucket', (spec) => (spec.egress = []), /may not reach its bucket/],
+  [
+    'PersistentVolumeClaim',
+    'repositories',
+    (_, object) => (object.metadata.name = 'package-blobs'),
+    /is unused: the files/,
+  ],
   ['HorizontalPodAutoscaler', 'gateway', (spec) => (spec.scaleTargetRef.name = 'package'), /second autoscaler/],
 ];
 

@@ -391,6 +391,12 @@ describe('the image', () => {
     filesBelow(join(root, 'apps', name, 'src')).some((file) => readFileSync(file, 'utf8').includes(`'@rookery/git'`)),
   );
 
+  it('starts from a base that is pinned by its digest', () => {
+    const base = /^ARG NODE=(.+)$/m.exec(dockerfile)?.[1];
+    assert.match(base ?? '', /^\d+\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/);
+    assert.deepEqual([...new Set(dockerfile.match(/^FROM \S+/gm))], ['FROM node:${NODE}']);
+  });
+
   it('has git only for services that use it, and they have a folder for temporary files', () => {
     const named = [...last.matchAll(/"\$SERVICE" = (\w+)/g)].map(([, name]) => name);
     assert.deepEqual(named.sort(), gitUsers.sort());
