@@ -32,7 +32,8 @@ export class BlobReader extends RandomAccessReader {
     const stream = new PassThrough();
     this.blobs
       .open(this.key, { start, end: end - 1 })
-      .then(({ body }) => pipeline(body, stream))
+      // pipeline does not close a source whose target was destroyed before.
+      .then(({ body }) => (stream.destroyed ? body.destroy() : pipeline(body, stream)))
       .catch((error: unknown) => stream.destroy(error as Error));
     return stream;
   }
