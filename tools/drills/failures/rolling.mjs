@@ -1,21 +1,18 @@
 /**
- * Two replicas of each process behind a load balancer are restarted in turn while users write: all answers are 2xx.
- * Source: docs/reference/reliability.md 6.4.
+ * Two replicas of each process behind a load balancer are restarted in turn while users write notes, push by git and upload
+ * packages: no write fails, and each is there once. Source: docs/reference/reliability.md 6.4.
  *
  * @import { ServiceProcess } from '../../processes/service-process.mjs'
- * @typedef {{ restarts: number, statuses: Record<string, number>, slowestMs: number, examples: string[] }} Facts
  * @typedef {Record<string, Balancer>} Balancers
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { PROCESSES, SERVICES, WITHOUT_RATES } from '../../processes/environment.mjs';
 import { Client, until } from '../client.mjs';
 import { Ledger } from '../ledger.mjs';
 import { Balancer } from './balancer.mjs';
+import { post, RollingWriters } from './rolling-writers.mjs';
 
-const WRITERS = 8;
 /** Notes per second whose to-dos and events are verified. */
 const FOLLOWED = 8;
 /** Projects that are requested from one gateway right after the other gateway created them. */
@@ -48,8 +45,8 @@ function balancerOf(balancers, name) {
 }
 
 /**
- * Shape: `restarts`, answers by status, reasons of answers 502 to 504; `wrong` is the number of answers other than 2xx and of
- * violations that the ledger finds.
+ * Shape: `restarts`, writes by outcome, reasons of answers 502 to 504; `wrong` is the number of failed writes and of
+ * violations that the ledger and the writers find.
  * @param {Client} given
  * @param {{ server: { balancers: Balancers } }} prepared
  */
@@ -57,33 +54,31 @@ export async function run({ estate, seed }, { server: { balancers } }) {
   const replicas = await startReplicas(estate, balancers);
   const { url } = balancerOf(balancers, 'gateway');
   const client = new Client(Object.create(estate, { baseUrl: { value: url } }), seed);
-  /** @type {Facts} */
-  const facts = { restarts: 0, statuses: {}, slowestMs: 0, examples: [] };
-  await requestElsewhere(client, facts);
+  const writers = new RollingWriters(client);
+  await requestElsewhere(client, writers);
   const ledger = new Ledger(client, { mails: false });
   await ledger.prepare();
-  const writers = new Writers(client, facts);
   await writers.begin();
   ledger.write(FOLLOWED);
+  let restarts = 0;
   for (const name of [...SERVICES, 'gateway']) {
     for (const replica of replicas[name] ?? []) {
       await replica.kill('SIGTERM');
       await replica.start();
       await until(`${name} is balanced again`, () => balancerOf(balancers, name).isReady(replica));
-      facts.restarts += 1;
+      restarts += 1;
     }
   }
   await writers.end();
   await ledger.stop();
   const { examples, ...verdict } = await ledger.check();
-  facts.examples.push(...examples);
-  const failed = Object.entries(facts.statuses).reduce((sum, [status, count]) => sum + (status < '3' ? 0 : count), 0);
+  const differences = await writers.differences();
   const { lost, missing, duplicate, unknown, refused } = verdict;
+  const { outcomes, slowestMs, failures } = writers;
   return {
-    ...facts,
-    reasons: reasonsOf(estate.logs),
-    ...verdict,
-    wrong: failed + lost + missing + duplicate + unknown + refused,
+    ...{ restarts, outcomes, slowestMs, reasons: reasonsOf(estate.logs), ...verdict },
+    examples: [...writers.examples, ...differences, ...examples],
+    wrong: failures + differences.length + lost + missing + duplicate + unknown + refused,
   };
 }
 
@@ -108,16 +103,15 @@ function reasonsOf(folder) {
 /**
  * Requests resources from one gateway right after the other created them: by id, and as a user who just became a member.
  * @param {Client} client
- * @param {Facts} facts
+ * @param {RollingWriters} writers
  */
-async function requestElsewhere(client, facts) {
+async function requestElsewhere(client, writers) {
   const group = await client.made('/groups', { name: 'places', path: `places-${client.seed}` });
   const person = await client.person('elsewhere');
   /** @type {(path: string, json: object, token?: string) => Promise<any>} */
   const create = async (path, json, token) => {
-    const [status, text] = await sent(client, path, json, { agent: false, token });
-    facts.statuses[`${status}`] = (facts.statuses[`${status}`] ?? 0) + 1;
-    if (status !== 201) facts.examples.push(`${status} from another gateway: ${text}`);
+    const [status, text] = await post(client, path, json, { agent: false, token });
+    writers.count(status, `from another gateway: ${text}`);
     return status === 201 ? JSON.parse(text) : {};
   };
   for (let round = 0; round < ELSEWHERE; round += 1) {
@@ -126,32 +120,6 @@ async function requestElsewhere(client, facts) {
     await create(`/projects/${id}/members`, { user_id: person.id, access_level: 20 });
     await create(`/projects/${id}/issues/1/notes`, { body: 'elsewhere' }, person.token);
   }
-}
-
-/**
- * Sends a POST. Shape: status and text. Errors: those of the connection.
- * @param {Client} client
- * @param {string} path
- * @param {object} json
- * @param {{ agent: Agent | false, token?: string | undefined }} options
- * @returns {Promise<[status: number | undefined, text: string]>}
- */
-function sent({ estate }, path, json, { agent, token = estate.token }) {
-  const headers = { 'private-token': token, 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const outgoing = request(`${estate.baseUrl}/api/v4${path}`, { method: 'POST', agent, headers }, async (answer) => {
-      /** @type {Buffer[]} */
-      const parts = [];
-      try {
-        for await (const part of answer) parts.push(part);
-        resolve([answer.statusCode, Buffer.concat(parts).toString()]);
-      } catch (error) {
-        reject(error);
-      }
-    });
-    outgoing.on('error', reject);
-    outgoing.end(JSON.stringify(json));
-  });
 }
 
 /**
@@ -183,58 +151,4 @@ async function startReplicas(estate, balancers) {
     await until(`${name} is balanced`, () => balancer.isReady(first));
   }
   return replicas;
-}
-
-/** Writers, each of which writes one note after the other over its own keep-alive connection. */
-class Writers {
-  #isOver = false;
-  project = 0;
-  /** @type {Promise<void>[]} */
-  running = [];
-
-  /**
-   * @param {Client} client
-   * @param {Facts} facts
-   */
-  constructor(client, facts) {
-    this.client = client;
-    this.facts = facts;
-  }
-
-  async begin() {
-    this.project = await this.client.projectWithIssue('rolling', 'private');
-    const titles = Array.from({ length: WRITERS }, (_, index) => `rolling ${index}`);
-    const issues = await Promise.all(
-      titles.map((title) => this.client.made(`/projects/${this.project}/issues`, { title })),
-    );
-    this.running = issues.map(({ iid }) => this.#work(new Agent({ keepAlive: true, maxSockets: 1 }), iid));
-  }
-
-  async end() {
-    this.#isOver = true;
-    await Promise.all(this.running);
-  }
-
-  /**
-   * @param {Agent} agent
-   * @param {number} iid
-   */
-  async #work(agent, iid) {
-    while (!this.#isOver) {
-      const from = performance.now();
-      const [status, text] = await this.#note(agent, iid).catch((error) => [error.code ?? 'failed', error.message]);
-      this.facts.statuses[`${status}`] = (this.facts.statuses[`${status}`] ?? 0) + 1;
-      this.facts.slowestMs = Math.max(this.facts.slowestMs, Math.round(performance.now() - from));
-      if (status !== 201 && this.facts.examples.length < 5) this.facts.examples.push(`${status}: ${text}`);
-    }
-    agent.destroy();
-  }
-
-  /**
-   * @param {Agent} agent
-   * @param {number} iid
-   */
-  #note(agent, iid) {
-    return sent(this.client, `/projects/${this.project}/issues/${iid}/notes`, { body: 'rolling' }, { agent });
-  }
 }
