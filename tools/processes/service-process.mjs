@@ -146,7 +146,8 @@ export class ServiceProcess {
    */
   async kill(signal = 'SIGKILL') {
     this.wanted = false;
-    await endProcess(this.record, { signal, graceMs: 30_000 });
+    // Longer than SHUTDOWN_DELAY_MS and SHUTDOWN_GRACE_MS with their defaults.
+    await endProcess(this.record, { signal, graceMs: 40_000 });
   }
 
   async restart() {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
   project = await service.seed.project();
   cast = await castOf(service.seed, project);
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await nats.drop();

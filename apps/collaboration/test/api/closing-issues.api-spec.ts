@@ -25,7 +25,7 @@ beforeAll(async () => {
   scene = await MergeRequestScene.start(service);
   on = await MergeActions.in(service, scene);
   ({ project, cast, fullPath } = on.place);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

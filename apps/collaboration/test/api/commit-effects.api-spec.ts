@@ -23,7 +23,7 @@ beforeAll(async () => {
   nats = await startNats();
   smtp = await startMailServer();
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { SMTP_URL: smtp.url } });
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await smtp.stop();

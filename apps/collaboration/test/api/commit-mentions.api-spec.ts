@@ -20,7 +20,7 @@ beforeAll(async () => {
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
   scene = await MergeRequestScene.start(service);
   on = await MergeActions.in(service, scene);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await worker.stop();

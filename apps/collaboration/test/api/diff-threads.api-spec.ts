@@ -53,7 +53,7 @@ beforeAll(async () => {
     .expect(201);
   path = `${place.path}/${(body as { iid: number }).iid}`;
   refs = (body as { diff_refs: typeof refs }).diff_refs;
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   scene = await MergeRequestScene.start(service);
   place = await scene.place();
   ({ cast } = place);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -47,7 +47,7 @@ beforeAll(async () => {
      select 'Epic', id, 'Epic', id, $1, 'rocket' from epics where title = 'root'`,
     [planner.userId],
   );
-}, 60_000);
+});
 afterAll(() => service.close());
 
 it('contains the readable epics of the group and its descendants', async () => {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   scene = await MergeRequestScene.start(service);
   place = await scene.place({ merge_settings: { only_allow_merge_if_all_discussions_are_resolved: true } });
   ({ cast } = place);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

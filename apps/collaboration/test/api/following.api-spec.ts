@@ -26,7 +26,7 @@ beforeAll(async () => {
   group = await service.seed.group();
   project = await service.seed.project({ namespace_id: group.id });
   cast = await castOf(service.seed, project);
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await smtp.stop();

@@ -117,7 +117,7 @@ beforeAll(async () => {
     child_epic_id: (await one(`${g}/epics/${epic.iid}/epics`, { title: 'z' })).id,
     epic_issue_id: (await one(`${g}/epics/${epic.iid}/issues/${issue.id}`)).id,
   };
-}, 60_000);
+});
 afterAll(async () => {
   await service.close();
   await identity.close();

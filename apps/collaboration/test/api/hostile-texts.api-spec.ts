@@ -33,7 +33,7 @@ beforeAll(async () => {
     snippet: `${p}/snippets/${(await one(`${p}/snippets`, FILE)).id}`,
     note: `${issue}/notes/${(await one(`${issue}/notes`, { body: 'x' })).id}`,
   };
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const FILE = { title: 'x', visibility: 'private', files: [{ file_path: 'a.txt', content: 'x' }] };

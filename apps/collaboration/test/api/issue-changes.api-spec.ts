@@ -32,7 +32,7 @@ beforeAll(async () => {
   service = await startCollaboration();
   nats = await startNats();
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await nats.drop();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   service = await startCollaboration();
   scene = await MergeRequestScene.start(service);
   on = await MergeActions.in(service, scene);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -77,7 +77,7 @@ beforeAll(async () => {
   }
   await seed.put('projects', { ...archived, archived: true });
   await seed.put('projects', { ...off, issues_access_level: 'disabled' });
-}, 60_000);
+});
 afterAll(() => service.close());
 
 type Who = keyof typeof people | 'anonymous';

@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const name of ['bug', 'needs work'])
     await here.as(owner).post(`${project}/labels`).send({ name, color: '#ff0000' }).expect(201);
   await here.as(owner).post(`${project}/milestones`).send({ title: 'v1' }).expect(201);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -14,7 +14,7 @@ let scene: MergeRequestScene;
 beforeAll(async () => {
   service = await startCollaboration();
   scene = await MergeRequestScene.start(service);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   secret = await service.seed.project({ namespace_id: elsewhere.id, visibility: 'private' });
   secretPath = `${elsewhere.full_path}/${secret.path}`;
   await service.seed.member(cast.developer, secret, 'developer');
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

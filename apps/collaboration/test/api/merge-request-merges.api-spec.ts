@@ -29,7 +29,7 @@ beforeAll(async () => {
   scene = await MergeRequestScene.start(service);
   place = await scene.place();
   ({ cast, path } = place);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -23,7 +23,7 @@ beforeAll(async () => {
   scene = await MergeRequestScene.start(service);
   nats = await startNats();
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await nats.drop();

@@ -15,7 +15,7 @@ beforeAll(async () => {
   service = await startCollaboration();
   scene = await MergeRequestScene.start(service);
   place = await scene.place();
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

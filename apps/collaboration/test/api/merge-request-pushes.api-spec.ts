@@ -29,7 +29,7 @@ let opened = 0;
 beforeAll(async () => {
   service = await startCollaboration();
   scene = await MergeRequestScene.start(service);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

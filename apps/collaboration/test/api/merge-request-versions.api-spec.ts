@@ -28,7 +28,7 @@ beforeAll(async () => {
   await as('developer').post(place.path).send(sent).expect(201);
   commits.push(...(await scene.push(place, 'feature', ['Three'])));
   path = `${place.path}/1`;
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

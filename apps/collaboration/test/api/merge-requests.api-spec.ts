@@ -25,7 +25,7 @@ beforeAll(async () => {
   place = await scene.place();
   ({ cast, path } = place);
   [head] = (await scene.branch(place, 'feature')) as [string];
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -19,7 +19,7 @@ let issue: { readonly id: number; readonly iid: number };
 
 beforeAll(async () => {
   service = await startCollaboration();
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const { by, anIssue } = issueActions(() => ({ service, project, cast }));
@@ -170,7 +170,7 @@ describe('the effects of a move', () => {
   beforeAll(async () => {
     nats = await startNats();
     worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
-  }, 60_000);
+  });
   afterAll(async () => {
     await worker.stop();
     await nats.drop();

@@ -320,7 +320,7 @@ describe('changes that are announced by e-mail count as one note', () => {
   let scene: MergeRequestScene;
   beforeAll(async () => {
     scene = await MergeRequestScene.start(service);
-  }, 60_000);
+  });
   afterAll(() => scene.stop());
 
   const counter = (user: SeededUser) =>

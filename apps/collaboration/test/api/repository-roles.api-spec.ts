@@ -37,7 +37,7 @@ beforeAll(async () => {
   clients.anonymous = app.as(seed.anonymous());
   clients.outsider = app.as(seed.viewer(await seed.user()));
   clients.administrator = app.as(seed.viewer(await seed.user({ admin: true })));
-}, 120_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -19,7 +19,7 @@ let cast: Cast;
 beforeAll(async () => {
   service = await startCollaboration();
   scene = await MergeRequestScene.start(service);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -190,7 +190,7 @@ beforeAll(async () => {
   ] as const) {
     await service.database.query(`alter sequence ${table}_id_seq restart with ${from}`);
   }
-}, 60_000);
+});
 afterAll(async () => {
   await box.stop();
   await service.close();
@@ -209,7 +209,7 @@ describe.each(SCENES)('%s', (name) => {
       .mails()
       .filter((mail) => header(mail, `x-platform-note-id`) !== undefined)
       .map((mail) => mail.to.split('@')[0]!);
-  }, 120_000);
+  });
 
   const countOf = (answer: Response, { count }: More): number | null =>
     answer.status !== 200

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { directory } = await service.app.get(ProjectRepositories).openRepository({ id: 1, defaultBranch: 'main' });
   // The worker checks merge requests too, in the same repositories.
   await box.start({ ROOKERY_REPOSITORIES: directory.split('/@hashed/')[0]! });
-}, 60_000);
+});
 afterAll(async () => {
   await box.stop();
   await scene.stop();

@@ -41,7 +41,7 @@ beforeAll(async () => {
   scene = await MergeRequestScene.start(service);
   place = await scene.place({ merge_settings: { suggestion_commit_message: 'Take %{suggestions_count} of %{x}\n\n' } });
   ({ cast } = place);
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -27,7 +27,7 @@ beforeAll(async () => {
   cast = await castOf(service.seed, project);
   otherGroup = await service.seed.group();
   for (const one of [group, otherGroup]) await service.seed.member(cast.owner, one, 'owner');
-}, 60_000);
+});
 afterAll(async () => {
   await scene.stop();
   await service.close();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const { directory } = await service.app.get(ProjectRepositories).openRepository({ id: 1, defaultBranch: 'main' });
   const env = { ROOKERY_REPOSITORIES: directory.split('/@hashed/')[0]! };
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env });
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await nats.drop();

@@ -16,7 +16,7 @@ beforeEach(async () => {
   service = await startCollaboration();
   nats = await startNats();
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
-}, 60_000);
+});
 afterEach(async () => {
   await worker.stop();
   await nats.drop();

@@ -17,7 +17,7 @@ const { as, pathOf, group: groupOf, open } = epicPlaces(() => service);
 beforeAll(async () => {
   service = await startCollaboration();
   owner = await service.seed.user();
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const ultimate = (parent?: DirectoryNamespace) => groupOf({ plan: 'ultimate', ...(parent && { parent }) });
@@ -82,7 +82,7 @@ describe('dates in a tree of 7 levels and 2,000 epics', () => {
     await service.seed.member(owner, place, 'owner');
     await service.seed.member(guest, place, 'guest');
     nodes = await createTree(service, place, project, { authorId: owner.id, count: 2000 });
-  }, 120_000);
+  });
 
   const by = (user: SeededUser) => as(service.seed.viewer(user));
   /** Returns ten epics: the path to the last leaf, and three others. */
@@ -149,7 +149,7 @@ describe('dates in a tree of 7 levels and 2,000 epics', () => {
       node.due = day;
     }
     await both();
-  }, 120_000);
+  });
 
   it('follow moved and deleted epics', async () => {
     const leaf = nodes.at(-2)!;
@@ -169,7 +169,7 @@ describe('dates in a tree of 7 levels and 2,000 epics', () => {
     to.children.pop();
     nodes.splice(nodes.indexOf(leaf), 1);
     await both();
-  }, 120_000);
+  });
 });
 
 describe('moved and deleted groups', () => {
@@ -178,7 +178,7 @@ describe('moved and deleted groups', () => {
   beforeEach(async () => {
     nats = await startNats();
     worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
-  }, 60_000);
+  });
   afterEach(async () => {
     await worker.stop();
     await nats.drop();

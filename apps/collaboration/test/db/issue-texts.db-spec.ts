@@ -15,7 +15,7 @@ beforeAll(async () => {
     [ISSUES],
   );
   await service.database.query(`update issues set description = repeat('X', 70000) where iid = 7`);
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const texts = () =>
@@ -42,4 +42,4 @@ test('migrated texts of old issues equal those that triggers write for new ones'
   expect(index!.is_valid).toBe(true);
   await service.database.query(`update issues set title = 'Other', project_id = 9 where iid = 1`);
   expect((await texts())[0]).toMatchObject({ project_id: 9, text: 'other\n' });
-}, 60_000);
+});

@@ -28,7 +28,7 @@ beforeAll(async () => {
   worker = await startWorker({ databaseUrl: service.databaseUrl, nats, env: { SMTP_URL: smtp.url } });
   project = await service.seed.project();
   cast = await castOf(service.seed, project);
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await smtp.stop();

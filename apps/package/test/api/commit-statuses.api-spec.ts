@@ -206,7 +206,7 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect(new Set(answers.map(({ body }) => body.pipeline_id))).toEqual(new Set([all[0].id]));
     const { body } = await as().get(statusesOf(MAIN)).query({ per_page: 100 }).expect(200);
     expect(body.map(({ name }: Status) => name).sort()).toEqual(names.sort());
-  }, 60_000);
+  });
 
   it('keeps one open status for concurrent reports of the same', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => post({ state: 'running' })));

@@ -192,5 +192,5 @@ describe('a store in S3 that goes away during an upload', () => {
     await service.close();
     await way.cut();
     await server.close();
-  }, 60_000);
+  });
 });
