@@ -1,5 +1,6 @@
 /**
- * Runs the stages of a Dockerfile as scripts. A stage that does not declare a build argument runs once for all services.
+ * Runs the stages of a Dockerfile as scripts. Stages before the last one run once for all services, so they may not depend
+ * on a build argument.
  *
  * @import { Base } from './base.mjs'
  * @import { Dockerfile, Instruction, Stage } from './dockerfile.mjs'
@@ -11,7 +12,7 @@
  *   authorities?: string | undefined }} Context
  */
 import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { copyInto } from './copy.mjs';
 import { bindMount, execForm, fail, substitute } from './dockerfile.mjs';
 import { StageFolder } from './stage-folder.mjs';
@@ -43,6 +44,7 @@ export class ImageBuild {
    */
   async run(buildArguments, name) {
     const { stages } = this.dockerfile;
+    for (const stage of stages.slice(0, -1)) refuseArguments(stage, buildArguments);
     for (const stage of stages.slice(0, -1))
       if (!this.#done.has(stage.name)) this.#done.set(stage.name, await this.#runStage(stage, {}, stage.name));
     const last = /** @type {Stage} */ (stages.at(-1));
@@ -96,7 +98,7 @@ export class ImageBuild {
       Object.assign(keyword === 'ENV' ? image.env : image.labels, Object.fromEntries(added));
     }
     if (keyword === 'WORKDIR') {
-      image.workdir = join(image.workdir, replaced());
+      image.workdir = posix.resolve(image.workdir, replaced());
       mkdirSync(join(image.stage.files, image.workdir), { recursive: true });
     }
     if (keyword === 'USER') image.user = replaced();
@@ -166,6 +168,17 @@ export class ImageBuild {
     });
     if (status !== 0) throw new Error(`line ${line}: RUN ended with ${status}:\n${lastLines(output)}`);
   }
+}
+
+/**
+ * @param {Stage} stage
+ * @param {Values} buildArguments
+ */
+export function refuseArguments({ name, instructions }, buildArguments) {
+  for (const instruction of instructions.filter(({ keyword }) => keyword === 'ARG'))
+    for (const [argument] of instruction.properties)
+      if (Object.hasOwn(buildArguments, argument))
+        fail(instruction, `${argument} is in the stage ${name}, which runs once for all services`);
 }
 
 /** @param {string} text */

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { contextFiles, ignoredByGit } from '../build-context.mjs';
 import { copyInto } from '../copy.mjs';
 import { bindMount, execForm, parseDockerfile, substitute } from '../dockerfile.mjs';
+import { refuseArguments } from '../image-build.mjs';
 import { checkLabels, checkPackages, checkSources } from '../image-content.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -73,6 +74,13 @@ describe('the Dockerfile', () => {
     assert.throws(() => bindMount(run.flags[0]?.[1] ?? '', run), /unknown mount/);
     assert.equal(substitute('$A/${A}-\\$A', { A: '1' }, command), '1/1-$A');
   });
+});
+
+it('a stage that runs once for all services has no build argument', () => {
+  const [stage, last] = parseDockerfile('FROM a AS build\nARG A=1\nARG SERVICE=x\nFROM a\nARG A').stages;
+  assert.ok(stage && last);
+  assert.throws(() => refuseArguments(stage, { SERVICE: 'gateway' }), /line 3: ARG SERVICE is in the stage build/);
+  refuseArguments(stage, { REVISION: 'a1' });
 });
 
 describe('the build context', () => {
