@@ -13,7 +13,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
@@ -89,7 +89,7 @@ function contextOf() {
 async function makeImages(names, folder, file) {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const revision = git('rev-parse', 'HEAD');
-  const dockerfile = parseDockerfile(readFileSync(join(ROOT, file), 'utf8'));
+  const dockerfile = parseDockerfile(readFileSync(resolve(ROOT, file), 'utf8'));
   const base = createBase(join(folder, 'base'), (text) => console.log(text));
   report('base', `this machine with Node ${base.node}, in place of ${dockerfile.stages.at(-1)?.base.split('@')[0]}`);
   report('base', 'apt-get is a stand-in that copies git and bzip2 of this machine');
