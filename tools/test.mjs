@@ -39,7 +39,7 @@ const FILES = {
   api: '\\.api-spec\\.ts$',
   contract: '\\.contract-spec\\.ts$',
 };
-const TEST_FOLDERS = ['cli', 'processes', 'servers', 'snapshots', 'checks', 'jest', 'drills'].map(
+const TEST_FOLDERS = ['cli', 'processes', 'servers', 'snapshots', 'checks', 'jest', 'drills', 'image'].map(
   (name) => `tools/${name}/test`,
 );
 /** Settings of a run of the model test only, which is longer. */

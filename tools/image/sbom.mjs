@@ -23,7 +23,7 @@ const encoded = (name) => name.replace('@', '%40');
  * @param {string} [modules]
  * @returns {string[]}
  */
-function installed(folder, modules = 'node_modules') {
+export function installed(folder, modules = 'node_modules') {
   if (!existsSync(join(folder, modules))) return [];
   return readdirSync(join(folder, modules), { withFileTypes: true })
     .filter(({ name }) => !name.startsWith('.'))

@@ -413,7 +413,7 @@ describe('the image', () => {
     assert.match(last, /^USER 10001:10001$/m);
     assert.ok([...last.matchAll(/^COPY (.*)$/gm)].every(([, words = '']) => words.startsWith('--from=build ')));
     const ignored = read('.dockerignore').split('\n');
-    for (const name of ['.git', '.env', '.rookery', 'deploy/overlays/*/secrets', '**/node_modules'])
+    for (const name of ['.git', '**/.env', '**/.rookery', 'deploy/overlays/*/secrets', '**/node_modules'])
       assert.ok(ignored.includes(name), `${name} is sent to the builder`);
   });
 
