@@ -24,7 +24,7 @@ class ScriptedComposer {
     private readonly headers: Record<string, string>,
   ) {}
 
-  /** `composer require`. Shape: the archive, or the status of the refusal. */
+  /** `composer require`. Returns the archive, or the status of the refusal. */
   async require(name: string, version: string, about = 'composer require'): Promise<Buffer | number> {
     const root = await this.send(about, `${this.repository}/packages.json`);
     if (root.status !== 200) return root.status;

@@ -37,7 +37,7 @@ class ScriptedConan {
     private readonly version: 1 | 2,
   ) {}
 
-  /** `conan upload` with revisions. Shape: `reference` as `name/version/user/channel`. */
+  /** `conan upload` with revisions. `reference` has the form `name/version/user/channel`. */
   async upload(reference: string, revision: string, recipe = RECIPE): Promise<void> {
     await this.ping('conan upload');
     const below = `v2/conans/${reference}/revisions/${revision}`;

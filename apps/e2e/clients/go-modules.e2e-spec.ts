@@ -43,7 +43,7 @@ describe('Go modules', () => {
     return git.close();
   });
 
-  /** `go mod download`. Shape: the version and the checksum of its files, or the text of the refusal. */
+  /** `go mod download`. Returns the version and the checksum of its files, or the text of the refusal. */
   async function download(token: string | null, version: string): Promise<string> {
     const { text } = await run(token, 'mod', 'download', '-json', `${modulePath}@${version}`);
     const found = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Downloaded;

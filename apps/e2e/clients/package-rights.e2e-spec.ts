@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 const RECHECKED_MS = 1000;
 const BOUNDARY = 'rights-boundary';
 
-/** An upload whose body comes in two halves. Shape: `path` is below the packages of the project. */
+/** An upload whose body comes in two halves. `path` is below the packages of the project. */
 interface LongUpload {
   readonly method: 'PUT' | 'POST';
   readonly path: string;

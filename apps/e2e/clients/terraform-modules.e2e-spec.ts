@@ -16,7 +16,7 @@ class ScriptedTerraform {
     private readonly token: string | null,
   ) {}
 
-  /** `terraform init`. Shape: the content, or the status of the refusal. */
+  /** `terraform init`. Returns the content, or the status of the refusal. */
   async init(module: string, version: string, about = 'terraform init'): Promise<Uint8Array | number> {
     const found = await this.send(about, `${estate.baseUrl}/.well-known/terraform.json`, {});
     const services = (await found.json()) as { 'modules.v1': string };

@@ -12,7 +12,7 @@ let ada: Person;
 let bea: Person;
 let project: { readonly id: number; readonly path: string };
 
-/** Address of a repository. Shape: `credentials` are `user:password`. */
+/** Address of a repository. `credentials` have the form `user:password`. */
 const urlOf = (path: string, credentials?: string): string =>
   `${credentials === undefined ? estate.baseUrl : estate.baseUrl.replace('://', `://${credentials}@`)}/${path}.git`;
 const by = ({ token }: Person): string => `oauth2:${token}`;

@@ -24,7 +24,7 @@ type Options = Parameters<typeof callAt>[2];
 const call = (method: string, path: string, options: Options = {}): Promise<Answer> =>
   callAt(method, path, { token: WREN, ...options, base });
 
-/** Runs the command line as `npm run reset` and `npm run snapshot -- …` do. Shape: its output. */
+/** Runs the command line as `npm run reset` and `npm run snapshot -- …` do. Returns its output. */
 async function states(...words: string[]): Promise<string> {
   const env = { ...process.env, ROOKERY_DATA: dataDir };
   const child = spawn(process.execPath, [join(ROOT, 'tools/cli/rookery.mjs'), ...words], { env });

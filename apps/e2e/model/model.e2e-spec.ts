@@ -103,7 +103,10 @@ async function drive(driver: Driver, caller: Caller): Promise<void> {
   if (failed) throw new Error(`of seed ${SEED}, in step ${caller.steps}`, { cause: failed.reason });
 }
 
-/** Waits until the effects of a last note were delivered. Shape: the error if they were not, reported after the figures. */
+/**
+ * Waits until the effects of a last note were delivered. If they were not, returns the error, which is reported after
+ * the figures.
+ */
 async function waitForLastNote(driver: Driver, gateway: Gateway, watch: EffectsWatch): Promise<unknown> {
   try {
     const { word, person } = await driver.notes.writeLast(gateway);

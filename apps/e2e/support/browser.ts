@@ -17,7 +17,7 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: '/usr/bin/chromium', args });
 }
 
-/** Returns what axe-core finds wrong with a page. Shape: the rule and the elements, as texts. */
+/** Returns the problems that axe-core finds in a page, each as the name of the rule and the elements. */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   // The policy of the pages allows no scripts; evaluation by the browser's own protocol is outside of it.
   await page.evaluate(AXE);

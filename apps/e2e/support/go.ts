@@ -62,7 +62,7 @@ export class GoClient {
     return folder;
   }
 
-  /** Runs `go` in a folder with cold caches. Shape: `token` is in the netrc file; null for a run without one. */
+  /** Runs `go` in a folder with cold caches. `token` is in the netrc file, or null for a run without one. */
   run(folder: string, proxy: string, token: string | null, ...args: string[]): Promise<ClientRun> {
     const home = join(this.root, `home-${++this.count}`);
     mkdirSync(home);

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
-/** End of a run of a client. Shape: `text` is both of its outputs. */
+/** End of a run of a client. `text` combines both of its outputs. */
 export interface ClientRun {
   readonly code: number;
   readonly text: string;

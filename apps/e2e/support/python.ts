@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Result of a program. Shape: `output` is what it wrote, errors included. */
+/** Result of a program. `output` contains all that it wrote, errors included. */
 export interface Finished {
   readonly status: number;
   readonly output: string;

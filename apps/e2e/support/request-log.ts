@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A request of a scripted client. Shape: `about` names the step of the client. */
+/** A request of a scripted client. `about` names the step of the client. */
 export interface LoggedRequest {
   readonly about: string;
   readonly method: string;
@@ -17,7 +17,7 @@ export interface LoggedRequest {
 export class RequestLog {
   private readonly lines: string[] = [];
 
-  /** Shape: `names` are values of this run with their names in the log. */
+  /** `names` maps values of this run to their names in the log. */
   constructor(private readonly names: ReadonlyMap<string, string>) {}
 
   async send({ about, method, url, headers, body }: LoggedRequest): Promise<Response> {

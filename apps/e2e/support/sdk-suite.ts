@@ -10,8 +10,8 @@ const TIMEOUT_MS = 120_000;
 const FOLDER = join(__dirname, '../clients/sdks');
 
 /**
- * A program that uses a public API client of another language. Shape: `run` are the words that start it in the folder of
- * these programs; `build` are those of its compiler; `environment` is added to both.
+ * A program that uses a public API client of another language. `run` are the words that start it in the folder of these
+ * programs. `build` are those of its compiler. `environment` is added to both.
  */
 interface SdkProgram {
   readonly packages: readonly string[];

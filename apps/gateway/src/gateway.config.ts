@@ -13,16 +13,16 @@ const MANAGEMENT_PORT = '9090';
  * docs/architecture.md 2; ADR 0050, 0051.
  */
 export const gatewaySettings = defineSettings('gateway', {
-  identity: upstream('IDENTITY'),
-  collaboration: upstream('COLLABORATION'),
-  import: upstream('IMPORT'),
-  package: upstream('PACKAGE'),
-  admin: upstream('ADMIN'),
-  identityManagement: management('IDENTITY'),
-  collaborationManagement: management('COLLABORATION'),
-  importManagement: management('IMPORT'),
-  packageManagement: management('PACKAGE'),
-  adminManagement: management('ADMIN'),
+  identity: upstreamUrlSetting('IDENTITY'),
+  collaboration: upstreamUrlSetting('COLLABORATION'),
+  import: upstreamUrlSetting('IMPORT'),
+  package: upstreamUrlSetting('PACKAGE'),
+  admin: upstreamUrlSetting('ADMIN'),
+  identityManagement: managementUrlSetting('IDENTITY'),
+  collaborationManagement: managementUrlSetting('COLLABORATION'),
+  importManagement: managementUrlSetting('IMPORT'),
+  packageManagement: managementUrlSetting('PACKAGE'),
+  adminManagement: managementUrlSetting('ADMIN'),
   upstreamConnections: setting.int('GATEWAY_UPSTREAM_CONNECTIONS_COUNT', {
     default: 256,
     min: 1,
@@ -132,7 +132,7 @@ export const gatewaySettings = defineSettings('gateway', {
 });
 export type GatewaySettings = SettingsOf<typeof gatewaySettings>;
 
-function upstream(service: string) {
+function upstreamUrlSetting(service: string) {
   return setting.url(`GATEWAY_UPSTREAM_${service}`, {
     default: `http://${service.toLowerCase()}:8080`,
     protocols: PROTOCOLS,
@@ -140,7 +140,7 @@ function upstream(service: string) {
   });
 }
 
-function management(service: string) {
+function managementUrlSetting(service: string) {
   return setting.url(`GATEWAY_MANAGEMENT_${service}`, {
     default: null,
     protocols: PROTOCOLS,

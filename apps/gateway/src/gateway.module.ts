@@ -37,35 +37,35 @@ import { Forwarder } from './upstream/forwarder';
 import { Upstreams } from './upstream/upstreams';
 import { Site } from './web/site';
 
-type Platform = SettingsOf<typeof platformSettings>;
-type Token = symbol | (abstract new (...args: never[]) => unknown);
+type PlatformSettings = SettingsOf<typeof platformSettings>;
+type InjectionToken = symbol | (abstract new (...args: never[]) => unknown);
 const own = gatewaySettings.token;
 
 /** Provides a class by a factory with the given dependencies: the classes themselves do not use Nest. */
-function provide<T>(
+function provideByFactory<T>(
   type: abstract new (...args: never[]) => T,
-  inject: Token[],
-  make: (...parts: never[]) => T,
+  inject: InjectionToken[],
+  factory: (...parts: never[]) => T,
 ): Provider {
-  return { provide: type, inject, useFactory: make as (...parts: unknown[]) => T };
+  return { provide: type, inject, useFactory: factory as (...parts: unknown[]) => T };
 }
 
 const auth = [
-  provide(DirectoryFloor, [], () => new DirectoryFloor()),
-  provide(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
-  provide(
+  provideByFactory(DirectoryFloor, [], () => new DirectoryFloor()),
+  provideByFactory(TokenLeases, [own], (settings: Own) => new TokenLeases(settings.authLeasesCount)),
+  provideByFactory(
     IdentityClient,
     [platformSettings.token, InternalKeys, Neighbours],
-    (platform: Platform, keys: InternalKeys, neighbours: Neighbours) =>
+    (platform: PlatformSettings, keys: InternalKeys, neighbours: Neighbours) =>
       new IdentityClient(platform.identityUrl, keys.signAuthorization('gateway', 'identity'), neighbours),
   ),
-  provide(
+  provideByFactory(
     DirectoryWatch,
     [IdentityClient, DirectoryFloor, TokenLeases, LOGGER],
     (identity: IdentityClient, floor: DirectoryFloor, leases: TokenLeases, logger: Logger) =>
       new DirectoryWatch(identity, floor, leases, logger),
   ),
-  provide(
+  provideByFactory(
     Authenticator,
     [IdentityClient, DirectoryFloor, TokenLeases, FailedLogins, own, Tally, ContextSigningKeys],
     (
@@ -78,45 +78,45 @@ const auth = [
       keys: ContextSigningKeys,
     ) => new Authenticator({ identity, floor, leases }, failures, settings, tally, new ClientTokens(keys)),
   ),
-  provide(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
+  provideByFactory(Sudo, [IdentityClient], (identity: IdentityClient) => new Sudo(identity)),
 ];
 
 const limits = [
-  provide(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
-  provide(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
-  provide(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
-  provide(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),
+  provideByFactory(Tally, [Metrics, Outages], (metrics: Metrics, outages: Outages) => new Tally(metrics, outages)),
+  provideByFactory(FailedLogins, [own, Tally], (settings: Own, tally: Tally) => new FailedLogins(settings, tally)),
+  provideByFactory(RateLimits, [own, Tally], (settings: Own, tally: Tally) => new RateLimits(settings, tally)),
+  provideByFactory(LoadShedding, [own, Tally], (settings: Own, tally: Tally) => new LoadShedding(settings, tally)),
 ];
 
 const pipeline = [
-  provide(RouteTable, [], () => new RouteTable(committedRoutes())),
-  provide(
+  provideByFactory(RouteTable, [], () => new RouteTable(committedRoutes())),
+  provideByFactory(
     Upstreams,
     [own, Neighbours],
     (settings: Own, neighbours: Neighbours) => new Upstreams(settings, settings.upstreamConnections, neighbours),
   ),
-  provide(
+  provideByFactory(
     Forwarder,
     [Upstreams, DirectoryFloor, ContextSigningKeys, own, Tally],
     (upstreams: Upstreams, floor: DirectoryFloor, keys: ContextSigningKeys, settings: Own, tally: Tally) =>
       new Forwarder(upstreams, floor, keys, settings, tally),
   ),
-  provide(
+  provideByFactory(
     Admission,
     [Authenticator, Sudo, RateLimits, LoadShedding, LOGGER],
     (authenticator: Authenticator, sudo: Sudo, rates: RateLimits, shedding: LoadShedding, logger: Logger) =>
       new Admission(authenticator, sudo, rates, shedding, logger),
   ),
-  provide(
+  provideByFactory(
     Edge,
     [RouteTable, Admission, Forwarder, own, Tally, LOGGER],
     (routes: RouteTable, admission: Admission, forwarder: Forwarder, settings: Own, tally: Tally, logger: Logger) =>
       new Edge(routes, admission, forwarder, settings, tally, settings.accessLog ? new AccessLog(logger) : null),
   ),
-  provide(
+  provideByFactory(
     Site,
     [Edge, platformSettings.token, own, Tally, IdentityClient],
-    (edge: Edge, platform: Platform, settings: Own, tally: Tally, identity: IdentityClient) => {
+    (edge: Edge, platform: PlatformSettings, settings: Own, tally: Tally, identity: IdentityClient) => {
       const arrival = { expectsContinue: false, isSurplus: false };
       const site = new Site(
         // Pages read routes of services only, so the gateway's own routes are not needed.
@@ -130,7 +130,7 @@ const pipeline = [
       return site;
     },
   ),
-  provide(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
+  provideByFactory(ServiceReadiness, [own], (settings: Own) => new ServiceReadiness(managementUrls(settings))),
 ];
 
 /** The module of the gateway: its classes and their dependencies. */

@@ -2,7 +2,7 @@ import { Invalid } from '@rookery/kernel';
 import { BroadcastMessage } from './broadcast-message.entity';
 
 const now = new Date('2026-11-21T10:00:00.000Z');
-const at = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
+const minutesFromNow = (minutes: number) => new Date(now.getTime() + minutes * 60_000);
 
 describe('BroadcastMessage', () => {
   it('is by default a banner for all users, active from now for one hour', () => {
@@ -10,7 +10,7 @@ describe('BroadcastMessage', () => {
     expect(message).toMatchObject({
       message: 'Tea at four',
       startsAt: now,
-      endsAt: at(60),
+      endsAt: minutesFromNow(60),
       font: '#FFFFFF',
       targetAccessLevels: [],
       targetPath: null,
@@ -19,22 +19,31 @@ describe('BroadcastMessage', () => {
       dismissable: false,
     });
     expect([
-      message.isActive(at(-1)),
+      message.isActive(minutesFromNow(-1)),
       message.isActive(now),
-      message.isActive(at(59)),
-      message.isActive(at(60)),
+      message.isActive(minutesFromNow(59)),
+      message.isActive(minutesFromNow(60)),
     ]).toEqual([false, true, true, false]);
   });
 
   it('is never active when it ends before it starts', () => {
-    const message = BroadcastMessage.create({ message: 'x', starts_at: at(10), ends_at: at(5) }, now);
-    expect([0, 6, 9, 11].some((minutes) => message.isActive(at(minutes)))).toBe(false);
+    const message = BroadcastMessage.create(
+      { message: 'x', starts_at: minutesFromNow(10), ends_at: minutesFromNow(5) },
+      now,
+    );
+    expect([0, 6, 9, 11].some((minutes) => message.isActive(minutesFromNow(minutes)))).toBe(false);
   });
 
   it('keeps omitted fields and can clear the font colour', () => {
     const message = BroadcastMessage.create({ message: 'x', theme: 'red', target_path: '/a/*' }, now);
-    message.change({ font: '' }, at(1));
-    expect(message).toMatchObject({ message: 'x', theme: 'red', targetPath: '/a/*', font: null, updatedAt: at(1) });
+    message.change({ font: '' }, minutesFromNow(1));
+    expect(message).toMatchObject({
+      message: 'x',
+      theme: 'red',
+      targetPath: '/a/*',
+      font: null,
+      updatedAt: minutesFromNow(1),
+    });
   });
 
   it.each([

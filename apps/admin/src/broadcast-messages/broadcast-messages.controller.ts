@@ -77,7 +77,7 @@ export class BroadcastMessagesController {
     answers: created(broadcastMessagePresenter),
   })
   create(call: Call<CreateBroadcastMessage>): Promise<BroadcastMessage> {
-    const message = BroadcastMessage.create(input(call.params), this.clock.now());
+    const message = BroadcastMessage.create(toBroadcastMessageInput(call.params), this.clock.now());
     return this.messages.create(message, actorAndParent(call));
   }
 
@@ -90,7 +90,8 @@ export class BroadcastMessagesController {
     fails: [404],
   })
   update(call: Call<UpdateBroadcastMessage>): Promise<BroadcastMessage> {
-    const change = (message: BroadcastMessage) => message.change(input(call.params), this.clock.now());
+    const change = (message: BroadcastMessage) =>
+      message.change(toBroadcastMessageInput(call.params), this.clock.now());
     return this.messages.change(call.params.id, change, actorAndParent(call));
   }
 
@@ -107,6 +108,9 @@ export class BroadcastMessagesController {
   }
 }
 
-function input({ target_access_levels: levels, ...rest }: Partial<CreateBroadcastMessage>): BroadcastMessageInput {
+function toBroadcastMessageInput({
+  target_access_levels: levels,
+  ...rest
+}: Partial<CreateBroadcastMessage>): BroadcastMessageInput {
   return levels === undefined ? rest : { ...rest, target_access_levels: levels.map(Number) };
 }

@@ -11,10 +11,14 @@ export class IdentifyBroadcastMessage {
 }
 
 /** Access levels are texts in requests, because only lists of texts can have a fixed set of values. */
-type Input = Omit<BroadcastMessageInput, 'target_access_levels'>;
+type InputWithoutAccessLevels = Omit<BroadcastMessageInput, 'target_access_levels'>;
 
 /** Source: requirements 3 §4 Broadcast messages; reference packages-and-admin 7. */
-export class CreateBroadcastMessage implements ExactInput<Input, CreateBroadcastMessage, 'target_access_levels'> {
+export class CreateBroadcastMessage implements ExactInput<
+  InputWithoutAccessLevels,
+  CreateBroadcastMessage,
+  'target_access_levels'
+> {
   @Text() message: string;
   @Instant({ optional: true, about: 'Default: now.' }) starts_at?: Date;
   @Instant({ optional: true, about: 'Default: one hour from now.' }) ends_at?: Date;
@@ -31,7 +35,7 @@ const BroadcastMessageFields: new () => Partial<CreateBroadcastMessage> = Create
 
 export class UpdateBroadcastMessage
   extends BroadcastMessageFields
-  implements ExactInput<Input, UpdateBroadcastMessage, 'target_access_levels' | 'id'>
+  implements ExactInput<InputWithoutAccessLevels, UpdateBroadcastMessage, 'target_access_levels' | 'id'>
 {
   @Int() id: number;
   @Text({ optional: true }) override message?: string;

@@ -3,7 +3,7 @@ import { broadcastMessageCreated, broadcastMessageDeleted, broadcastMessageUpdat
 import { collection } from '@rookery/persistence';
 import { BroadcastMessage } from './broadcast-message.entity';
 
-const announce =
+const messageEventBuilder =
   (event: EventDefinition & Pick<typeof broadcastMessageCreated, 'of'>) =>
   (message: BroadcastMessage, actorId: number | null) =>
     event.of({ aggregateId: message.id, actorId, data: { broadcast_message_id: message.id } });
@@ -12,7 +12,7 @@ const announce =
 export const broadcastMessages = collection(BroadcastMessage, {
   order: { id: 'DESC' },
   bytes: 'octet_length(row.message)',
-  created: announce(broadcastMessageCreated),
-  changed: announce(broadcastMessageUpdated),
-  removed: announce(broadcastMessageDeleted),
+  created: messageEventBuilder(broadcastMessageCreated),
+  changed: messageEventBuilder(broadcastMessageUpdated),
+  removed: messageEventBuilder(broadcastMessageDeleted),
 });

@@ -48,8 +48,8 @@ export class DisplayedMessagesService {
   }
 
   /**
-   * Returns the viewer's access level in the project or group. Shape: null without a project or group, and while the
-   * feature `role_targeted_broadcast_messages` is off for the viewer.
+   * Returns the viewer's access level in the project or group. Returns null if neither is given, and while the feature
+   * `role_targeted_broadcast_messages` is off for the viewer.
    */
   private async findAccessLevel({ project_id, group_id }: PageContext, viewer: Viewer): Promise<number | null> {
     if (project_id === undefined && group_id === undefined) return null;

@@ -38,12 +38,12 @@ export class FeatureFlagsClientsService {
 
   /** Returns the token of a project. The first call creates it. */
   show(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => writeToken(tx, TOKEN, projectId));
+    return this.work.run((tx) => storeNewClientToken(tx, TOKEN, projectId));
   }
 
   /** Replaces the token. The previous token becomes invalid. */
   reset(projectId: number): Promise<{ readonly token: string }> {
-    return this.work.run((tx) => writeToken(tx, RESET, projectId));
+    return this.work.run((tx) => storeNewClientToken(tx, RESET, projectId));
   }
 
   /**
@@ -54,18 +54,18 @@ export class FeatureFlagsClientsService {
     if (projectId === undefined || token === undefined) throw new Unauthorized();
     await this.directory.requireFresh(viewer);
     const [client] = await this.database.prepared<ClientRow>(CLIENT, [projectId]);
-    if (!client || !timingSafeEqual(digest(client.token), digest(token))) throw new Unauthorized();
+    if (!client || !timingSafeEqual(hashToken(client.token), hashToken(token))) throw new Unauthorized();
     return client.revision;
   }
 }
 
-async function writeToken(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
+async function storeNewClientToken(tx: Tx, sql: string, projectId: number): Promise<{ readonly token: string }> {
   const [client] = await tx.query<{ token: string }>(sql, [projectId, newClientToken()]);
   return client!;
 }
 
 /** Hashes the token, so that compared buffers always have equal length. */
-function digest(token: string): Buffer {
+function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 

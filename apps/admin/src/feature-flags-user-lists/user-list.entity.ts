@@ -25,7 +25,7 @@ export class UserList {
   /** Number within the project. */
   @Column({ type: 'bigint' }) iid: number;
   @Column({ type: 'text' }) name: string;
-  /** Shape: `a,b,c`. */
+  /** External ids of users, separated by commas: `a,b,c`. */
   @Column({ type: 'text' }) userXids: string;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) createdAt: Date;
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;

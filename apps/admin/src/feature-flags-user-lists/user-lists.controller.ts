@@ -48,7 +48,7 @@ export class UserListsController {
     answers: created(userListPresenter),
   })
   create({ within, params, viewer }: ProjectCall<CreateUserList>): Promise<UserListView> {
-    return withProject(within, this.lists.create(within.id, params, viewer.userId));
+    return toUserListView(within, this.lists.create(within.id, params, viewer.userId));
   }
 
   @Endpoint('GET', `${BASE}/:iid`, {
@@ -59,7 +59,7 @@ export class UserListsController {
     fails: [404],
   })
   show({ within, params }: ProjectCall<IdentifyUserList>): Promise<UserListView> {
-    return withProject(within, this.lists.show(within.id, iidOf(params)));
+    return toUserListView(within, this.lists.show(within.id, parseUserListIid(params)));
   }
 
   @Endpoint('PUT', `${BASE}/:iid`, {
@@ -70,7 +70,7 @@ export class UserListsController {
     fails: [404],
   })
   update({ within, params: { iid, ...change }, viewer }: ProjectCall<UpdateUserList>): Promise<UserListView> {
-    return withProject(within, this.lists.update(within.id, iidOf({ iid }), change, viewer.userId));
+    return toUserListView(within, this.lists.update(within.id, parseUserListIid({ iid }), change, viewer.userId));
   }
 
   @Endpoint('DELETE', `${BASE}/:iid`, {
@@ -81,17 +81,17 @@ export class UserListsController {
     fails: [404, 409],
   })
   remove({ within, params, viewer }: ProjectCall<IdentifyUserList>): Promise<void> {
-    return this.lists.remove(within.id, iidOf(params), viewer.userId);
+    return this.lists.remove(within.id, parseUserListIid(params), viewer.userId);
   }
 }
 
 /** Errors: NotFound for a text that is not a number. */
-function iidOf({ iid }: IdentifyUserList): number {
+function parseUserListIid({ iid }: IdentifyUserList): number {
   const number = /^\d{1,15}$/.test(iid) ? Number(iid) : 0;
   if (number === 0) throw new NotFound();
   return number;
 }
 
-async function withProject(project: ProjectScope, list: Promise<UserList>): Promise<UserListView> {
+async function toUserListView(project: ProjectScope, list: Promise<UserList>): Promise<UserListView> {
   return { list: await list, project };
 }

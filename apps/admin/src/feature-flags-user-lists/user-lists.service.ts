@@ -21,7 +21,7 @@ const FILTERS: AllFilters<UserListFilters> = {
   },
 };
 
-const announce =
+const userListEventBuilder =
   (event: EventDefinition & Pick<typeof featureFlagUserListCreated, 'of'>) =>
   (list: UserList, actorId: number | null) =>
     event.of({ aggregateId: list.id, actorId, data: { user_list_id: list.id, project_id: list.projectId } });
@@ -30,9 +30,9 @@ export const userLists = collection<UserList, UserListFilters>(UserList, {
   within: 'projectId',
   numbered: 'iid',
   filters: FILTERS,
-  created: announce(featureFlagUserListCreated),
-  changed: announce(featureFlagUserListUpdated),
-  removed: announce(featureFlagUserListDeleted),
+  created: userListEventBuilder(featureFlagUserListCreated),
+  changed: userListEventBuilder(featureFlagUserListUpdated),
+  removed: userListEventBuilder(featureFlagUserListDeleted),
   taken: {
     uq_feature_flags_user_lists_name: () => new InvalidSentences(['Name has already been taken']),
     fk_feature_flag_strategies_user_list_id: () => new Conflict(['User list is associated with a strategy']),
@@ -92,24 +92,26 @@ export class UserListsService {
    * Errors: InvalidSentences, also for a name that another list of the project has, and when the lists become too large.
    */
   create(projectId: number, input: Required<UserListInput>, actorId: number): Promise<UserList> {
-    return this.lists.create(UserList.create(input, this.clock.now()), writeContext(projectId, actorId), (_, tx) =>
-      checkTotalXids(tx, projectId),
+    return this.lists.create(
+      UserList.create(input, this.clock.now()),
+      createWriteContext(projectId, actorId),
+      (_, tx) => checkTotalXids(tx, projectId),
     );
   }
 
   update(projectId: number, iid: number, input: UserListInput, actorId: number): Promise<UserList> {
     const change = (list: UserList) => list.change(input, this.clock.now());
-    return this.lists.change({ iid }, change, writeContext(projectId, actorId), (_, tx) =>
+    return this.lists.change({ iid }, change, createWriteContext(projectId, actorId), (_, tx) =>
       checkTotalXids(tx, projectId),
     );
   }
 
   /** Errors: Conflict while a strategy uses the list. */
   async remove(projectId: number, iid: number, actorId: number): Promise<void> {
-    await this.lists.remove({ iid }, writeContext(projectId, actorId));
+    await this.lists.remove({ iid }, createWriteContext(projectId, actorId));
   }
 }
 
-function writeContext(projectId: number, actorId: number): WriteContext {
+function createWriteContext(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }

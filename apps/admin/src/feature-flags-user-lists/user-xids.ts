@@ -4,8 +4,8 @@ const LONGEST = 256;
 const NOT_ALLOWED = /[\n\r\t]|,,/;
 
 /**
- * Whether a text is a valid list of external user ids. Shape: comma-separated, unique, each at most 256 characters and
- * without surrounding blanks; the empty text is an empty list. Source: reference packages-and-admin 9.1.
+ * Whether a text is a valid list of external user ids. The ids are separated by commas and unique. Each has at most 256
+ * characters and no surrounding blanks. An empty text is an empty list. Source: reference packages-and-admin 9.1.
  */
 export function areUserXids(text: string): boolean {
   if (text === '') return true;

@@ -28,7 +28,7 @@ export class FeatureFlagStrategy {
   }
 }
 
-/** An environment that a strategy applies to. Shape: `*` matches any run of characters. */
+/** An environment that a strategy applies to. In its name, `*` matches any run of characters. */
 @Entity('feature_flag_scopes')
 @Check('ck_feature_flag_scopes_environment_scope', 'char_length(environment_scope) <= 255')
 @Unique('uq_feature_flag_scopes_environment_scope', ['strategyId', 'environmentScope'], {

@@ -50,11 +50,11 @@ export class FeatureFlag {
     this.description = description;
     this.active = active;
     this.updatedAt = now;
-    const problems = this.problems();
+    const problems = this.findProblems();
     if (problems.length > 0) throw new InvalidSentences(problems);
   }
 
-  private problems(): string[] {
+  private findProblems(): string[] {
     if (this.name.trim() === '') return ["Name can't be blank"];
     return [
       ...lengthProblems(this.name, LONGEST_NAME).map((problem) => `Name ${problem}`),

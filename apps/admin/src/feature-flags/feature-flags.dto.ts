@@ -10,10 +10,10 @@ export class ListFeatureFlags implements ExactInput<FeatureFlagFilters, ListFeat
   @OneOf(['enabled', 'disabled'], { optional: true }) scope?: 'enabled' | 'disabled';
 }
 
-class NewScope implements ExactInput<ScopeInput, NewScope> {
+class NewEnvironmentScope implements ExactInput<ScopeInput, NewEnvironmentScope> {
   @Text({ about: '`*` matches any run of characters.' }) environment_scope: string;
 }
-class ChangedScope implements ExactInput<ScopeInput, ChangedScope> {
+class ChangedEnvironmentScope implements ExactInput<ScopeInput, ChangedEnvironmentScope> {
   @Int({ optional: true, about: 'Id of an existing scope. Without it, a scope is created.' }) id?: number;
   @Text({ optional: true }) environment_scope?: string;
   @Flag({ optional: true, about: 'Deletes the scope.' }) _destroy?: boolean;
@@ -23,14 +23,15 @@ class NewStrategy implements ExactInput<StrategyInput, NewStrategy> {
   @Text() name: string;
   @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
   @Int({ optional: true, nullable: true }) user_list_id?: number | null;
-  @ListOfHashes(() => NewScope, { optional: true, max: MOST }) scopes?: readonly NewScope[];
+  @ListOfHashes(() => NewEnvironmentScope, { optional: true, max: MOST }) scopes?: readonly NewEnvironmentScope[];
 }
 class ChangedStrategy implements ExactInput<StrategyInput, ChangedStrategy> {
   @Int({ optional: true, about: 'Id of an existing strategy. Without it, a strategy is created.' }) id?: number;
   @Text({ optional: true }) name?: string;
   @AnyValue({ optional: true, about: 'A hash, or a hash as JSON text.' }) parameters?: unknown;
   @Int({ optional: true, nullable: true }) user_list_id?: number | null;
-  @ListOfHashes(() => ChangedScope, { optional: true, max: MOST }) scopes?: readonly ChangedScope[];
+  @ListOfHashes(() => ChangedEnvironmentScope, { optional: true, max: MOST })
+  scopes?: readonly ChangedEnvironmentScope[];
   @Flag({ optional: true, about: 'Deletes the strategy.' }) _destroy?: boolean;
 }
 

@@ -32,7 +32,7 @@ const FILTERS: AllFilters<FeatureFlagFilters> = {
   scope: (scope) => (scope === 'enabled' ? 'row.active' : 'not row.active'),
 };
 
-const announce =
+const flagEventBuilder =
   (event: EventDefinition & Pick<typeof featureFlagCreated, 'of'>) => (flag: FeatureFlag, actorId: number | null) =>
     event.of({ aggregateId: flag.id, actorId, data: { feature_flag_id: flag.id, project_id: flag.projectId } });
 
@@ -40,9 +40,9 @@ export const featureFlags = collection<FeatureFlag, FeatureFlagFilters>(FeatureF
   within: 'projectId',
   order: { name: 'ASC' },
   filters: FILTERS,
-  created: announce(featureFlagCreated),
-  changed: announce(featureFlagUpdated),
-  removed: announce(featureFlagDeleted),
+  created: flagEventBuilder(featureFlagCreated),
+  changed: flagEventBuilder(featureFlagUpdated),
+  removed: flagEventBuilder(featureFlagDeleted),
   taken: { uq_feature_flags_name: () => new InvalidSentences(['Name has already been taken']) },
 });
 
@@ -80,7 +80,7 @@ export class FeatureFlagsService {
 
   /** Errors: NotFound, as in all methods with a name. */
   async show(projectId: number, name: string): Promise<FeatureFlagView> {
-    return this.withStrategies(await this.flags.find({ name }, projectId));
+    return this.loadFlagView(await this.flags.find({ name }, projectId));
   }
 
   /**
@@ -90,12 +90,14 @@ export class FeatureFlagsService {
   async create(projectId: number, input: FeatureFlagInput, actorId: number): Promise<FeatureFlagView> {
     const { strategies = [], ...fields } = input;
     const made = FeatureFlag.create(fields, this.clock.now());
-    const flag = await this.flags.create(made, writeContext(projectId, actorId), async (row, tx) => {
+    const flag = await this.flags.create(made, createWriteContext(projectId, actorId), async (row, tx) => {
       await changeStrategies(tx, row, strategies);
-      await checkNumbers(tx, projectId, { flags: await planLimitOfProject(tx, projectId, 'project_feature_flags') });
+      await checkProjectLimits(tx, projectId, {
+        flags: await planLimitOfProject(tx, projectId, 'project_feature_flags'),
+      });
       await checkTotalXids(tx, projectId);
     });
-    return this.withStrategies(flag);
+    return this.loadFlagView(flag);
   }
 
   /** Changes the sent fields. An empty input changes nothing. Errors: as in `create`. */
@@ -107,27 +109,27 @@ export class FeatureFlagsService {
     const change = async (flag: FeatureFlag, tx: Tx): Promise<void> => {
       flag.change(fields, this.clock.now());
       await changeStrategies(tx, flag, strategies);
-      await checkNumbers(tx, projectId);
+      await checkProjectLimits(tx, projectId);
       await checkTotalXids(tx, projectId);
     };
-    return this.withStrategies(await this.flags.change({ name }, change, writeContext(projectId, actorId)));
+    return this.loadFlagView(await this.flags.change({ name }, change, createWriteContext(projectId, actorId)));
   }
 
   /** Deletes the flag and returns its last state. */
   async remove(projectId: number, name: string, actorId: number): Promise<FeatureFlagView> {
     let strategies: readonly StrategyRow[] = [];
-    const flag = await this.flags.remove({ name }, writeContext(projectId, actorId), async (row, tx) => {
+    const flag = await this.flags.remove({ name }, createWriteContext(projectId, actorId), async (row, tx) => {
       strategies = (await findStrategies(tx, [row.id])).get(row.id)!;
     });
     return { flag, strategies };
   }
 
-  private async withStrategies(flag: FeatureFlag): Promise<FeatureFlagView> {
+  private async loadFlagView(flag: FeatureFlag): Promise<FeatureFlagView> {
     return { flag, strategies: (await findStrategies(this.database, [flag.id])).get(flag.id)! };
   }
 }
 
-function writeContext(projectId: number, actorId: number): WriteContext {
+function createWriteContext(projectId: number, actorId: number): WriteContext {
   return { within: projectId, actorId, before: (tx) => touchFeatureFlags(tx, projectId) };
 }
 
@@ -135,9 +137,13 @@ function writeContext(projectId: number, actorId: number): WriteContext {
  * Checks the limits of a project. Concurrent changes of a project are serialized by `touchFeatureFlags`. `flags` is
  * given only when a flag is added, so that a project above a lowered limit can still be changed.
  */
-async function checkNumbers(tx: Tx, projectId: number, more: { readonly flags?: number } = {}): Promise<void> {
+async function checkProjectLimits(
+  tx: Tx,
+  projectId: number,
+  extraLimits: { readonly flags?: number } = {},
+): Promise<void> {
   const [held] = await tx.query<Record<keyof typeof MOST | 'flags', number>>(NUMBERS, [projectId]);
-  const { flags = Infinity, strategies, scopes } = { ...MOST, ...more };
+  const { flags = Infinity, strategies, scopes } = { ...MOST, ...extraLimits };
   const problems = (
     [
       ['flags', 'flags', flags],

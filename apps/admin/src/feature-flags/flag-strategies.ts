@@ -12,8 +12,8 @@ export interface ScopeInput {
 }
 
 /**
- * Fields of a strategy: an existing one with its id, or a new one without. Shape: `parameters` may be JSON text,
- * because forms cannot send hashes.
+ * Fields of a strategy: an existing one with its id, or a new one without. `parameters` may be JSON text, because forms
+ * cannot send hashes.
  */
 export interface StrategyInput {
   readonly id?: number;
@@ -49,13 +49,13 @@ export async function changeStrategies(
   const changed: StrategyState[] = [];
   const gone: number[] = [];
   for (const input of inputs) {
-    const one = input.id === undefined ? newStrategy(flag.id) : held.get(input.id);
+    const one = input.id === undefined ? createStrategyState(flag.id) : held.get(input.id);
     if (!one) throw new NotFound();
     if (input._destroy === true) {
       if (input.id !== undefined) gone.push(input.id);
       continue;
     }
-    await changeStrategy(tx, one, input, flag.projectId);
+    await applyStrategyInput(tx, one, input, flag.projectId);
     if (!changed.includes(one)) changed.push(one);
   }
   for (const id of gone) held.delete(id);
@@ -84,44 +84,49 @@ async function loadStrategies(tx: Tx, flagId: number): Promise<Map<number, Strat
   return held;
 }
 
-function newStrategy(flagId: number): StrategyState {
+function createStrategyState(flagId: number): StrategyState {
   const strategy = new FeatureFlagStrategy();
   Object.assign(strategy, { featureFlagId: flagId, name: '', parameters: {}, userListId: null });
   return { strategy, scopes: [], isReadable: true };
 }
 
-async function changeStrategy(tx: Tx, held: StrategyState, input: StrategyInput, projectId: number): Promise<void> {
+async function applyStrategyInput(
+  tx: Tx,
+  state: StrategyState,
+  input: StrategyInput,
+  projectId: number,
+): Promise<void> {
   const { user_list_id: listId } = input;
   if (typeof listId === 'number' && (await tx.prepared(LIST, [listId, projectId])).length === 0) {
     throw new NotFound('Not Found', { verbatim: true });
   }
-  const parameters = input.parameters === undefined ? undefined : hashOf(input.parameters);
-  if (parameters === null) held.isReadable = false;
-  held.strategy.change({
+  const parameters = input.parameters === undefined ? undefined : parseHashOrNull(input.parameters);
+  if (parameters === null) state.isReadable = false;
+  state.strategy.change({
     ...(input.name === undefined ? {} : { name: input.name }),
     ...(parameters ? { parameters } : {}),
     ...(listId === undefined ? {} : { userListId: listId }),
   });
-  for (const scope of input.scopes ?? []) changeScope(held, scope);
+  for (const scope of input.scopes ?? []) applyScopeInput(state, scope);
 }
 
-function changeScope(held: StrategyState, input: ScopeInput): void {
-  const known = input.id === undefined ? undefined : held.scopes.find((scope) => scope.id === input.id);
+function applyScopeInput(state: StrategyState, input: ScopeInput): void {
+  const known = input.id === undefined ? undefined : state.scopes.find((scope) => scope.id === input.id);
   if (input.id !== undefined && !known) throw new NotFound();
   if (input._destroy === true) {
-    held.scopes = held.scopes.filter((scope) => scope !== known);
+    state.scopes = state.scopes.filter((scope) => scope !== known);
     return;
   }
   const scope = known ?? new FeatureFlagScope();
   scope.environmentScope = input.environment_scope ?? scope.environmentScope ?? '';
-  if (!known) held.scopes.push(scope);
+  if (!known) state.scopes.push(scope);
 }
 
 /** Returns null for a value that is not a hash. */
-function hashOf(value: unknown): Record<string, unknown> | null {
+function parseHashOrNull(value: unknown): Record<string, unknown> | null {
   if (typeof value === 'string') {
     try {
-      return hashOf(JSON.parse(value) as unknown as object);
+      return parseHashOrNull(JSON.parse(value) as unknown as object);
     } catch {
       return null;
     }

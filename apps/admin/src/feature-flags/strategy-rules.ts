@@ -7,28 +7,33 @@ export type StrategyName = (typeof STRATEGY_NAMES)[number];
 /** The strategy that takes its users from a user list. */
 export const USER_LIST_STRATEGY: StrategyName = 'gitlabUserList';
 
-type Rule = (value: unknown) => string | null;
+type ParameterRule = (value: unknown) => string | null;
 
-const groupId: Rule = (value) =>
+const findGroupIdProblem: ParameterRule = (value) =>
   typeof value === 'string' && /^[a-z]{1,32}$/.test(value) ? null : 'groupId parameter is invalid';
-const share =
-  (name: string): Rule =>
+const createPercentageRule =
+  (parameterName: string): ParameterRule =>
   (value) =>
     typeof value === 'string' && /^(?:\d|[1-9]\d|100)$/.test(value)
       ? null
-      : `${name} must be a string between 0 and 100 inclusive`;
+      : `${parameterName} must be a string between 0 and 100 inclusive`;
 const STICKINESS = ['default', 'userId', 'sessionId', 'random'];
-const stickiness: Rule = (value) =>
+const findStickinessProblem: ParameterRule = (value) =>
   STICKINESS.includes(value as string) ? null : 'stickiness parameter must be default, userId, sessionId, or random';
-const userIds: Rule = (value) => (typeof value === 'string' && areUserXids(value) ? null : `userIds ${USER_XIDS_RULE}`);
+const findUserIdsProblem: ParameterRule = (value) =>
+  typeof value === 'string' && areUserXids(value) ? null : `userIds ${USER_XIDS_RULE}`;
 
 /** Allowed parameters by strategy, each with its rule. */
-const PARAMETERS: Readonly<Record<StrategyName, Readonly<Record<string, Rule>>>> = {
+const PARAMETERS: Readonly<Record<StrategyName, Readonly<Record<string, ParameterRule>>>> = {
   default: {},
   gitlabUserList: {},
-  userWithId: { userIds },
-  gradualRolloutUserId: { groupId, percentage: share('percentage') },
-  flexibleRollout: { groupId, rollout: share('rollout'), stickiness },
+  userWithId: { userIds: findUserIdsProblem },
+  gradualRolloutUserId: { groupId: findGroupIdProblem, percentage: createPercentageRule('percentage') },
+  flexibleRollout: {
+    groupId: findGroupIdProblem,
+    rollout: createPercentageRule('rollout'),
+    stickiness: findStickinessProblem,
+  },
 };
 
 function isStrategyName(name: string): name is StrategyName {
@@ -49,7 +54,7 @@ export function problemsOfStrategy(strategy: {
 }
 
 function problemsOfParameters(
-  rules: Readonly<Record<string, Rule>>,
+  rules: Readonly<Record<string, ParameterRule>>,
   parameters: Readonly<Record<string, unknown>> | null,
 ): string[] {
   const names = Object.keys(rules);

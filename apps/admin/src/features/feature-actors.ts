@@ -6,7 +6,7 @@ import type { Viewer } from '@rookery/kernel';
 import { Refused } from '@rookery/kernel';
 import { Database, prepareStatement } from '@rookery/persistence';
 
-/** Names of the actors that a feature is set for. Shape: usernames and full paths, compared case-insensitively. */
+/** Usernames and full paths of the actors that a feature is set for. Letter case does not matter. */
 export interface ActorNames {
   readonly user?: readonly string[];
   readonly group?: readonly string[];
@@ -44,7 +44,8 @@ export class FeatureActors {
   ) {}
 
   /**
-   * Converts names to actors. Shape: `Group:7`, as in gates. Errors: Refused for the first unknown name; Unavailable.
+   * Returns the actors of the names in the form of gates, such as `Group:7`. Errors: Refused for the first unknown
+   * name; Unavailable.
    */
   async resolve(names: ActorNames, viewer: Viewer): Promise<string[]> {
     await this.directory.requireFresh(viewer);
@@ -52,23 +53,25 @@ export class FeatureActors {
     const repositories = repository.map((path) => path.replace(/\.git$/, ''));
     const [people, places, projects] = [
       await this.directory.usersByUsername(user),
-      await this.findNamespaces(NAMESPACES, [...group, ...namespace]),
-      await this.findNamespaces(PROJECTS, [...project, ...repositories]),
+      await this.findActorsByPath(NAMESPACES, [...group, ...namespace]),
+      await this.findActorsByPath(PROJECTS, [...project, ...repositories]),
     ];
     const isGroup = (place: NamedActor | undefined): NamedActor | undefined =>
       place?.kind === 'group' ? place : undefined;
     return [
-      ...user.map((name) => requireActor(name, 'User', people.get(name.toLowerCase()))),
-      ...group.map((name) => requireActor(name, 'Group', isGroup(places.get(name.toLowerCase())))),
+      ...user.map((name) => requireActorKey(name, 'User', people.get(name.toLowerCase()))),
+      ...group.map((name) => requireActorKey(name, 'Group', isGroup(places.get(name.toLowerCase())))),
       ...namespace.map((name) => {
         const place = places.get(name.toLowerCase());
-        return requireActor(name, place?.kind === 'user' ? 'Namespaces::UserNamespace' : 'Group', place);
+        return requireActorKey(name, place?.kind === 'user' ? 'Namespaces::UserNamespace' : 'Group', place);
       }),
-      ...[...project, ...repositories].map((name) => requireActor(name, 'Project', projects.get(name.toLowerCase()))),
+      ...[...project, ...repositories].map((name) =>
+        requireActorKey(name, 'Project', projects.get(name.toLowerCase())),
+      ),
     ];
   }
 
-  private async findNamespaces(
+  private async findActorsByPath(
     statement: typeof NAMESPACES,
     paths: readonly string[],
   ): Promise<ReadonlyMap<string, NamedActor>> {
@@ -78,7 +81,7 @@ export class FeatureActors {
   }
 }
 
-function requireActor(name: string, kind: ActorKind, one: { readonly id: number } | undefined): string {
-  if (!one) throw new Refused(`${name} is not found!`);
-  return actorKey(kind, one.id);
+function requireActorKey(name: string, kind: ActorKind, found: { readonly id: number } | undefined): string {
+  if (!found) throw new Refused(`${name} is not found!`);
+  return actorKey(kind, found.id);
 }

@@ -22,7 +22,7 @@ export class Feature {
   @Column({ type: 'boolean', default: false }) isOn: boolean;
   @Column({ type: 'integer', default: 0 }) percentageOfTime: number;
   @Column({ type: 'integer', default: 0 }) percentageOfActors: number;
-  /** Shape: `Project:7`. */
+  /** Actors in the form of gates, such as `Project:7`. */
   @Column({ type: 'text', array: true, default: () => `'{}'` }) actors: string[];
   @Column({ type: 'text', array: true, default: () => `'{}'` }) groups: string[];
 
@@ -30,7 +30,7 @@ export class Feature {
   static create(name: string): Feature {
     const feature = new Feature();
     feature.name = name;
-    feature.clear();
+    feature.resetGates();
     return feature;
   }
 
@@ -38,8 +38,8 @@ export class Feature {
   setGate(value: FeatureValue, key: PercentageOf, targets: FeatureTargets): void {
     const { actors, groups } = targets;
     if (typeof value === 'number') this.setPercentage(value, key);
-    else if (actors.length + groups.length > 0) this.setForActors(value, targets);
-    else this.clear(value);
+    else if (actors.length + groups.length > 0) this.addOrRemoveTargets(value, targets);
+    else this.resetGates(value);
   }
 
   get state(): 'on' | 'off' | 'conditional' {
@@ -61,7 +61,7 @@ export class Feature {
   }
 
   /** Resets all gates and sets the feature on or off for all. */
-  private clear(isOn = false): void {
+  private resetGates(isOn = false): void {
     this.isOn = isOn;
     this.percentageOfTime = 0;
     this.percentageOfActors = 0;
@@ -76,14 +76,14 @@ export class Feature {
     else this.percentageOfActors = value;
   }
 
-  private setForActors(isOn: boolean, { actors, groups }: FeatureTargets): void {
-    this.actors = changed(this.actors, actors, isOn);
-    this.groups = changed(this.groups, groups, isOn);
+  private addOrRemoveTargets(isOn: boolean, { actors, groups }: FeatureTargets): void {
+    this.actors = addOrRemoveNames(this.actors, actors, isOn);
+    this.groups = addOrRemoveNames(this.groups, groups, isOn);
     if (this.actors.length > MOST_TARGETS) throw new Refused(`A feature has at most ${MOST_TARGETS} actors`);
   }
 }
 
-/** Returns the list with the names added or removed. Shape: sorted, unique. */
-function changed(list: readonly string[], names: readonly string[], isAdded: boolean): string[] {
+/** Returns the list with the names added or removed. Added names are sorted in, without duplicates. */
+function addOrRemoveNames(list: readonly string[], names: readonly string[], isAdded: boolean): string[] {
   return isAdded ? [...new Set([...list, ...names])].sort() : list.filter((name) => !names.includes(name));
 }

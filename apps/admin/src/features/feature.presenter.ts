@@ -7,13 +7,13 @@ import type { Feature } from './feature.entity';
 export type DefinitionEntry = readonly [name: string, definition: FeatureDefinition];
 
 const KEYS = ['boolean', 'percentage_of_time', 'percentage_of_actors', 'actors', 'groups'] as const;
-type Value = boolean | number | readonly string[];
-type Gate = { key: (typeof KEYS)[number]; value: Value };
-const value: FieldType<Value> = {
+type GateValue = boolean | number | readonly string[];
+type FeatureGate = { key: (typeof KEYS)[number]; value: GateValue };
+const gateValue: FieldType<GateValue> = {
   schema: { anyOf: [bool.schema, int.schema, list(text).schema] },
   write: (given) => JSON.stringify(given),
 };
-const gate = object<Gate>({ key: choice(...KEYS), value });
+const gate = object<FeatureGate>({ key: choice(...KEYS), value: gateValue });
 const unknownHere = nullable(text) as FieldType<null>;
 
 /** Source: reference packages-and-admin 10.1. Fields about the origin of a feature are always null here. */
@@ -37,8 +37,8 @@ export const featurePresenter = presenter<Feature>('Feature').fields({
 });
 
 /** Gates of a feature: the boolean one always, others only when they are set. */
-function listGates(feature: Feature): Gate[] {
-  const gates: Gate[] = [
+function listGates(feature: Feature): FeatureGate[] {
+  const gates: FeatureGate[] = [
     { key: 'boolean', value: feature.isOn },
     { key: 'percentage_of_time', value: feature.percentageOfTime },
     { key: 'percentage_of_actors', value: feature.percentageOfActors },

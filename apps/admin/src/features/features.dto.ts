@@ -45,14 +45,14 @@ export function toFeatureInput({ name: _, value, key, feature_group, force, ...n
   if (empty.length > 0) throw new InvalidParameters(empty.map(([target]) => `${target} is empty`));
   const groups = feature_group ?? [];
   const isTargeted = [feature_group, ...Object.values(names)].some((list) => list !== undefined);
-  const parsed = parseValue(value);
+  const parsed = parseFeatureValue(value);
   if (parsed === null || (isTargeted && typeof parsed === 'number')) {
     throw new InvalidParameters(['value does not have a valid value']);
   }
   return { value: parsed, key: key ?? 'percentage_of_time', names, groups, force: force ?? false };
 }
 
-function parseValue(raw: unknown): FeatureValue | null {
+function parseFeatureValue(raw: unknown): FeatureValue | null {
   const text = typeof raw === 'object' ? '' : String(raw).toLowerCase();
   if (text === 'true' || text === '100') return true;
   if (text === 'false' || text === '0') return false;

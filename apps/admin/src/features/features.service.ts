@@ -51,7 +51,7 @@ export class FeaturesService {
     const actors = await this.actors.resolve(names, viewer);
     return this.work.run(async (tx) => {
       await this.instance.change(tx);
-      const feature = await featureIn(tx, name);
+      const feature = await findOrCreateFeature(tx, name);
       feature.setGate(value, key, { actors, groups });
       return tx.manager.save(feature);
     });
@@ -67,7 +67,7 @@ export class FeaturesService {
 }
 
 /** Returns the feature, new or stored. Changes of the instance are serialized, so no concurrent one can create it. */
-async function featureIn(tx: Tx, name: string): Promise<Feature> {
+async function findOrCreateFeature(tx: Tx, name: string): Promise<Feature> {
   const known = await tx.manager.findOneBy(Feature, { name });
   if (known) return known;
   if ((await tx.manager.count(Feature)) >= MOST_FEATURES)

@@ -14,15 +14,15 @@ export class CurrentSite {
     @Inject(geoSettings.token) { siteName }: GeoSettings,
     @Inject(platformSettings.token) { externalUrl }: SettingsOf<typeof platformSettings>,
   ) {
-    this.name = withoutSlash(siteName ?? externalUrl);
+    this.name = trimTrailingSlashes(siteName ?? externalUrl);
   }
 
   /** Whether a site has this name. A trailing slash is ignored, because names may be URLs. */
   isNamed(name: string): boolean {
-    return withoutSlash(name) === this.name;
+    return trimTrailingSlashes(name) === this.name;
   }
 }
 
-function withoutSlash(name: string): string {
+function trimTrailingSlashes(name: string): string {
   return name.trim().replace(/\/+$/, '');
 }

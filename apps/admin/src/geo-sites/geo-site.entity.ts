@@ -98,11 +98,11 @@ export class GeoSite {
   change(input: GeoSiteInput, isCurrent: IsCurrent, now: Date): void {
     const { name = this.name, url = this.url, internal_url, enabled = this.enabled, ...others } = input;
     this.name = name.trim();
-    this.url = withSlash(url);
-    const internalUrl = internal_url === undefined ? this.internalUrl : withSlash(internal_url ?? '');
+    this.url = ensureTrailingSlash(url);
+    const internalUrl = internal_url === undefined ? this.internalUrl : ensureTrailingSlash(internal_url ?? '');
     this.internalUrl = internalUrl === '' || internalUrl === this.url ? null : internalUrl;
     this.enabled = enabled;
-    const type = this.limit(others);
+    const type = this.setCapacitiesAndSelection(others);
     this.updatedAt = now;
     this.validate(isCurrent, type);
     this.selectiveSyncType = type as SelectiveSyncType | null;
@@ -114,9 +114,12 @@ export class GeoSite {
   }
 
   /**
-   * Sets capacities, intervals and the selection. Shape: returns the sent type of selection, which is validated later.
+   * Sets capacities, intervals and the selection of shards and namespaces. Returns the type of the selection, which the
+   * caller validates and sets.
    */
-  private limit(input: Omit<GeoSiteInput, 'name' | 'url' | 'internal_url' | 'enabled'>): string | null {
+  private setCapacitiesAndSelection(
+    input: Omit<GeoSiteInput, 'name' | 'url' | 'internal_url' | 'enabled'>,
+  ): string | null {
     const { files_max_capacity, repos_max_capacity, verification_max_capacity, ...others } = input;
     const { container_repositories_max_capacity, sync_object_storage, selective_sync_type: type, ...more } = others;
     const { selective_sync_shards, selective_sync_namespace_ids, minimum_reverification_interval, ...last } = more;
@@ -135,22 +138,22 @@ export class GeoSite {
     return type === undefined ? this.selectiveSyncType : type || null;
   }
 
-  private validate(isCurrent: IsCurrent, type: string | null): void {
+  private validate(isCurrent: IsCurrent, selectiveSyncType: string | null): void {
     const locksOut = !this.isPrimary && isCurrent(this.name);
     const problems = problemsByField({
       name: this.name === '' ? ["can't be blank"] : lengthProblems(this.name, LONGEST_NAME),
-      url: this.url === '' ? ["can't be blank"] : baseProblems(this.url),
-      internal_url: this.internalUrl === null ? [] : baseProblems(this.internalUrl),
+      url: this.url === '' ? ["can't be blank"] : baseUrlProblems(this.url),
+      internal_url: this.internalUrl === null ? [] : baseUrlProblems(this.internalUrl),
       enabled: this.isPrimary && !this.enabled ? ['Geo primary node cannot be disabled'] : [],
-      files_max_capacity: atLeast(0, this.filesMaxCapacity),
-      repos_max_capacity: atLeast(0, this.reposMaxCapacity),
-      verification_max_capacity: atLeast(0, this.verificationMaxCapacity),
-      container_repositories_max_capacity: atLeast(0, this.containerRepositoriesMaxCapacity),
-      selective_sync_type: isSelectiveSyncType(type) ? [] : ['is not included in the list'],
-      minimum_reverification_interval: atLeast(1, this.minimumReverificationInterval),
+      files_max_capacity: minimumProblems(0, this.filesMaxCapacity),
+      repos_max_capacity: minimumProblems(0, this.reposMaxCapacity),
+      verification_max_capacity: minimumProblems(0, this.verificationMaxCapacity),
+      container_repositories_max_capacity: minimumProblems(0, this.containerRepositoriesMaxCapacity),
+      selective_sync_type: isSelectiveSyncType(selectiveSyncType) ? [] : ['is not included in the list'],
+      minimum_reverification_interval: minimumProblems(1, this.minimumReverificationInterval),
       blob_download_timeout: [
-        ...atLeast(1, this.blobDownloadTimeout),
-        ...atMost(LONGEST_TIMEOUT_S, this.blobDownloadTimeout),
+        ...minimumProblems(1, this.blobDownloadTimeout),
+        ...maximumProblems(LONGEST_TIMEOUT_S, this.blobDownloadTimeout),
       ],
       base: locksOut ? ['Current node must be the primary node or you will be locking yourself out'] : [],
     });
@@ -162,15 +165,15 @@ function isSelectiveSyncType(type: string | null): boolean {
   return type === null || SELECTIVE_SYNC_TYPES.some((one) => one === type);
 }
 
-function atLeast(least: number, value: number): string[] {
-  return value < least ? [`must be greater than or equal to ${least}`] : [];
+function minimumProblems(minimum: number, value: number): string[] {
+  return value < minimum ? [`must be greater than or equal to ${minimum}`] : [];
 }
 
-function atMost(most: number, value: number): string[] {
-  return value > most ? [`must be less than or equal to ${most}`] : [];
+function maximumProblems(maximum: number, value: number): string[] {
+  return value > maximum ? [`must be less than or equal to ${maximum}`] : [];
 }
 
-function withSlash(url: string): string {
+function ensureTrailingSlash(url: string): string {
   return url === '' || url.endsWith('/') ? url : `${url}/`;
 }
 
@@ -178,7 +181,7 @@ function withSlash(url: string): string {
  * Problems of a base URL. It has no credentials, query or fragment, because paths are appended to it, and it is shown
  * and logged.
  */
-function baseProblems(url: string): string[] {
+function baseUrlProblems(url: string): string[] {
   const problems = webAddressProblems(url, LONGEST_URL);
   if (problems.length > 0) return problems;
   const { username, password, search, hash } = new URL(url);

@@ -6,13 +6,13 @@ import type { GeoSite } from './geo-site.entity';
 import { HEALTH_STATUSES, healthStatusOf } from './statuses/site-status';
 import type { ProbeResult } from './statuses/site-status';
 
-const isSecondary = { when: (site: GeoSite) => !site.isPrimary };
+const onlyForSecondaries = { when: (site: GeoSite) => !site.isPrimary };
 
 /** URL below `/geo_sites`, also for requests below `/geo_nodes`. */
 export const siteLink = ({ links }: PresentContext, id: number, path = ''): string =>
   links.apiUrl(`geo_sites/${id}${path}`);
 
-const siteLinks = (ctx: PresentContext, { id }: GeoSite) => ({
+const buildSiteLinks = (ctx: PresentContext, { id }: GeoSite) => ({
   self: siteLink(ctx, id),
   status: siteLink(ctx, id, '/status'),
   repair: siteLink(ctx, id, '/repair'),
@@ -36,14 +36,14 @@ export const geoSitePresenter = presenter<GeoSite>('GeoSite').fields({
   selective_sync_namespace_ids: [list(int), (site) => site.selectiveSyncNamespaceIds],
   minimum_reverification_interval: [int, (site) => site.minimumReverificationInterval],
   blob_download_timeout: [int, (site) => site.blobDownloadTimeout],
-  sync_object_storage: [bool, (site) => site.syncObjectStorage, isSecondary],
+  sync_object_storage: [bool, (site) => site.syncObjectStorage, onlyForSecondaries],
   web_edit_url: [text, (site, _loaded, ctx) => ctx.links.webUrl(`admin/geo/sites/${site.id}/edit`)],
   web_geo_replication_details_url: [
     text,
     (site) => `${site.url}admin/geo/sites/${site.id}/replication/lfs_objects`,
-    isSecondary,
+    onlyForSecondaries,
   ],
-  _links: [object({ self: text, status: text, repair: text }), (site, _loaded, ctx) => siteLinks(ctx, site)],
+  _links: [object({ self: text, status: text, repair: text }), (site, _loaded, ctx) => buildSiteLinks(ctx, site)],
 });
 
 /** A site with the result of a status check made just now. */
@@ -61,6 +61,6 @@ export const repairedGeoSitePresenter = geoSitePresenter.extend<RepairedGeoSite>
   missing_oauth_application: [bool, () => false],
   _links: [
     object({ self: text, status: text, repair: text, site: text }),
-    (site, _loaded, ctx) => ({ ...siteLinks(ctx, site), site: siteLink(ctx, site.id) }),
+    (site, _loaded, ctx) => ({ ...buildSiteLinks(ctx, site), site: siteLink(ctx, site.id) }),
   ],
 });

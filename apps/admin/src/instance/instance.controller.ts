@@ -21,7 +21,7 @@ export class InstanceController {
   }
 }
 
-/** Shape: -1 for a reader without a version. */
+/** Reads an integer of the query. Readers without a version send -1. */
 function readInteger(query: InternalRequest['query'], name: string): number {
   const text = query[name];
   if (typeof text !== 'string' || !/^(-1|\d{1,15})$/.test(text)) throw new InvalidParameters([`${name} is invalid`]);

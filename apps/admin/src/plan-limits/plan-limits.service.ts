@@ -19,7 +19,7 @@ export class PlanLimitsService {
   ) {}
 
   show(plan: LimitedPlan): Promise<PlanLimits> {
-    return this.work.run((tx) => readLimits(tx, plan));
+    return this.work.run((tx) => readEffectiveLimits(tx, plan));
   }
 
   /** Changes the sent limits, here and in all other services. */
@@ -30,7 +30,7 @@ export class PlanLimitsService {
         value === undefined ? [] : [{ plan, name: name as PlanLimitName, value }],
       );
       await tx.manager.upsert(PlanLimit, rows, ['plan', 'name']);
-      return readLimits(tx, plan);
+      return readEffectiveLimits(tx, plan);
     });
   }
 }
@@ -39,17 +39,17 @@ export class PlanLimitsService {
 export async function planLimitOfProject(tx: Tx, projectId: number, name: PlanLimitName): Promise<number> {
   const [project] = await tx.query<{ plan: Plan }>(PLAN_OF_PROJECT, [projectId]);
   const plan = project?.plan ?? 'default';
-  return findPlanLimit(await setLimits(tx, plan), plan, name);
+  return findPlanLimit(await readExplicitLimits(tx, plan), plan, name);
 }
 
-async function readLimits(tx: Tx, plan: LimitedPlan): Promise<PlanLimits> {
-  const set = await setLimits(tx, plan);
+async function readEffectiveLimits(tx: Tx, plan: LimitedPlan): Promise<PlanLimits> {
+  const set = await readExplicitLimits(tx, plan);
   const names = Object.keys(PLAN_LIMITS) as PlanLimitName[];
   return Object.fromEntries(names.map((name) => [name, findPlanLimit(set, plan, name)])) as PlanLimits;
 }
 
 /** Limits that were set for a plan and for `default`. */
-async function setLimits(tx: Tx, plan: LimitedPlan): Promise<SetPlanLimits> {
+async function readExplicitLimits(tx: Tx, plan: LimitedPlan): Promise<SetPlanLimits> {
   const rows = await tx.manager.findBy(PlanLimit, [{ plan }, { plan: 'default' }]);
   const ofPlan = (wanted: string) => rows.filter((row) => row.plan === wanted).map(({ name, value }) => [name, value]);
   return Object.fromEntries([plan, 'default'].map((wanted) => [wanted, Object.fromEntries(ofPlan(wanted))]));

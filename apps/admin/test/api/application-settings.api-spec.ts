@@ -49,8 +49,8 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(() => service.database.query('delete from application_settings'));
 
-const show = async (from = app): Promise<unknown> => (await from.as(root).get(PATH).expect(200)).body;
-const put = (params: object) => app.as(root).put(PATH).send(params);
+const fetchSettings = async (from = app): Promise<unknown> => (await from.as(root).get(PATH).expect(200)).body;
+const putSettings = (params: object) => app.as(root).put(PATH).send(params);
 
 it.each(['GET', 'PUT'] as const)(
   '%s is for administrators; the permission is checked before parameters',
@@ -66,7 +66,7 @@ it.each(['GET', 'PUT'] as const)(
 
 describe('GET /application/settings', () => {
   it('returns all settings by name', async () => {
-    const body = (await show()) as object;
+    const body = (await fetchSettings()) as object;
     expect(body).toEqual(DEFAULTS);
     expect(Object.keys(body)).toEqual(Object.keys(DEFAULTS));
   });
@@ -78,9 +78,9 @@ describe('GET /application/settings', () => {
     });
     try {
       const expected = { ...DEFAULTS, deletion_adjourned_period: 3, notes_create_limit_allowlist: ['wren', 'robin'] };
-      expect(await show(other)).toEqual(expected);
-      await put({ deletion_adjourned_period: 5 }).expect(200);
-      expect(await show(other)).toEqual({ ...expected, deletion_adjourned_period: 5 });
+      expect(await fetchSettings(other)).toEqual(expected);
+      await putSettings({ deletion_adjourned_period: 5 }).expect(200);
+      expect(await fetchSettings(other)).toEqual({ ...expected, deletion_adjourned_period: 5 });
     } finally {
       await other.close();
     }
@@ -89,24 +89,24 @@ describe('GET /application/settings', () => {
 
 describe('PUT /application/settings', () => {
   it('changes all settings and stores them', async () => {
-    expect((await put(ALL_OTHER).expect(200)).body).toEqual(ALL_OTHER);
-    expect(await show()).toEqual(ALL_OTHER);
-    expect((await put(DEFAULTS).expect(200)).body).toEqual(DEFAULTS);
+    expect((await putSettings(ALL_OTHER).expect(200)).body).toEqual(ALL_OTHER);
+    expect(await fetchSettings()).toEqual(ALL_OTHER);
+    expect((await putSettings(DEFAULTS).expect(200)).body).toEqual(DEFAULTS);
   });
 
   it.each(Object.keys(ALL_OTHER) as (keyof typeof ALL_OTHER)[])('changes only %s', async (name) => {
     const expected = { ...DEFAULTS, [name]: ALL_OTHER[name] };
-    expect((await put({ [name]: ALL_OTHER[name] }).expect(200)).body).toEqual(expected);
-    expect(await show()).toEqual(expected);
+    expect((await putSettings({ [name]: ALL_OTHER[name] }).expect(200)).body).toEqual(expected);
+    expect(await fetchSettings()).toEqual(expected);
   });
 
   it('ignores unknown parameters next to known ones', async () => {
-    const { body } = await put({ notes_create_limit: 5, signup_enabled: false, constructor: 1 }).expect(200);
+    const { body } = await putSettings({ notes_create_limit: 5, signup_enabled: false, constructor: 1 }).expect(200);
     expect(body).toEqual({ ...DEFAULTS, notes_create_limit: 5 });
   });
 
   it.each([{}, { signup_enabled: false }])('refuses %j, which has no known parameter', async (params) => {
-    const { status, body } = await put(params);
+    const { status, body } = await putSettings(params);
     const error = `${Object.keys(DEFAULTS).join(', ')} are missing, at least one parameter must be provided`;
     expect([status, body]).toEqual([400, { error }]);
   });
@@ -126,15 +126,15 @@ describe('PUT /application/settings', () => {
     [{ personal_access_token_prefix: 'x'.repeat(21) }, 'is too long (maximum is 20 characters)'],
     [{ require_personal_access_token_expiry: [] }, 'is invalid'],
   ])('refuses %j and changes nothing', async (params, problem) => {
-    const { status, body } = await put({ notes_create_limit_allowlist: ['wren'], ...params });
+    const { status, body } = await putSettings({ notes_create_limit_allowlist: ['wren'], ...params });
     expect([status, body]).toEqual([400, { error: `${Object.keys(params)[0]} ${problem}` }]);
-    expect(await show()).toEqual(DEFAULTS);
+    expect(await fetchSettings()).toEqual(DEFAULTS);
   });
 
   describe('notes_create_limit_allowlist', () => {
-    const list = (...names: string[]) => put({ notes_create_limit_allowlist: names });
+    const list = (...names: string[]) => putSettings({ notes_create_limit_allowlist: names });
     const shown = async () =>
-      ((await show()) as { notes_create_limit_allowlist: string[] }).notes_create_limit_allowlist;
+      ((await fetchSettings()) as { notes_create_limit_allowlist: string[] }).notes_create_limit_allowlist;
 
     it('accepts usernames in any case, removes duplicates, and stores ids', async () => {
       const { body } = await list('ROBIN', 'wren', 'Robin').expect(200);
@@ -182,11 +182,13 @@ describe('PUT /application/settings', () => {
         400,
         problem === 'is invalid' ? { error: `notes_create_limit_allowlist ${problem}` } : { message: field },
       ]);
-      expect(await show()).toEqual(DEFAULTS);
+      expect(await fetchSettings()).toEqual(DEFAULTS);
     });
 
     it('accepts at most 100', async () => {
-      const { status } = await put({ notes_create_limit_allowlist: Array.from({ length: 101 }, (_, i) => `n${i}`) });
+      const { status } = await putSettings({
+        notes_create_limit_allowlist: Array.from({ length: 101 }, (_, i) => `n${i}`),
+      });
       expect(status).toBe(400);
     });
   });

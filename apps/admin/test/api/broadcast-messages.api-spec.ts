@@ -16,14 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const write = (params: Record<string, unknown> = {}) =>
+const postMessage = (params: Record<string, unknown> = {}) =>
   app
     .as(administrator)
     .post('/api/v4/broadcast_messages')
     .send({ message: 'Tea at four', ...params });
 
-async function written(params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-  const response = await write(params);
+async function createMessage(params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+  const response = await postMessage(params);
   expect([response.status, response.text]).toEqual([201, expect.any(String)]);
   return response.body as Record<string, unknown>;
 }
@@ -31,7 +31,7 @@ async function written(params: Record<string, unknown> = {}): Promise<Record<str
 describe('POST /broadcast_messages', () => {
   it('creates a banner for one hour from now when only a text is given', async () => {
     const before = Date.now();
-    const message = await written();
+    const message = await createMessage();
     expect(Object.keys(message)).toEqual([
       'id',
       'message',
@@ -62,11 +62,11 @@ describe('POST /broadcast_messages', () => {
   });
 
   it('ignores the deprecated color parameter', async () => {
-    expect(await written({ color: '#123456' })).not.toHaveProperty('color');
+    expect(await createMessage({ color: '#123456' })).not.toHaveProperty('color');
   });
 
   it('stores a message that ends before it starts; it is never active', async () => {
-    const message = await written({ starts_at: '2026-02-01T00:00:00Z', ends_at: '2026-01-01T00:00:00Z' });
+    const message = await createMessage({ starts_at: '2026-02-01T00:00:00Z', ends_at: '2026-01-01T00:00:00Z' });
     expect(message).toMatchObject({
       starts_at: '2026-02-01T00:00:00.000Z',
       ends_at: '2026-01-01T00:00:00.000Z',
@@ -91,7 +91,7 @@ describe('POST /broadcast_messages', () => {
     [{ theme: 'pink' }, { error: 'theme does not have a valid value' }],
     [{ dismissable: 'maybe' }, { error: 'dismissable is invalid' }],
   ])('refuses %j', async (params, body) => {
-    const response = await write(params);
+    const response = await postMessage(params);
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
@@ -113,7 +113,7 @@ describe('POST /broadcast_messages', () => {
   });
 
   it('writes an event for each change to the outbox, in the same transaction', async () => {
-    const { id } = await written();
+    const { id } = await createMessage();
     await app
       .as(administrator)
       .put(`/api/v4/broadcast_messages/${String(id)}`)
@@ -142,7 +142,7 @@ describe('permissions', () => {
   });
 
   it('all callers may read, also without a token', async () => {
-    const { id } = await written();
+    const { id } = await createMessage();
     for (const viewer of [service.seed.anonymous(), user, administrator]) {
       await app.as(viewer).get('/api/v4/broadcast_messages').expect(200);
       expect((await app.as(viewer).get(`/api/v4/broadcast_messages/${String(id)}`)).body).toMatchObject({ id });
@@ -159,7 +159,7 @@ describe('permissions', () => {
 
 describe('PUT /broadcast_messages/:id', () => {
   it('changes only the sent fields', async () => {
-    const before = await written({ theme: 'blue', target_path: '/docs/*' });
+    const before = await createMessage({ theme: 'blue', target_path: '/docs/*' });
     const response = await app
       .as(administrator)
       .put(`/api/v4/broadcast_messages/${String(before['id'])}`)
@@ -168,7 +168,7 @@ describe('PUT /broadcast_messages/:id', () => {
   });
 
   it('accepts an update without any field', async () => {
-    const before = await written();
+    const before = await createMessage();
     const response = await app
       .as(administrator)
       .put(`/api/v4/broadcast_messages/${String(before['id'])}`)
@@ -191,7 +191,7 @@ describe.each(['GET', 'PUT', 'DELETE'] as const)('%s /broadcast_messages/:id', (
 
 describe('DELETE /broadcast_messages/:id', () => {
   it('deletes the message; the second time answers 404', async () => {
-    const { id } = await written();
+    const { id } = await createMessage();
     const path = `/api/v4/broadcast_messages/${String(id)}`;
     const first = await app.as(administrator).delete(path);
     expect([first.status, first.text]).toEqual([204, '']);
@@ -203,7 +203,7 @@ describe('GET /broadcast_messages', () => {
   const rows = 5;
   beforeAll(async () => {
     await service.database.query('delete from broadcast_messages');
-    for (let index = 0; index < rows; index += 1) await written({ message: `message ${index}` });
+    for (let index = 0; index < rows; index += 1) await createMessage({ message: `message ${index}` });
   });
 
   it('lists the newest first', async () => {

@@ -31,7 +31,7 @@ beforeEach(async () => {
   await app.as(root).delete(FEATURE).expect(204);
 });
 
-async function written(params: object = {}): Promise<number> {
+async function createMessage(params: object = {}): Promise<number> {
   const { body } = await app
     .as(root)
     .post('/api/v4/broadcast_messages')
@@ -39,13 +39,13 @@ async function written(params: object = {}): Promise<number> {
     .expect(201);
   return (body as { id: number }).id;
 }
-async function displayed(query: object = {}, viewer = plainUser): Promise<number[]> {
+async function listDisplayedIds(query: object = {}, viewer = plainUser): Promise<number[]> {
   const { body } = await app.as(viewer).get(PATH).query(query).expect(200);
   return (body as { id: number }[]).map(({ id }) => id);
 }
-const isAt = async (pattern: string, path: string): Promise<boolean> => {
-  const id = await written({ target_path: pattern });
-  const found = await displayed({ path });
+const isDisplayedAtPath = async (pattern: string, path: string): Promise<boolean> => {
+  const id = await createMessage({ target_path: pattern });
+  const found = await listDisplayedIds({ path });
   await app.as(root).delete(`/api/v4/broadcast_messages/${id}`).expect(204);
   return found.includes(id);
 };
@@ -53,11 +53,14 @@ const isAt = async (pattern: string, path: string): Promise<boolean> => {
 it('shows active messages to all callers, newest first, in the same shape as the other reads', async () => {
   const past = { starts_at: '2020-01-01T00:00:00Z', ends_at: '2020-01-02T00:00:00Z' };
   const later = { starts_at: '2999-01-01T00:00:00Z', ends_at: '2999-01-02T00:00:00Z' };
-  await written(past);
-  await written(later);
-  await written({ starts_at: later.starts_at, ends_at: past.ends_at });
-  const [first, second] = [await written(), await written({ broadcast_type: 'notification', theme: 'red' })];
-  expect(await displayed()).toEqual([second, first]);
+  await createMessage(past);
+  await createMessage(later);
+  await createMessage({ starts_at: later.starts_at, ends_at: past.ends_at });
+  const [first, second] = [
+    await createMessage(),
+    await createMessage({ broadcast_type: 'notification', theme: 'red' }),
+  ];
+  expect(await listDisplayedIds()).toEqual([second, first]);
   const { body } = await app.as(plainUser).get(PATH).expect(200);
   expect(body[0]).toEqual((await app.as(plainUser).get(`/api/v4/broadcast_messages/${second}`)).body);
   expect(body[0]).toMatchObject({ active: true });
@@ -85,21 +88,25 @@ describe('the path', () => {
     ['/**', '/', true],
     ['/Straße/é*', '/straße/Éa', true],
   ])('%s and %s: %s', async (pattern, path, expected) => {
-    expect(await isAt(pattern, path)).toBe(expected);
+    expect(await isDisplayedAtPath(pattern, path)).toBe(expected);
   });
 
   it('without a path: only messages without a target path are listed', async () => {
-    await written({ target_path: '*' });
-    const plain = [await written({ target_path: ' ' }), await written({ target_path: '' }), await written()];
-    expect(await displayed()).toEqual(plain.toReversed());
-    expect(await displayed({ path: '' })).toEqual(plain.toReversed());
-    expect(await displayed({ path: '/x' })).toHaveLength(4);
+    await createMessage({ target_path: '*' });
+    const plain = [
+      await createMessage({ target_path: ' ' }),
+      await createMessage({ target_path: '' }),
+      await createMessage(),
+    ];
+    expect(await listDisplayedIds()).toEqual(plain.toReversed());
+    expect(await listDisplayedIds({ path: '' })).toEqual(plain.toReversed());
+    expect(await listDisplayedIds({ path: '/x' })).toHaveLength(4);
   });
 
   it('path and pattern have maximum lengths, so that hostile ones cost little', async () => {
     const hostile = { target_path: '*a'.repeat(127) + 'b' };
-    await written(hostile);
-    expect(await displayed({ path: `/${'a'.repeat(2047)}` })).toEqual([]);
+    await createMessage(hostile);
+    expect(await listDisplayedIds({ path: `/${'a'.repeat(2047)}` })).toEqual([]);
     const tooLong = (most: number) => `is too long (maximum is ${most} characters)`;
     for (const target_path of ['x'.repeat(256), '*a'.repeat(500_000)]) {
       const refused = await app.as(root).post('/api/v4/broadcast_messages').send({ message: 'Tea', target_path });
@@ -122,28 +129,28 @@ describe('messages for roles', () => {
       .expect(201);
 
   it('are hidden while the feature is off', async () => {
-    const plain = await written();
-    await written({ target_access_levels: [30] });
-    expect(await displayed({ project_id: project.id }, developer)).toEqual([plain]);
-    expect(await displayed({ project_id: project.id }, root)).toEqual([plain]);
+    const plain = await createMessage();
+    await createMessage({ target_access_levels: [30] });
+    expect(await listDisplayedIds({ project_id: project.id }, developer)).toEqual([plain]);
+    expect(await listDisplayedIds({ project_id: project.id }, root)).toEqual([plain]);
   });
 
   it('are shown to users with one of these roles in the project while the feature is on', async () => {
     await turn(true);
-    const plain = await written();
+    const plain = await createMessage();
     const [forDevelopers, forMore] = [
-      await written({ target_access_levels: [30] }),
-      await written({ target_access_levels: [10, 30, 40] }),
+      await createMessage({ target_access_levels: [30] }),
+      await createMessage({ target_access_levels: [10, 30, 40] }),
     ];
-    await written({ target_access_levels: [10, 40] });
-    expect(await displayed({ project_id: project.id }, developer)).toEqual([forMore, forDevelopers, plain]);
+    await createMessage({ target_access_levels: [10, 40] });
+    expect(await listDisplayedIds({ project_id: project.id }, developer)).toEqual([forMore, forDevelopers, plain]);
     // The role is unknown without a project or group, and an administrator who is not a member has none.
     for (const [query, viewer] of [
       [{}, developer],
       [{ project_id: project.id }, plainUser],
       [{ project_id: project.id }, root],
     ] as const) {
-      expect(await displayed(query, viewer)).toEqual([plain]);
+      expect(await listDisplayedIds(query, viewer)).toEqual([plain]);
     }
   });
 
@@ -154,12 +161,12 @@ describe('messages for roles', () => {
     const below = await seed.project({ namespace_id: group.id, path: 'below', visibility: 'private' });
     const owner = await seed.user();
     await seed.member(owner, group, 'owner');
-    const id = await written({ target_access_levels: [50] });
+    const id = await createMessage({ target_access_levels: [50] });
     const viewer = seed.viewer(owner);
-    expect(await displayed({ group_id: group.id }, viewer)).toEqual([id]);
-    expect(await displayed({ group_id: `nest-${project.id}` }, viewer)).toEqual([id]);
-    expect(await displayed({ project_id: below.id }, viewer)).toEqual([id]);
-    expect(await displayed({ project_id: project.id }, viewer)).toEqual([]);
+    expect(await listDisplayedIds({ group_id: group.id }, viewer)).toEqual([id]);
+    expect(await listDisplayedIds({ group_id: `nest-${project.id}` }, viewer)).toEqual([id]);
+    expect(await listDisplayedIds({ project_id: below.id }, viewer)).toEqual([id]);
+    expect(await listDisplayedIds({ project_id: project.id }, viewer)).toEqual([]);
   });
 
   it('are shown to users for whom the feature is on', async () => {
@@ -167,9 +174,9 @@ describe('messages for roles', () => {
     const [wren, robin] = [await seed.user({ username: 'wren' }), await seed.user({ username: 'robin' })];
     for (const one of [wren, robin]) await seed.member(one, project, 'reporter');
     await turn(true, { user: 'wren' });
-    const id = await written({ target_access_levels: [20] });
-    expect(await displayed({ project_id: project.id }, seed.viewer(wren))).toEqual([id]);
-    expect(await displayed({ project_id: project.id }, seed.viewer(robin))).toEqual([]);
+    const id = await createMessage({ target_access_levels: [20] });
+    expect(await listDisplayedIds({ project_id: project.id }, seed.viewer(wren))).toEqual([id]);
+    expect(await listDisplayedIds({ project_id: project.id }, seed.viewer(robin))).toEqual([]);
   });
 
   it('answer 404 for a project or group that the caller cannot see', async () => {
@@ -197,8 +204,8 @@ describe('messages for roles', () => {
 describe('pages', () => {
   beforeEach(async () => {
     for (let index = 0; index < 5; index += 1) {
-      await written({ target_path: '/nests/*' });
-      await written({ target_path: '/eggs' });
+      await createMessage({ target_path: '/nests/*' });
+      await createMessage({ target_path: '/eggs' });
     }
   });
   paging(() => ({ app, viewer: plainUser, path: PATH, query: { path: '/nests/7' }, rows: 5 }));

@@ -5,22 +5,27 @@ let flags: FlagsOfAProject;
 beforeAll(async () => void (flags = await FlagsOfAProject.start()));
 afterAll(() => flags.service.close());
 
-interface List {
+interface UserListAnswer {
   readonly id: number;
   readonly iid: number;
   readonly [name: string]: unknown;
 }
 
 let counter = 0;
-const aName = () => `list ${(counter += 1)}`;
-const aList = (params: object = {}, project = flags.project) =>
-  flags.post<List>('feature_flags_user_lists', { name: aName(), user_xids: 'a,b', ...params }, 201, project);
-const base = () => flags.path('feature_flags_user_lists');
+const uniqueName = () => `list ${(counter += 1)}`;
+const createUserList = (params: object = {}, project = flags.project) =>
+  flags.post<UserListAnswer>(
+    'feature_flags_user_lists',
+    { name: uniqueName(), user_xids: 'a,b', ...params },
+    201,
+    project,
+  );
+const userListsPath = () => flags.path('feature_flags_user_lists');
 
 describe('POST …/feature_flags_user_lists', () => {
   it('creates a list, numbered within its project', async () => {
     const before = Date.now();
-    const list = await aList({ name: 'Testers', user_xids: 'user1,user2' });
+    const list = await createUserList({ name: 'Testers', user_xids: 'user1,user2' });
     const path = `/${flags.fullPath}/-/feature_flags_user_lists/${list.iid}`;
     expect(list).toEqual({
       id: expect.any(Number),
@@ -36,8 +41,8 @@ describe('POST …/feature_flags_user_lists', () => {
     const madeAt = Date.parse(String(list['created_at']));
     expect(madeAt).toBeGreaterThanOrEqual(before);
     expect(madeAt).toBeLessThanOrEqual(Date.now());
-    expect((await aList()).iid).toBe(2);
-    expect((await aList({}, await flags.anotherProject())).iid).toBe(1);
+    expect((await createUserList()).iid).toBe(2);
+    expect((await createUserList({}, await flags.anotherProject())).iid).toBe(1);
   });
 
   it('accepts the URL-encoded path of the project', async () => {
@@ -45,7 +50,7 @@ describe('POST …/feature_flags_user_lists', () => {
     await flags.app
       .as(await flags.member())
       .post(`/api/v4/projects/${path}/feature_flags_user_lists`)
-      .send({ name: aName(), user_xids: '' })
+      .send({ name: uniqueName(), user_xids: '' })
       .expect(201);
   });
 
@@ -66,8 +71,8 @@ describe('POST …/feature_flags_user_lists', () => {
   ])('refuses %j', async (params, message) => {
     const response = await flags.app
       .as(await flags.member())
-      .post(base())
-      .send({ name: aName(), user_xids: 'a', ...params });
+      .post(userListsPath())
+      .send({ name: uniqueName(), user_xids: 'a', ...params });
     expect([response.status, response.body]).toEqual([400, { message }]);
   });
 
@@ -82,12 +87,12 @@ describe('POST …/feature_flags_user_lists', () => {
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
     expect(answers.find(({ status }) => status === 400)?.body).toEqual({ message: ['Name has already been taken'] });
-    expect((await aList({}, project)).iid).toBe(2);
+    expect((await createUserList({}, project)).iid).toBe(2);
   });
 
   it('bounds the total size of the lists of a project, and so of a page of them', async () => {
     const project = await flags.anotherProject();
-    const { id } = await aList({}, project);
+    const { id } = await createUserList({}, project);
     // With its quotes, this is four bytes below the limit.
     await flags.service.database.query(
       `update feature_flags_user_lists set user_xids = repeat('x', 16 * 1024 * 1024 - 6) where id = $1`,
@@ -96,10 +101,10 @@ describe('POST …/feature_flags_user_lists', () => {
     const path = flags.path('feature_flags_user_lists', project);
     const developer = await flags.member();
     const message = ['User xids of all lists of a project are too long (maximum is 16777216 bytes)'];
-    const send = (user_xids: string) => flags.app.as(developer).post(path).send({ name: aName(), user_xids });
+    const send = (user_xids: string) => flags.app.as(developer).post(path).send({ name: uniqueName(), user_xids });
     const refused = await send('abc');
     expect([refused.status, refused.body]).toEqual([400, { message }]);
-    const { iid } = (await send('ab').expect(201)).body as List;
+    const { iid } = (await send('ab').expect(201)).body as UserListAnswer;
     const changed = await flags.app.as(developer).put(`${path}/${iid}`).send({ user_xids: 'abc' });
     expect([changed.status, changed.body]).toEqual([400, { message }]);
   });
@@ -109,8 +114,8 @@ describe('POST …/feature_flags_user_lists', () => {
     to: async () => ({
       viewer: await flags.member(),
       method: 'POST',
-      path: base(),
-      params: { name: aName(), user_xids: 'a,b' },
+      path: userListsPath(),
+      params: { name: uniqueName(), user_xids: 'a,b' },
     }),
     seen: (list) => list['user_xids'],
     expected: 'a,b',
@@ -120,8 +125,8 @@ describe('POST …/feature_flags_user_lists', () => {
     () => flags.app,
     async () => ({
       method: 'POST',
-      path: base(),
-      good: { name: aName(), user_xids: '' },
+      path: userListsPath(),
+      good: { name: uniqueName(), user_xids: '' },
       bad: { name: 'x' },
       anonymous: flags.service.seed.anonymous(),
       outsider: flags.service.seed.viewer(await flags.service.seed.user()),
@@ -132,11 +137,11 @@ describe('POST …/feature_flags_user_lists', () => {
   );
 
   it('writes an event for each change, in the same transaction', async () => {
-    const { id, iid } = await aList();
+    const { id, iid } = await createUserList();
     const developer = await flags.member();
-    await flags.app.as(developer).put(`${base()}/${iid}`).send({ user_xids: 'c' }).expect(200);
-    await flags.app.as(developer).put(`${base()}/${iid}`).send({ user_xids: 'c' }).expect(200);
-    await flags.app.as(developer).delete(`${base()}/${iid}`).expect(204);
+    await flags.app.as(developer).put(`${userListsPath()}/${iid}`).send({ user_xids: 'c' }).expect(200);
+    await flags.app.as(developer).put(`${userListsPath()}/${iid}`).send({ user_xids: 'c' }).expect(200);
+    await flags.app.as(developer).delete(`${userListsPath()}/${iid}`).expect(204);
     const rows = await flags.service.database.query<{ type: string }>(
       `select type from outbox where aggregate_id = $1 and aggregate_type = 'feature_flag_user_list' order by id`,
       [id],
@@ -147,15 +152,15 @@ describe('POST …/feature_flags_user_lists', () => {
 
 describe('PUT …/feature_flags_user_lists/:iid', () => {
   it('changes the sent fields', async () => {
-    const list = await aList();
+    const list = await createUserList();
     const put = async (body: object) =>
       (
         await flags.app
           .as(await flags.member())
-          .put(`${base()}/${list.iid}`)
+          .put(`${userListsPath()}/${list.iid}`)
           .send(body)
           .expect(200)
-      ).body as List;
+      ).body as UserListAnswer;
     const renamed = await put({ name: 'renamed' });
     expect(renamed).toEqual({ ...list, name: 'renamed', updated_at: renamed['updated_at'] });
     expect(await put({})).toEqual(renamed);
@@ -164,11 +169,11 @@ describe('PUT …/feature_flags_user_lists/:iid', () => {
   });
 
   it('refuses what creation refuses', async () => {
-    const [first, second] = [await aList(), await aList()];
+    const [first, second] = [await createUserList(), await createUserList()];
     const put = async (body: object) =>
       flags.app
         .as(await flags.member())
-        .put(`${base()}/${second.iid}`)
+        .put(`${userListsPath()}/${second.iid}`)
         .send(body);
     expect([(await put({ name: first['name'] })).status, (await put({ name: first['name'] })).body]).toEqual([
       400,
@@ -181,19 +186,19 @@ describe('PUT …/feature_flags_user_lists/:iid', () => {
 
 describe('DELETE …/feature_flags_user_lists/:iid', () => {
   it('deletes the list; the second time answers 404', async () => {
-    const { iid } = await aList();
+    const { iid } = await createUserList();
     const developer = await flags.member();
-    const first = await flags.app.as(developer).delete(`${base()}/${iid}`);
+    const first = await flags.app.as(developer).delete(`${userListsPath()}/${iid}`);
     expect([first.status, first.text]).toEqual([204, '']);
-    await flags.app.as(developer).delete(`${base()}/${iid}`).expect(404);
+    await flags.app.as(developer).delete(`${userListsPath()}/${iid}`).expect(404);
   });
 
   it('refuses while a strategy uses the list', async () => {
-    const { id, iid } = await aList();
+    const { id, iid } = await createUserList();
     const strategies = [{ name: 'gitlabUserList', parameters: {}, user_list_id: id, scopes: [] }];
     const flag = await flags.post('feature_flags', { name: `flag-of-${iid}`, strategies });
     const developer = await flags.member();
-    const refused = await flags.app.as(developer).delete(`${base()}/${iid}`);
+    const refused = await flags.app.as(developer).delete(`${userListsPath()}/${iid}`);
     expect([refused.status, refused.body]).toEqual([409, { message: ['User list is associated with a strategy'] }]);
     const strategy = (flag['strategies'] as { id: number }[])[0]!;
     await flags.app
@@ -201,16 +206,16 @@ describe('DELETE …/feature_flags_user_lists/:iid', () => {
       .put(flags.path(`feature_flags/${String(flag['name'])}`))
       .send({ strategies: [{ id: strategy.id, name: 'default', parameters: {} }] })
       .expect(200);
-    await flags.app.as(developer).delete(`${base()}/${iid}`).expect(204);
+    await flags.app.as(developer).delete(`${userListsPath()}/${iid}`).expect(204);
   });
 
   it('either deletes a list or adds it to a strategy, never both', async () => {
     const developer = await flags.member();
     for (let round = 0; round < 10; round += 1) {
-      const { id, iid } = await aList();
+      const { id, iid } = await createUserList();
       const strategies = [{ name: 'gitlabUserList', user_list_id: id }];
       const [removed, made] = await Promise.all([
-        flags.app.as(developer).delete(`${base()}/${iid}`),
+        flags.app.as(developer).delete(`${userListsPath()}/${iid}`),
         flags.app
           .as(developer)
           .post(flags.path('feature_flags'))
@@ -226,14 +231,14 @@ describe('DELETE …/feature_flags_user_lists/:iid', () => {
 
 describe.each(['GET', 'PUT', 'DELETE'] as const)('%s …/feature_flags_user_lists/:iid', (method) => {
   it.each(['999999', '0', 'abc', '12345678901234567890'])('answers 404 for the list %s', async (iid) => {
-    const response = await requestOf(flags.app.as(await flags.member()), method, `${base()}/${iid}`);
+    const response = await requestOf(flags.app.as(await flags.member()), method, `${userListsPath()}/${iid}`);
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
 
   it('requires developers', async () => {
-    const { iid } = await aList();
+    const { iid } = await createUserList();
     const reporter = await flags.member('reporter');
-    const response = await requestOf(flags.app.as(reporter), method, `${base()}/${iid}`);
+    const response = await requestOf(flags.app.as(reporter), method, `${userListsPath()}/${iid}`);
     expect([response.status, response.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 });
@@ -244,9 +249,9 @@ describe('a list of another project', () => {
     viewer: () => developer,
     requests: async () => {
       const other = await flags.anotherProject();
-      for (let index = 0; index < 40; index += 1) await aList({}, other);
+      for (let index = 0; index < 40; index += 1) await createUserList({}, other);
       const iid = 40;
-      return (['GET', 'PUT', 'DELETE'] as const).map((method) => ({ method, path: `${base()}/${iid}` }));
+      return (['GET', 'PUT', 'DELETE'] as const).map((method) => ({ method, path: `${userListsPath()}/${iid}` }));
     },
   });
   let developer: Awaited<ReturnType<FlagsOfAProject['member']>>;
@@ -259,14 +264,14 @@ describe('GET …/feature_flags_user_lists', () => {
   let developer: Awaited<ReturnType<FlagsOfAProject['member']>>;
   const path = () => flags.path('feature_flags_user_lists', project);
   const names = async (query: object) => {
-    const { body }: { body: List[] } = await flags.app.as(developer).get(path()).query(query).expect(200);
+    const { body }: { body: UserListAnswer[] } = await flags.app.as(developer).get(path()).query(query).expect(200);
     return body.map((list) => list['name']);
   };
 
   beforeAll(async () => {
     project = await flags.anotherProject();
     developer = await flags.member();
-    for (const name of ['test_list', 'Other', 'list of tests', '100%', 'tea']) await aList({ name }, project);
+    for (const name of ['test_list', 'Other', 'list of tests', '100%', 'tea']) await createUserList({ name }, project);
   });
 
   it('lists the oldest first', async () => {

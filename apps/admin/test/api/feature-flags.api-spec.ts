@@ -22,23 +22,23 @@ interface Flag {
 }
 
 let counter = 0;
-const aName = () => `flag-${(counter += 1)}`;
-const base = () => flags.path('feature_flags');
-const aFlag = (params: object = {}, project = flags.project) =>
-  flags.post<Flag>('feature_flags', { name: aName(), ...params }, 201, project);
-const aList = (project = flags.project) =>
+const uniqueName = () => `flag-${(counter += 1)}`;
+const flagsPath = () => flags.path('feature_flags');
+const createFlag = (params: object = {}, project = flags.project) =>
+  flags.post<Flag>('feature_flags', { name: uniqueName(), ...params }, 201, project);
+const createUserList = (project = flags.project) =>
   flags.post<{ id: number; iid: number; name: string }>(
     'feature_flags_user_lists',
-    { name: aName(), user_xids: 'a,b' },
+    { name: uniqueName(), user_xids: 'a,b' },
     201,
     project,
   );
-const put = (flag: Flag, body: object) => flags.app.as(developer).put(`${base()}/${flag.name}`).send(body);
+const putFlag = (flag: Flag, body: object) => flags.app.as(developer).put(`${flagsPath()}/${flag.name}`).send(body);
 const rollout = { groupId: 'default', rollout: '50', stickiness: 'default' };
 
 describe('POST …/feature_flags', () => {
   it('creates a flag that is on, without strategies', async () => {
-    const flag = await aFlag({ name: 'new_look' });
+    const flag = await createFlag({ name: 'new_look' });
     expect(flag).toEqual({
       name: 'new_look',
       description: null,
@@ -52,8 +52,8 @@ describe('POST …/feature_flags', () => {
   });
 
   it('creates strategies with their environments and lists', async () => {
-    const list = await aList();
-    const flag = await aFlag({
+    const list = await createUserList();
+    const flag = await createFlag({
       version: 'new_version_flag',
       description: 'Eggs',
       active: false,
@@ -87,7 +87,7 @@ describe('POST …/feature_flags', () => {
         user_list: null,
       },
     ]);
-    const shown = await flags.app.as(developer).get(`${base()}/${flag.name}`).expect(200);
+    const shown = await flags.app.as(developer).get(`${flagsPath()}/${flag.name}`).expect(200);
     expect(shown.body).toEqual(flag);
   });
 
@@ -132,27 +132,27 @@ describe('POST …/feature_flags', () => {
   ])('refuses %j', async (params, body) => {
     const response = await flags.app
       .as(developer)
-      .post(base())
-      .send({ name: aName(), ...params });
+      .post(flagsPath())
+      .send({ name: uniqueName(), ...params });
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
   it('refuses a list of another project, and creates nothing', async () => {
-    const list = await aList(await flags.anotherProject());
-    const name = aName();
+    const list = await createUserList(await flags.anotherProject());
+    const name = uniqueName();
     for (const user_list_id of [list.id, 999_999]) {
       const response = await flags.app
         .as(developer)
-        .post(base())
+        .post(flagsPath())
         .send({ name, strategies: [{ name: 'gitlabUserList', user_list_id }] });
       expect([response.status, response.body]).toEqual([404, { message: 'Not Found' }]);
     }
-    await flags.app.as(developer).get(`${base()}/${name}`).expect(404);
+    await flags.app.as(developer).get(`${flagsPath()}/${name}`).expect(404);
   });
 
   it('refuses a taken name, also in concurrent requests', async () => {
-    const name = aName();
-    const send = () => flags.app.as(developer).post(base()).send({ name });
+    const name = uniqueName();
+    const send = () => flags.app.as(developer).post(flagsPath()).send({ name });
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
     expect(answers.find(({ status }) => status === 400)?.body).toEqual({ message: ['Name has already been taken'] });
@@ -164,7 +164,7 @@ describe('POST …/feature_flags', () => {
       `insert into feature_flags (project_id, name) select $1, 'flag' || n from generate_series(1, 199) n`,
       [project.id],
     );
-    const send = () => flags.app.as(developer).post(flags.path('feature_flags', project)).send({ name: aName() });
+    const send = () => flags.app.as(developer).post(flags.path('feature_flags', project)).send({ name: uniqueName() });
     const answers = await Promise.all([send(), send(), send()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
     expect(answers.find(({ status }) => status === 400)?.body).toEqual({
@@ -174,7 +174,7 @@ describe('POST …/feature_flags', () => {
 
   it('accepts strategies of a form, with parameters as JSON', async () => {
     const form = new URLSearchParams([
-      ['name', aName()],
+      ['name', uniqueName()],
       ['strategies[][name]', 'userWithId'],
       ['strategies[][parameters]', '{"userIds":"a,b"}'],
       ['strategies[][scopes][][environment_scope]', 'production'],
@@ -182,7 +182,7 @@ describe('POST …/feature_flags', () => {
     ]);
     const { body }: { body: Flag } = await flags.app
       .as(developer)
-      .post(base())
+      .post(flagsPath())
       .type('form')
       .send(form.toString())
       .expect(201);
@@ -197,9 +197,9 @@ describe('POST …/feature_flags', () => {
     to: () => ({
       viewer: developer,
       method: 'POST',
-      path: base(),
+      path: flagsPath(),
       params: {
-        name: aName(),
+        name: uniqueName(),
         active: false,
         strategies: [{ name: 'gradualRolloutUserId', parameters: { groupId: 'default', percentage: '30' } }],
       },
@@ -212,9 +212,9 @@ describe('POST …/feature_flags', () => {
     () => flags.app,
     async () => ({
       method: 'POST',
-      path: base(),
-      good: { name: aName() },
-      bad: { name: aName(), active: 'maybe' },
+      path: flagsPath(),
+      good: { name: uniqueName() },
+      bad: { name: uniqueName(), active: 'maybe' },
       anonymous: flags.service.seed.anonymous(),
       outsider: flags.service.seed.viewer(await flags.service.seed.user()),
       reader: await flags.member('reporter'),
@@ -223,11 +223,11 @@ describe('POST …/feature_flags', () => {
   );
 
   it('writes an event for each change, in the same transaction', async () => {
-    const flag = await aFlag();
-    await put(flag, { active: false }).expect(200);
-    await put(flag, {}).expect(200);
-    await put(flag, { strategies: [{ name: 'default' }] }).expect(200);
-    await flags.app.as(developer).delete(`${base()}/${flag.name}`).expect(200);
+    const flag = await createFlag();
+    await putFlag(flag, { active: false }).expect(200);
+    await putFlag(flag, {}).expect(200);
+    await putFlag(flag, { strategies: [{ name: 'default' }] }).expect(200);
+    await flags.app.as(developer).delete(`${flagsPath()}/${flag.name}`).expect(200);
     const rows = await flags.service.database.query<{ type: string }>(
       `select type from outbox where aggregate_type = 'feature_flag'
          and aggregate_id = (select max(aggregate_id) from outbox where aggregate_type = 'feature_flag') order by id`,
@@ -238,19 +238,19 @@ describe('POST …/feature_flags', () => {
 
 describe('PUT …/feature_flags/:feature_flag_name', () => {
   it('changes only the sent fields', async () => {
-    const flag = await aFlag({ description: 'old', strategies: [{ name: 'default' }] });
-    expect((await put(flag, {}).expect(200)).body).toEqual(flag);
-    const { body: changed }: { body: Flag } = await put(flag, { active: false }).expect(200);
+    const flag = await createFlag({ description: 'old', strategies: [{ name: 'default' }] });
+    expect((await putFlag(flag, {}).expect(200)).body).toEqual(flag);
+    const { body: changed }: { body: Flag } = await putFlag(flag, { active: false }).expect(200);
     expect(changed).toEqual({ ...flag, active: false, updated_at: changed['updated_at'] });
-    const { body: renamed }: { body: Flag } = await put(flag, { name: `${flag.name}-b`, description: null }).expect(
+    const { body: renamed }: { body: Flag } = await putFlag(flag, { name: `${flag.name}-b`, description: null }).expect(
       200,
     );
     expect(renamed).toMatchObject({ name: `${flag.name}-b`, description: null, active: false });
-    await put(flag, { active: true }).expect(404);
+    await putFlag(flag, { active: true }).expect(404);
   });
 
   it('changes, adds and removes strategies and scopes by their ids', async () => {
-    const flag = await aFlag({
+    const flag = await createFlag({
       strategies: [
         { name: 'default', scopes: [{ environment_scope: 'a' }, { environment_scope: 'b' }] },
         { name: 'userWithId', parameters: { userIds: 'x' } },
@@ -258,7 +258,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     });
     const [first, second] = flag.strategies as [Strategy, Strategy];
     const [a, b] = first.scopes as [Strategy['scopes'][number], Strategy['scopes'][number]];
-    const { body }: { body: Flag } = await put(flag, {
+    const { body }: { body: Flag } = await putFlag(flag, {
       strategies: [
         {
           id: first.id,
@@ -282,17 +282,17 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
       { name: 'flexibleRollout', parameters: rollout, scopes: [{ environment_scope: '*' }] },
     ]);
     const scopes = [{ id: a.id, _destroy: true }, { environment_scope: 'c' }];
-    const { body: again }: { body: Flag } = await put(flag, { strategies: [{ id: first.id, scopes }] }).expect(200);
+    const { body: again }: { body: Flag } = await putFlag(flag, { strategies: [{ id: first.id, scopes }] }).expect(200);
     expect(again.strategies[0]!.scopes.map((scope) => scope.environment_scope)).toEqual(['a', 'c']);
     expect(again.strategies).toHaveLength(2);
   });
 
   it('gives a strategy its list, and removes it when the strategy gets another name', async () => {
-    const list = await aList();
-    const flag = await aFlag({ strategies: [{ name: 'default' }] });
+    const list = await createUserList();
+    const flag = await createFlag({ strategies: [{ name: 'default' }] });
     const { id } = flag.strategies[0]!;
     const change = async (strategy: object, status = 200) =>
-      (await put(flag, { strategies: [{ id, ...strategy }] }).expect(status)).body as Flag;
+      (await putFlag(flag, { strategies: [{ id, ...strategy }] }).expect(status)).body as Flag;
     expect((await change({ name: 'gitlabUserList', user_list_id: list.id })).strategies).toMatchObject([
       { id, user_list: { id: list.id } },
     ]);
@@ -304,8 +304,8 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
   });
 
   it('refuses the whole update for one invalid part, and changes nothing', async () => {
-    const flag = await aFlag({ strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] });
-    const foreign = (await aFlag({ strategies: [{ name: 'default' }] })).strategies[0]!;
+    const flag = await createFlag({ strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] });
+    const foreign = (await createFlag({ strategies: [{ name: 'default' }] })).strategies[0]!;
     const own = flag.strategies[0]!;
     const refusals: [object, number, object][] = [
       [{ id: foreign.id, _destroy: true }, 404, { message: '404 Not found' }],
@@ -316,22 +316,22 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
       [{}, 400, { message: ['strategy name is invalid'] }],
     ];
     for (const [strategy, status, body] of refusals) {
-      const response = await put(flag, { active: false, strategies: [strategy] });
+      const response = await putFlag(flag, { active: false, strategies: [strategy] });
       expect([response.status, response.body]).toEqual([status, body]);
     }
-    expect((await flags.app.as(developer).get(`${base()}/${flag.name}`).expect(200)).body).toEqual(flag);
+    expect((await flags.app.as(developer).get(`${flagsPath()}/${flag.name}`).expect(200)).body).toEqual(flag);
   });
 
   it('refuses a taken name', async () => {
-    const [first, second] = [await aFlag(), await aFlag()];
-    const response = await put(second, { name: first.name });
+    const [first, second] = [await createFlag(), await createFlag()];
+    const response = await putFlag(second, { name: first.name });
     expect([response.status, response.body]).toEqual([400, { message: ['Name has already been taken'] }]);
   });
 
   it('limits strategies and scopes of a flag', async () => {
     const strategies = Array.from({ length: 30 }, () => ({ name: 'default' }));
-    const flag = await aFlag({ strategies });
-    expect((await put(flag, { strategies })).body).toEqual({
+    const flag = await createFlag({ strategies });
+    expect((await putFlag(flag, { strategies })).body).toEqual({
       message: ['Maximum number of strategies (50) exceeded'],
     });
   });
@@ -342,10 +342,10 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
       400,
       { message: ['User xids of all strategies of a project are too long (maximum is 16777216 bytes)'] },
     ];
-    const list = await aList(project);
-    const listed = await aFlag({ strategies: [{ name: 'gitlabUserList', user_list_id: list.id }] }, project);
+    const list = await createUserList(project);
+    const listed = await createFlag({ strategies: [{ name: 'gitlabUserList', user_list_id: list.id }] }, project);
     const named = { name: 'userWithId', parameters: { userIds: 'a,b' } };
-    const byName = await aFlag({ strategies: [named] }, project);
+    const byName = await createFlag({ strategies: [named] }, project);
     const { database } = flags.service;
     await database.query(`update feature_flags_user_lists set user_xids = repeat('x', 8 * 1024 * 1024) where id = $1`, [
       list.id,
@@ -359,7 +359,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
     const send = async (userIds: string) => {
       const strategies = [{ name: 'userWithId', parameters: { userIds } }];
       const path = flags.path('feature_flags', project);
-      const { status, body } = await flags.app.as(developer).post(path).send({ name: aName(), strategies });
+      const { status, body } = await flags.app.as(developer).post(path).send({ name: uniqueName(), strategies });
       return status === 201 ? [status] : [status, body];
     };
     expect(await send('a,b,c')).toEqual(ofStrategies);
@@ -372,7 +372,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
 
   it('limits strategies and scopes of a project, for new and existing flags', async () => {
     const project = await flags.anotherProject();
-    const full = await aFlag({ strategies: [{ name: 'default' }] }, project);
+    const full = await createFlag({ strategies: [{ name: 'default' }] }, project);
     const { id } = full.strategies[0]!;
     const { database } = flags.service;
     await database.query(
@@ -390,7 +390,7 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
       scopes: scopes.map((environment_scope) => ({ environment_scope })),
     });
     const make = async (...strategies: object[]) =>
-      (await flags.app.as(developer).post(path).send({ name: aName(), strategies })).body as Flag;
+      (await flags.app.as(developer).post(path).send({ name: uniqueName(), strategies })).body as Flag;
     const change = async (flag: Flag, ...strategies: object[]) =>
       (await flags.app.as(developer).put(`${path}/${flag.name}`).send({ strategies })).body as Flag;
     const tooMany = (what: string) => ({ message: [`Maximum number of project feature flag ${what} exceeded`] });
@@ -411,8 +411,8 @@ describe('PUT …/feature_flags/:feature_flag_name', () => {
 
 describe('DELETE …/feature_flags/:feature_flag_name', () => {
   it('deletes the flag and returns it; the second time answers 404', async () => {
-    const flag = await aFlag({ strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] });
-    const path = `${base()}/${flag.name}`;
+    const flag = await createFlag({ strategies: [{ name: 'default', scopes: [{ environment_scope: '*' }] }] });
+    const path = `${flagsPath()}/${flag.name}`;
     expect((await flags.app.as(developer).delete(path).expect(200)).body).toEqual(flag);
     await flags.app.as(developer).delete(path).expect(404);
   });
@@ -420,14 +420,14 @@ describe('DELETE …/feature_flags/:feature_flag_name', () => {
 
 describe.each(['GET', 'PUT', 'DELETE'] as const)('%s …/feature_flags/:feature_flag_name', (method) => {
   it.each(['missing', 'A%2FB', '7'])('answers 404 for the flag %s', async (name) => {
-    const response = await requestOf(flags.app.as(developer), method, `${base()}/${name}`).send({ active: true });
+    const response = await requestOf(flags.app.as(developer), method, `${flagsPath()}/${name}`).send({ active: true });
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
 
   it('requires developers', async () => {
-    const { name } = await aFlag();
+    const { name } = await createFlag();
     const reporter = await flags.member('reporter');
-    const response = await requestOf(flags.app.as(reporter), method, `${base()}/${name}`);
+    const response = await requestOf(flags.app.as(reporter), method, `${flagsPath()}/${name}`);
     expect([response.status, response.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 });
@@ -437,9 +437,9 @@ describe('a flag of another project', () => {
     app: () => flags.app,
     viewer: () => developer,
     requests: async () => {
-      const { name } = await aFlag({}, await flags.anotherProject());
+      const { name } = await createFlag({}, await flags.anotherProject());
       const body = { active: false };
-      return (['GET', 'PUT', 'DELETE'] as const).map((method) => ({ method, path: `${base()}/${name}`, body }));
+      return (['GET', 'PUT', 'DELETE'] as const).map((method) => ({ method, path: `${flagsPath()}/${name}`, body }));
     },
     untouched: () => flags.service.database.query('select count(*) from feature_flags where not active'),
   });
@@ -452,7 +452,7 @@ describe('GET …/feature_flags', () => {
   beforeAll(async () => {
     project = await flags.anotherProject();
     for (const name of ['c', 'a', 'e', 'b', 'd', 'f']) {
-      await aFlag({ name, active: name < 'd', strategies: [{ name: 'default' }] }, project);
+      await createFlag({ name, active: name < 'd', strategies: [{ name: 'default' }] }, project);
     }
   });
 

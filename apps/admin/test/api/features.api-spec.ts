@@ -40,17 +40,17 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(() => service.database.query('delete from instance_features'));
 
-const set = (params: Record<string, unknown>, name = NAME) =>
+const postFeature = (params: Record<string, unknown>, name = NAME) =>
   app.as(root).post(`/api/v4/features/${name}`).send(params);
 const off = { key: 'boolean', value: false };
 
-async function gates(params: Record<string, unknown>): Promise<unknown> {
-  const { body }: { body: Record<string, unknown> } = await set(params).expect(201);
+async function setAndReadGates(params: Record<string, unknown>): Promise<unknown> {
+  const { body }: { body: Record<string, unknown> } = await postFeature(params).expect(201);
   return [body['state'], body['gates']];
 }
 
-async function refusal(params: Record<string, unknown>, name = NAME): Promise<unknown> {
-  const { status, body } = await set(params, name);
+async function setAndReadRefusal(params: Record<string, unknown>, name = NAME): Promise<unknown> {
+  const { status, body } = await postFeature(params, name);
   return [status, body];
 }
 
@@ -84,8 +84,8 @@ describe('GET /features/definitions', () => {
 describe('GET /features', () => {
   it('lists only features that were set, by name', async () => {
     expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
-    await set({ value: true, force: true }, 'zebra').expect(201);
-    await set({ value: false }).expect(201);
+    await postFeature({ value: true, force: true }, 'zebra').expect(201);
+    await postFeature({ value: false }).expect(201);
     const { body } = await app.as(root).get('/api/v4/features').expect(200);
     expect(body).toEqual([
       { name: NAME, state: 'off', gates: [off], definition: DEFINITION },
@@ -105,18 +105,18 @@ describe('POST /features/:name', () => {
     [0, 'off', false],
     ['0', 'off', false],
   ])('%j is %s', async (value, state, boolean) => {
-    const { body } = await set({ value }).expect(201);
+    const { body } = await postFeature({ value }).expect(201);
     expect(body).toEqual({ name: NAME, state, gates: [{ key: 'boolean', value: boolean }], definition: DEFINITION });
   });
 
   it('accepts a percentage of the time or of the actors', async () => {
     const time = { key: 'percentage_of_time', value: 42 };
-    expect(await gates({ value: 42 })).toEqual(['conditional', [off, time]]);
-    expect(await gates({ value: '7', key: 'percentage_of_actors' })).toEqual([
+    expect(await setAndReadGates({ value: 42 })).toEqual(['conditional', [off, time]]);
+    expect(await setAndReadGates({ value: '7', key: 'percentage_of_actors' })).toEqual([
       'conditional',
       [off, time, { key: 'percentage_of_actors', value: 7 }],
     ]);
-    expect(await gates({ value: 43, key: 'percentage_of_time' })).toEqual([
+    expect(await setAndReadGates({ value: 43, key: 'percentage_of_time' })).toEqual([
       'conditional',
       [off, { ...time, value: 43 }, { key: 'percentage_of_actors', value: 7 }],
     ]);
@@ -128,34 +128,40 @@ describe('POST /features/:name', () => {
     const actors = [`Group:${group}`, `Namespaces::UserNamespace:${namespace}`, `Project:${project}`]
       .concat([`User:${wren.id}`, `User:${robin.id}`])
       .sort();
-    expect(await gates({ value: true, ...targets })).toEqual(['conditional', [off, { key: 'actors', value: actors }]]);
-    expect(await gates({ value: false, user: 'robin', project: 'Acme/Eggs' })).toEqual([
+    expect(await setAndReadGates({ value: true, ...targets })).toEqual([
+      'conditional',
+      [off, { key: 'actors', value: actors }],
+    ]);
+    expect(await setAndReadGates({ value: false, user: 'robin', project: 'Acme/Eggs' })).toEqual([
       'conditional',
       [
         off,
         { key: 'actors', value: actors.filter((one) => ![`Project:${project}`, `User:${robin.id}`].includes(one)) },
       ],
     ]);
-    expect(await gates({ value: false, user: 'wren', group: 'acme', namespace: ['wren'] })).toEqual(['off', [off]]);
+    expect(await setAndReadGates({ value: false, user: 'wren', group: 'acme', namespace: ['wren'] })).toEqual([
+      'off',
+      [off],
+    ]);
   });
 
   it('accepts the group of administrators', async () => {
-    expect(await gates({ value: true, feature_group: 'administrators' })).toEqual([
+    expect(await setAndReadGates({ value: true, feature_group: 'administrators' })).toEqual([
       'conditional',
       [off, { key: 'groups', value: ['administrators'] }],
     ]);
-    expect(await gates({ value: false, feature_group: 'administrators' })).toEqual(['off', [off]]);
+    expect(await setAndReadGates({ value: false, feature_group: 'administrators' })).toEqual(['off', [off]]);
   });
 
   it.each([true, false])('%s for all clears named targets and percentages', async (value) => {
-    await set({ value: true, user: 'wren', feature_group: 'administrators' }).expect(201);
-    await set({ value: 5 }).expect(201);
-    expect(await gates({ value })).toEqual([value ? 'on' : 'off', [{ key: 'boolean', value }]]);
+    await postFeature({ value: true, user: 'wren', feature_group: 'administrators' }).expect(201);
+    await postFeature({ value: 5 }).expect(201);
+    expect(await setAndReadGates({ value })).toEqual([value ? 'on' : 'off', [{ key: 'boolean', value }]]);
   });
 
   it('stays on for all when it is switched on for a target', async () => {
-    await set({ value: true }).expect(201);
-    expect(await gates({ value: true, user: 'wren' })).toEqual([
+    await postFeature({ value: true }).expect(201);
+    expect(await setAndReadGates({ value: true, user: 'wren' })).toEqual([
       'on',
       [
         { key: 'boolean', value: true },
@@ -181,7 +187,7 @@ describe('POST /features/:name', () => {
       `key, ${target} are mutually exclusive`,
     ]),
   ])('refuses %j', async (params, error) => {
-    expect(await refusal(params as Record<string, unknown>)).toEqual([400, { error }]);
+    expect(await setAndReadRefusal(params as Record<string, unknown>)).toEqual([400, { error }]);
     expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
   });
 
@@ -196,7 +202,7 @@ describe('POST /features/:name', () => {
     [{ repository: 'nowhere/eggs' }, 'nowhere/eggs'],
   ])('answers an error for the unknown target %j', async (target, name) => {
     const message = `400 Bad request - ${name} is not found!`;
-    expect(await refusal({ value: true, ...target })).toEqual([400, { message }]);
+    expect(await setAndReadRefusal({ value: true, ...target })).toEqual([400, { message }]);
     expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
   });
 
@@ -205,7 +211,7 @@ describe('POST /features/:name', () => {
     async (target) => {
       const error = `${target} is empty`;
       for (const none of ['', []]) {
-        expect(await refusal({ value: true, [target]: none })).toEqual([400, { error }]);
+        expect(await setAndReadRefusal({ value: true, [target]: none })).toEqual([400, { error }]);
       }
       expect((await app.as(root).get('/api/v4/features').expect(200)).body).toEqual([]);
     },
@@ -213,17 +219,20 @@ describe('POST /features/:name', () => {
 
   it.each(['__proto__', 'constructor', 'moon'])('refuses the unknown feature %s unless forced', async (name) => {
     const message = `400 Bad request - Unknown feature flag: ${name}`;
-    expect(await refusal({ value: true }, name)).toEqual([400, { message }]);
-    expect((await set({ value: true, force: true }, name).expect(201)).body).toMatchObject({ name, definition: null });
+    expect(await setAndReadRefusal({ value: true }, name)).toEqual([400, { message }]);
+    expect((await postFeature({ value: true, force: true }, name).expect(201)).body).toMatchObject({
+      name,
+      definition: null,
+    });
   });
 
   it.each([
     ['percentage_of_time', 'percentage of time'],
     ['percentage_of_actors', 'percentage of actors'],
   ])('refuses a %s while it is on for all', async (key, words) => {
-    await set({ value: true }).expect(201);
+    await postFeature({ value: true }).expect(201);
     const message = `400 Bad request - Cannot enable ${words} for a fully-enabled flag`;
-    expect(await refusal({ value: 5, key })).toEqual([400, { message }]);
+    expect(await setAndReadRefusal({ value: 5, key })).toEqual([400, { message }]);
   });
 
   it('refuses the 1001st actor and the 1001st feature', async () => {
@@ -232,21 +241,21 @@ describe('POST /features/:name', () => {
       `insert into instance_features (name, actors) select $1, array_agg('Project:' || n) from generate_series(1001, 2000) n`,
       [NAME],
     );
-    expect(await refusal({ value: true, user: 'wren' })).toEqual([
+    expect(await setAndReadRefusal({ value: true, user: 'wren' })).toEqual([
       400,
       { message: '400 Bad request - A feature has at most 1000 actors' },
     ]);
     await database.query(`insert into instance_features (name) select 'f' || n from generate_series(1, 999) n`);
-    expect(await refusal({ value: true, force: true }, 'one-more')).toEqual([
+    expect(await setAndReadRefusal({ value: true, force: true }, 'one-more')).toEqual([
       400,
       { message: '400 Bad request - There are at most 1000 features' },
     ]);
-    await set({ value: true }, 'f7').expect(400);
-    await set({ value: true, force: true }, 'f7').expect(201);
+    await postFeature({ value: true }, 'f7').expect(400);
+    await postFeature({ value: true, force: true }, 'f7').expect(201);
   });
 
   it.each(['x'.repeat(256), '%20'])('refuses the name %s', async (name) => {
-    const [status, body] = (await refusal({ value: true, force: true }, name)) as [number, { error: string }];
+    const [status, body] = (await setAndReadRefusal({ value: true, force: true }, name)) as [number, { error: string }];
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^name /)]);
   });
 
@@ -267,8 +276,8 @@ describe('POST /features/:name', () => {
     const { seed } = service;
     const people = await Promise.all(names.map((_, index) => seed.user({ username: `bird${index}` })));
     root = { ...root, directory: seed.anonymous().directory };
-    await Promise.all(people.map(({ username }) => set({ value: true, user: username }).expect(201)));
-    expect(await gates({ value: true, user: 'bird0' })).toEqual([
+    await Promise.all(people.map(({ username }) => postFeature({ value: true, user: username }).expect(201)));
+    expect(await setAndReadGates({ value: true, user: 'bird0' })).toEqual([
       'conditional',
       [off, { key: 'actors', value: people.map(({ id }) => `User:${id}`).sort() }],
     ]);
@@ -277,7 +286,7 @@ describe('POST /features/:name', () => {
 
 describe('DELETE /features/:name', () => {
   it('resets a feature; the answer is the same when it was not set', async () => {
-    await set({ value: true }).expect(201);
+    await postFeature({ value: true }).expect(201);
     for (const name of [NAME, NAME, 'never']) {
       const { status, text } = await app.as(root).delete(`/api/v4/features/${name}`);
       expect([status, text]).toEqual([204, '']);

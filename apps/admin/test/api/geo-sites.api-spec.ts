@@ -21,16 +21,16 @@ afterAll(() => service.close());
 afterEach(() => service.database.query('delete from geo_sites'));
 
 type Body = Record<string, unknown>;
-const unique = (): Body => ({ name: `Site ${++serial}`, url: `https://site${serial}.example` });
-const add = (params: Body) => app.as(administrator).post('/api/v4/geo_sites').send(params);
+const uniqueSiteParams = (): Body => ({ name: `Site ${++serial}`, url: `https://site${serial}.example` });
+const postSite = (params: Body) => app.as(administrator).post('/api/v4/geo_sites').send(params);
 
-async function added(params: Body = {}): Promise<Body> {
-  const response = await add({ ...unique(), ...params });
+async function createSite(params: Body = {}): Promise<Body> {
+  const response = await postSite({ ...uniqueSiteParams(), ...params });
   expect([response.status, response.text]).toEqual([201, expect.any(String)]);
   return response.body as Body;
 }
 
-const change = (site: Body, params: Body) =>
+const putSite = (site: Body, params: Body) =>
   app
     .as(administrator)
     .put(`/api/v4/geo_sites/${String(site['id'])}`)
@@ -38,7 +38,7 @@ const change = (site: Body, params: Body) =>
 
 describe('POST /geo_sites', () => {
   it('creates a secondary with the defaults', async () => {
-    const site = await added({ name: ' Himalaya ', url: 'https://himalaya.example/base' });
+    const site = await createSite({ name: ' Himalaya ', url: 'https://himalaya.example/base' });
     const { id } = site;
     expect(Object.entries(site)).toEqual(
       Object.entries({
@@ -71,36 +71,36 @@ describe('POST /geo_sites', () => {
   });
 
   it('creates a single primary, without settings for copying', async () => {
-    const site = await added({ name: `${HERE}/`, url: HERE, primary: true, sync_object_storage: true });
+    const site = await createSite({ name: `${HERE}/`, url: HERE, primary: true, sync_object_storage: true });
     expect(site).toMatchObject({ primary: true, current: true });
     expect(site).not.toHaveProperty('sync_object_storage');
     expect(site).not.toHaveProperty('web_geo_replication_details_url');
-    const second = await add({ ...unique(), primary: true });
+    const second = await postSite({ ...uniqueSiteParams(), primary: true });
     expect([second.status, second.body]).toEqual([400, { message: { primary: ['node already exists'] } }]);
   });
 
   it('stores an internal address only if it differs from the URL', async () => {
-    expect(await added({ internal_url: 'http://10.1.2.3:8080' })).toMatchObject({
+    expect(await createSite({ internal_url: 'http://10.1.2.3:8080' })).toMatchObject({
       internal_url: 'http://10.1.2.3:8080/',
     });
-    const site = await added({ url: 'https://same.example', internal_url: 'https://same.example/' });
-    expect((await change(site, { url: 'https://moved.example' })).body).toMatchObject({
+    const site = await createSite({ url: 'https://same.example', internal_url: 'https://same.example/' });
+    expect((await putSite(site, { url: 'https://moved.example' })).body).toMatchObject({
       internal_url: 'https://moved.example/',
     });
-    expect(await added({ url: 'https://blank.example', internal_url: '' })).toMatchObject({
+    expect(await createSite({ url: 'https://blank.example', internal_url: '' })).toMatchObject({
       internal_url: 'https://blank.example/',
     });
   });
 
   it('refuses a taken name, ignoring case', async () => {
-    await added({ name: 'Himalaya' });
-    const response = await add({ name: 'himalaya', url: 'https://other.example' });
+    await createSite({ name: 'Himalaya' });
+    const response = await postSite({ name: 'himalaya', url: 'https://other.example' });
     expect([response.status, response.body]).toEqual([400, { message: { name: ['has already been taken'] } }]);
   });
 
   it('allows several sites at one address', async () => {
-    await added({ url: 'https://shared.example' });
-    await added({ url: 'https://shared.example' });
+    await createSite({ url: 'https://shared.example' });
+    await createSite({ url: 'https://shared.example' });
   });
 
   it.each<[Body, Body]>([
@@ -148,7 +148,7 @@ describe('POST /geo_sites', () => {
       { message: { base: ['Current node must be the primary node or you will be locking yourself out'] } },
     ],
   ])('refuses %j', async (params, body) => {
-    const response = await add({ ...unique(), ...params });
+    const response = await postSite({ ...uniqueSiteParams(), ...params });
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
@@ -159,7 +159,7 @@ describe('POST /geo_sites', () => {
       method: 'POST',
       path: '/api/v4/geo_sites',
       params: {
-        ...unique(),
+        ...uniqueSiteParams(),
         enabled: false,
         repos_max_capacity: 5,
         selective_sync_type: 'namespaces',
@@ -179,7 +179,7 @@ describe('POST /geo_sites', () => {
 
   it('accepts comma-separated lists', async () => {
     expect(
-      await added({ selective_sync_shards: 'default,cold', selective_sync_namespace_ids: '7, 9,7' }),
+      await createSite({ selective_sync_shards: 'default,cold', selective_sync_namespace_ids: '7, 9,7' }),
     ).toMatchObject({
       selective_sync_shards: ['default', 'cold'],
       selective_sync_namespace_ids: [7, 9],
@@ -213,31 +213,31 @@ describe('permissions', () => {
   it('a read-only token cannot write', async () => {
     const reader = { ...administrator, scopes: ['read_api'] };
     await app.as(reader).get('/api/v4/geo_sites').expect(200);
-    const response = await app.as(reader).post('/api/v4/geo_sites').send(unique());
+    const response = await app.as(reader).post('/api/v4/geo_sites').send(uniqueSiteParams());
     expect([response.status, (response.body as Body)['error']]).toEqual([403, 'insufficient_scope']);
   });
 });
 
 describe('PUT /geo_sites/:id', () => {
   it('changes only the sent fields; the primary stays primary', async () => {
-    const before = await added({ selective_sync_type: 'shards', selective_sync_shards: ['cold'] });
-    const changed = await change(before, { files_max_capacity: 3, sync_object_storage: true, primary: true });
+    const before = await createSite({ selective_sync_type: 'shards', selective_sync_shards: ['cold'] });
+    const changed = await putSite(before, { files_max_capacity: 3, sync_object_storage: true, primary: true });
     expect([changed.status, changed.body]).toEqual([
       200,
       { ...before, files_max_capacity: 3, sync_object_storage: true },
     ]);
-    const cleared = await change(before, { selective_sync_type: '', selective_sync_shards: [] });
+    const cleared = await putSite(before, { selective_sync_type: '', selective_sync_shards: [] });
     expect(cleared.body).toMatchObject({ selective_sync_type: null, files_max_capacity: 3 });
   });
 
   it('accepts an update without any field', async () => {
-    const before = await added();
-    const response = await change(before, {});
+    const before = await createSite();
+    const response = await putSite(before, {});
     expect([response.status, response.body]).toEqual([200, before]);
   });
 
   it('refuses to disable the primary', async () => {
-    const response = await change(await added({ primary: true }), { enabled: false });
+    const response = await putSite(await createSite({ primary: true }), { enabled: false });
     expect([response.status, response.body]).toEqual([
       400,
       { message: { enabled: ['Geo primary node cannot be disabled'] } },
@@ -245,10 +245,10 @@ describe('PUT /geo_sites/:id', () => {
   });
 
   it('refuses a taken name, and for a secondary the name of this site', async () => {
-    const [first, second] = [await added({ name: 'First' }), await added()];
-    const taken = await change(second, { name: 'FIRST' });
+    const [first, second] = [await createSite({ name: 'First' }), await createSite()];
+    const taken = await putSite(second, { name: 'FIRST' });
     expect([taken.status, taken.body]).toEqual([400, { message: { name: ['has already been taken'] } }]);
-    const here = await change(first, { name: `${HERE}/` });
+    const here = await putSite(first, { name: `${HERE}/` });
     expect([here.status, Object.keys((here.body as { message: Body }).message)]).toEqual([400, ['base']]);
   });
 });
@@ -268,7 +268,7 @@ describe.each(['geo_sites', 'geo_nodes'])('%s', (noun) => {
   });
 
   it('can be read, changed and deleted, including the primary and this one', async () => {
-    const { id } = await added({ name: HERE, primary: true });
+    const { id } = await createSite({ name: HERE, primary: true });
     const path = `/api/v4/${noun}/${String(id)}`;
     const shown = await app.as(administrator).get(path);
     expect([shown.status, shown.body]).toMatchObject([200, { id, current: true }]);
@@ -282,7 +282,7 @@ describe.each(['geo_sites', 'geo_nodes'])('%s', (noun) => {
 describe('GET /geo_sites', () => {
   const rows = 5;
   beforeEach(async () => {
-    for (let index = 0; index < rows; index += 1) await added();
+    for (let index = 0; index < rows; index += 1) await createSite();
   });
 
   it('lists the oldest first', async () => {

@@ -37,17 +37,17 @@ afterEach(async () => {
 type Body = Record<string, unknown>;
 let serial = 0;
 
-async function site(params: Body = {}): Promise<number> {
+async function createSite(params: Body = {}): Promise<number> {
   const own = { name: `Site ${++serial}`, url: other.url, ...params };
   const { body } = await app.as(administrator).post('/api/v4/geo_sites').send(own).expect(201);
   return (body as { id: number }).id;
 }
 
-const primary = () => site({ name: HERE, url: HERE, primary: true });
-const look = () => app.get(ProbeSitesJob).run();
-const statusOf = (id: number, query: Body = {}) =>
+const createPrimarySite = () => createSite({ name: HERE, url: HERE, primary: true });
+const probeAllSites = () => app.get(ProbeSitesJob).run();
+const requestStatus = (id: number, query: Body = {}) =>
   app.as(administrator).get(`/api/v4/geo_sites/${id}/status`).query(query);
-const statuses = async (path = 'geo_sites/status'): Promise<Body[]> =>
+const listStatuses = async (path = 'geo_sites/status'): Promise<Body[]> =>
   (await app.as(administrator).get(`/api/v4/${path}`).expect(200)).body as Body[];
 
 describe('GET /geo_sites/current/failures', () => {
@@ -55,7 +55,7 @@ describe('GET /geo_sites/current/failures', () => {
     app.as(administrator).get(`/api/v4/${path}/current/failures`).query(query);
 
   it('is empty on a secondary; a trailing slash of its name is ignored', async () => {
-    const id = await site();
+    const id = await createSite();
     await service.database.query('update geo_sites set name = $1 where id = $2', [`${HERE}/`, id]);
     const { body, headers } = await failures({ type: 'wiki', failure_type: 'verification', per_page: 5 }).expect(200);
     expect([body, headers['x-total'], headers['x-per-page']]).toEqual([[], '0', '5']);
@@ -63,10 +63,10 @@ describe('GET /geo_sites/current/failures', () => {
   });
 
   it('is refused where this estate is not a site, and on the primary', async () => {
-    await site();
+    await createSite();
     const none = await failures().expect(404);
     expect(none.body).toEqual({ message: '404 Geo site not found Not Found' });
-    await primary();
+    await createPrimarySite();
     const own = await failures().expect(403);
     expect(own.body).toEqual({
       message: '403 Forbidden - Failures can only be requested from a secondary site',
@@ -79,22 +79,22 @@ describe('GET /geo_sites/current/failures', () => {
 
 describe('a site that was not checked', () => {
   it('has no status', async () => {
-    const id = await site();
-    const response = await statusOf(id);
+    const id = await createSite();
+    const response = await requestStatus(id);
     expect([response.status, response.body]).toEqual([404, { message: '404 Status for Geo site not found Not Found' }]);
-    expect(await statuses()).toEqual([]);
+    expect(await listStatuses()).toEqual([]);
   });
 });
 
 describe('the check of all sites', () => {
   it('sends signed requests to secondaries and stores their answers', async () => {
-    const [here, there] = [await primary(), await site()];
-    await look();
+    const [here, there] = [await createPrimarySite(), await createSite()];
+    await probeAllSites();
     expect(other.requests.map(({ method, url }) => [method, url])).toEqual([['GET', '/base/-/geo/status']]);
     expect(other.requests[0]!.headers).toMatchObject({
       'rookery-geo-signature': expect.stringMatching(/^t=\d{13},v1=/),
     });
-    expect((await statusOf(there)).body).toMatchObject({
+    expect((await requestStatus(there)).body).toMatchObject({
       geo_node_id: there,
       healthy: true,
       health: 'Healthy',
@@ -104,13 +104,13 @@ describe('the check of all sites', () => {
       last_successful_status_check_timestamp: expect.any(Number),
       _links: { self: `${HERE}/api/v4/geo_sites/${there}/status`, site: `${HERE}/api/v4/geo_sites/${there}` },
     });
-    expect((await statuses()).map(({ geo_node_id: id }) => id)).toEqual([here, there]);
+    expect((await listStatuses()).map(({ geo_node_id: id }) => id)).toEqual([here, there]);
   });
 
   it('reports numbers for primaries and secondaries, and null for unknown ones', async () => {
-    const [here, there] = [await primary(), await site()];
-    await look();
-    const [own, others] = [(await statusOf(here)).body as Body, (await statusOf(there)).body as Body];
+    const [here, there] = [await createPrimarySite(), await createSite()];
+    await probeAllSites();
+    const [own, others] = [(await requestStatus(here)).body as Body, (await requestStatus(there)).body as Body];
     expect(own).toMatchObject({ uploads_count: 0, uploads_checksummed_count: 0, uploads_synced_count: null });
     expect(others).toMatchObject({ uploads_count: null, uploads_synced_count: 0, uploads_registry_count: 0 });
     expect(own).toMatchObject({ uploads_synced_in_percentage: '0.00%', db_replication_lag_seconds: null });
@@ -119,13 +119,13 @@ describe('the check of all sites', () => {
   });
 
   it('reports an unreachable site as unhealthy, and as healthy when it is back', async () => {
-    await primary();
-    const id = await site();
-    await look();
-    const seen = (await statusOf(id)).body as Body;
+    await createPrimarySite();
+    const id = await createSite();
+    await probeAllSites();
+    const seen = (await requestStatus(id)).body as Body;
     other.answers = { status: 503, body: '{}' };
-    await look();
-    expect((await statusOf(id)).body).toMatchObject({
+    await probeAllSites();
+    expect((await requestStatus(id)).body).toMatchObject({
       healthy: false,
       health_status: 'Unhealthy',
       health: 'The site answered 503.',
@@ -133,75 +133,75 @@ describe('the check of all sites', () => {
       last_successful_status_check_timestamp: seen['last_successful_status_check_timestamp'],
     });
     other.answers = { status: 200, body: JSON.stringify(WELL) };
-    await look();
-    expect((await statusOf(id)).body).toMatchObject({ healthy: true, health: 'Healthy' });
+    await probeAllSites();
+    expect((await requestStatus(id)).body).toMatchObject({ healthy: true, health: 'Healthy' });
   });
 
   it('checks more sites than fit into one batch', async () => {
-    await primary();
-    for (let index = 0; index < 10; index += 1) await site();
-    await look();
+    await createPrimarySite();
+    for (let index = 0; index < 10; index += 1) await createSite();
+    await probeAllSites();
     expect(other.requests).toHaveLength(10);
-    expect(await statuses()).toHaveLength(11);
+    expect(await listStatuses()).toHaveLength(11);
   });
 
   it('skips disabled sites and hides their old status', async () => {
-    const id = await site();
-    await look();
+    const id = await createSite();
+    await probeAllSites();
     await app.as(administrator).put(`/api/v4/geo_sites/${id}`).send({ enabled: false }).expect(200);
-    await look();
+    await probeAllSites();
     expect(other.requests).toHaveLength(1);
-    expect((await statusOf(id, { refresh: true })).status).toBe(404);
-    expect(await statuses()).toEqual([]);
+    expect((await requestStatus(id, { refresh: true })).status).toBe(404);
+    expect(await listStatuses()).toEqual([]);
   });
 
   it('has no status of a site whose address has changed', async () => {
-    const id = await site();
-    await look();
+    const id = await createSite();
+    await probeAllSites();
     await app
       .as(administrator)
       .put(`/api/v4/geo_sites/${id}`)
       .send({ internal_url: `${other.url}/new` })
       .expect(200);
-    expect((await statusOf(id)).status).toBe(404);
-    await look();
-    expect((await statusOf(id)).body).toMatchObject({ healthy: true });
+    expect((await requestStatus(id)).status).toBe(404);
+    await probeAllSites();
+    expect((await requestStatus(id)).body).toMatchObject({ healthy: true });
     expect(other.requests.at(-1)!.url).toBe('/base/new/-/geo/status');
   });
 
   it('does nothing where this site is a secondary', async () => {
-    await site();
+    await createSite();
     await service.database.query(
       `insert into geo_sites select (jsonb_populate_record(g, jsonb_build_object('id', 1000000, 'name', $1::text))).* from geo_sites g`,
       [HERE],
     );
-    await look();
+    await probeAllSites();
     expect(other.requests).toEqual([]);
   });
 });
 
 describe('a stored status', () => {
   it('expires: an old healthy result counts as unhealthy', async () => {
-    const id = await site();
-    await look();
+    const id = await createSite();
+    await probeAllSites();
     const grow = (minutes: number) =>
       service.database.query(`update geo_site_statuses set checked_at = checked_at - $1 * interval '1 minute'`, [
         minutes,
       ]);
     await grow(1);
-    expect((await statusOf(id)).body).toMatchObject({ healthy: true });
+    expect((await requestStatus(id)).body).toMatchObject({ healthy: true });
     await grow(5);
-    expect((await statusOf(id)).body).toMatchObject({
+    expect((await requestStatus(id)).body).toMatchObject({
       healthy: false,
       health_status: 'Unhealthy',
       health: expect.stringMatching(/^The site was last asked at 20/),
     });
-    expect(await statuses()).toMatchObject([{ healthy: false }]);
+    expect(await listStatuses()).toMatchObject([{ healthy: false }]);
   });
 
   it('is renewed by refresh and by repair', async () => {
-    const id = await site();
-    expect((await statusOf(id, { refresh: true })).body).toMatchObject({ geo_node_id: id, healthy: true });
+    const id = await createSite();
+    expect((await requestStatus(id, { refresh: true })).body).toMatchObject({ geo_node_id: id, healthy: true });
     other.answers = { status: 500, body: '' };
     const repaired = await app.as(administrator).post(`/api/v4/geo_sites/${id}/repair`).expect(200);
     expect(repaired.body).toMatchObject({
@@ -219,15 +219,15 @@ describe('a stored status', () => {
         site: `${HERE}/api/v4/geo_sites/${id}`,
       },
     });
-    expect((await statusOf(id)).body).toMatchObject({ healthy: false });
+    expect((await requestStatus(id)).body).toMatchObject({ healthy: false });
     expect(other.requests).toHaveLength(2);
   });
 
   it('of this site is measured on each read', async () => {
-    const id = await primary();
-    const before = ((await statusOf(id)).body as { projects_count: number }).projects_count;
+    const id = await createPrimarySite();
+    const before = ((await requestStatus(id)).body as { projects_count: number }).projects_count;
     await service.seed.project();
-    const { body } = await statusOf(id);
+    const { body } = await requestStatus(id);
     expect(body).toMatchObject({ geo_node_id: id, healthy: true, projects_count: before + 1, version: '18.1.1-ee' });
     const { body: repaired } = await app.as(administrator).post(`/api/v4/geo_nodes/${id}/repair`).expect(200);
     expect(repaired).toMatchObject({ primary: true, healthy: true });
@@ -236,16 +236,19 @@ describe('a stored status', () => {
 
   it('lists the selected namespaces', async () => {
     const group = await service.seed.group();
-    const id = await site({ selective_sync_type: 'namespaces', selective_sync_namespace_ids: [group.id, 987_654] });
-    await look();
-    expect((await statusOf(id)).body).toMatchObject({
+    const id = await createSite({
+      selective_sync_type: 'namespaces',
+      selective_sync_namespace_ids: [group.id, 987_654],
+    });
+    await probeAllSites();
+    expect((await requestStatus(id)).body).toMatchObject({
       selective_sync_type: 'namespaces',
       namespaces: [{ id: group.id, kind: 'group', full_path: expect.any(String) }],
     });
   });
 
   it('is not stored when the site was deleted meanwhile', async () => {
-    const id = await site();
+    const id = await createSite();
     const asked = app.as(administrator).post(`/api/v4/geo_sites/${id}/repair`);
     await service.database.query('delete from geo_sites');
     expect([200, 404]).toContain((await asked).status);
@@ -263,7 +266,7 @@ describe('an answer', () => {
     ['nothing', null, 'The site answered something that is no status.'],
   ])('%s is unhealthy', async (_what, body, health) => {
     other.answers = { status: 200, body: JSON.stringify(body) };
-    expect((await statusOf(await site(), { refresh: true })).body).toMatchObject({ healthy: false, health });
+    expect((await requestStatus(await createSite(), { refresh: true })).body).toMatchObject({ healthy: false, health });
   });
 
   it.each([
@@ -272,7 +275,7 @@ describe('an answer', () => {
     [200, JSON.stringify({ ...WELL, more: 'x'.repeat(70_000) }), 'The answer is larger than 65536 bytes.'],
   ])('%s with %s is unhealthy', async (status, body, health) => {
     other.answers = { status, body };
-    expect((await statusOf(await site(), { refresh: true })).body).toMatchObject({ healthy: false, health });
+    expect((await requestStatus(await createSite(), { refresh: true })).body).toMatchObject({ healthy: false, health });
   });
 });
 
@@ -284,7 +287,7 @@ describe('an address', () => {
     'https://[::1]',
     'http://localhost:5432',
   ])('%s that is private is not requested unless it is allowed', async (url) => {
-    const { body } = await statusOf(await site({ url }), { refresh: true });
+    const { body } = await requestStatus(await createSite({ url }), { refresh: true });
     expect(body).toMatchObject({ healthy: false, health: expect.stringContaining('is not in EGRESS_ALLOW') });
   });
 });
@@ -327,7 +330,7 @@ describe('GET /-/geo/status', () => {
 
 describe('an estate without a secret', () => {
   it('refuses status requests and sends none', async () => {
-    const id = await site();
+    const id = await createSite();
     const silent = await service.again({ GEO_SHARED_SECRET: '' });
     try {
       const request = silent.as(service.seed.anonymous()).get('/-/geo/status');
@@ -345,9 +348,9 @@ describe.each(['geo_sites/status', 'geo_sites/statuses', 'geo_nodes/status', 'ge
   'GET /%s',
   (path) => {
     it('lists the last results', async () => {
-      const id = await site();
-      await look();
-      expect(await statuses(path)).toMatchObject([{ geo_node_id: id, healthy: true }]);
+      const id = await createSite();
+      await probeAllSites();
+      expect(await listStatuses(path)).toMatchObject([{ geo_node_id: id, healthy: true }]);
     });
   },
 );
@@ -355,8 +358,8 @@ describe.each(['geo_sites/status', 'geo_sites/statuses', 'geo_nodes/status', 'ge
 describe('pages of statuses', () => {
   const rows = 5;
   beforeEach(async () => {
-    for (let index = 0; index < rows; index += 1) await site();
-    await look();
+    for (let index = 0; index < rows; index += 1) await createSite();
+    await probeAllSites();
   });
 
   paging(() => ({

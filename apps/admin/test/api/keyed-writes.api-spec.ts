@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => flags.service.close());
 
 let counter = 0;
-const as = (index: number) => flags.app.as(flags.service.seed.viewer(administrators[index]!));
+const asAdministrator = (index: number) => flags.app.as(flags.service.seed.viewer(administrators[index]!));
 
 idempotentWrites('POST /broadcast_messages', {
-  caller: () => as(0),
-  stranger: () => as(1),
+  caller: () => asAdministrator(0),
+  stranger: () => asAdministrator(1),
   database: () => flags.service.database,
   table: 'broadcast_messages',
   write: () => ({ method: 'POST', path: '/api/v4/broadcast_messages', body: { message: `Tea ${(counter += 1)}` } }),

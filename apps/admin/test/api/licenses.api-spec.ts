@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const show = async (path = '/license'): Promise<Record<string, unknown>> =>
+const fetchLicense = async (path = '/license'): Promise<Record<string, unknown>> =>
   (await app.as(root).get(`/api/v4${path}`).expect(200)).body as Record<string, unknown>;
 
 it('is a single licence that includes all features, for any number of users, without an end', async () => {
-  const license = await show();
+  const license = await fetchLicense();
   const created = String(license['created_at']);
   expect(Date.parse(created)).toBeLessThanOrEqual(Date.now());
   expect(license).toEqual({
@@ -35,19 +35,19 @@ it('is a single licence that includes all features, for any number of users, wit
     user_limit: 0,
     active_users: 1,
   });
-  expect(await show('/license/1')).toEqual(license);
-  expect(await show('/licenses')).toEqual([license]);
+  expect(await fetchLicense('/license/1')).toEqual(license);
+  expect(await fetchLicense('/licenses')).toEqual([license]);
 });
 
 it('counts active users and keeps the maximum', async () => {
   const { seed } = service;
-  const before = (await show())['active_users'] as number;
+  const before = (await fetchLicense())['active_users'] as number;
   const people = [await seed.user(), await seed.user()];
   await seed.user({ kind: 'service_account' });
   await seed.user({ state: 'blocked' });
-  expect(await show()).toMatchObject({ active_users: before + 2, historical_max: before + 2 });
+  expect(await fetchLicense()).toMatchObject({ active_users: before + 2, historical_max: before + 2 });
   for (const { id } of people) await seed.remove('users', id);
-  expect(await show()).toMatchObject({
+  expect(await fetchLicense()).toMatchObject({
     active_users: before,
     historical_max: before + 2,
     maximum_user_count: before + 2,

@@ -18,19 +18,19 @@ beforeAll(async () => {
 afterAll(() => flags.service.close());
 beforeEach(() => flags.service.database.query('delete from plan_limits'));
 
-const show = async (query: object = {}): Promise<unknown> =>
+const fetchLimits = async (query: object = {}): Promise<unknown> =>
   (await flags.app.as(root).get(PATH).query(query).expect(200)).body;
-const put = (params: object) => flags.app.as(root).put(PATH).send(params);
-const limited = (plan_name: string, project_feature_flags: number) =>
-  put({ plan_name, project_feature_flags }).expect(200);
+const putLimits = (params: object) => flags.app.as(root).put(PATH).send(params);
+const setFlagLimit = (plan_name: string, project_feature_flags: number) =>
+  putLimits({ plan_name, project_feature_flags }).expect(200);
 
 it('are those of `default` until they are set for a plan', async () => {
-  expect(await show()).toMatchObject({ project_feature_flags: 200 });
-  expect((await limited('default', 7)).body).toMatchObject({ project_feature_flags: 7 });
-  expect(await show({ plan_name: 'free' })).toMatchObject({ project_feature_flags: 7 });
-  expect((await limited('free', 3)).body).toMatchObject({ project_feature_flags: 3 });
+  expect(await fetchLimits()).toMatchObject({ project_feature_flags: 200 });
+  expect((await setFlagLimit('default', 7)).body).toMatchObject({ project_feature_flags: 7 });
+  expect(await fetchLimits({ plan_name: 'free' })).toMatchObject({ project_feature_flags: 7 });
+  expect((await setFlagLimit('free', 3)).body).toMatchObject({ project_feature_flags: 3 });
   const shown = [];
-  for (const plan_name of ['default', 'free', 'premium', 'ultimate']) shown.push(await show({ plan_name }));
+  for (const plan_name of ['default', 'free', 'premium', 'ultimate']) shown.push(await fetchLimits({ plan_name }));
   expect(shown).toMatchObject([7, 3, 7, 7].map((project_feature_flags) => ({ project_feature_flags })));
 });
 
@@ -40,11 +40,11 @@ it('are those of the last request, also if two set them for the first time at on
     await slow.query('begin');
     await slow.query(`insert into plan_limits (plan, name, value) values ('premium', 'project_feature_flags', 5)`);
     const [second] = await Promise.all([
-      put({ plan_name: 'premium', project_feature_flags: 6 }),
+      putLimits({ plan_name: 'premium', project_feature_flags: 6 }),
       untilBlocked((sql) => flags.service.database.query(sql)).finally(() => slow.query('commit')),
     ]);
     expect([second.status, second.body]).toMatchObject([200, { project_feature_flags: 6 }]);
-    expect(await show({ plan_name: 'premium' })).toMatchObject({ project_feature_flags: 6 });
+    expect(await fetchLimits({ plan_name: 'premium' })).toMatchObject({ project_feature_flags: 6 });
   } finally {
     await slow.end();
   }
@@ -61,9 +61,9 @@ it.each([
   [{ plan_name: 'free', project_feature_flags: 1001 }, 'project_feature_flags does not have a valid value'],
   [{ plan_name: 'free', project_feature_flags: 'many' }, 'project_feature_flags is invalid'],
 ])('refuses %j', async (params, error) => {
-  const { status, body } = await put(params);
+  const { status, body } = await putLimits(params);
   expect([status, body]).toEqual([400, { error }]);
-  expect(await show({ plan_name: 'free' })).toMatchObject({ project_feature_flags: 200 });
+  expect(await fetchLimits({ plan_name: 'free' })).toMatchObject({ project_feature_flags: 200 });
 });
 
 it('answer 404 for an unknown plan', async () => {
@@ -92,20 +92,20 @@ describe('project_feature_flags', () => {
 
   it('limits the flags of projects with the plan from the next request on', async () => {
     const [free, ultimate] = [await projectOf('free'), await projectOf('ultimate')];
-    await limited('free', 1);
+    await setFlagLimit('free', 1);
     await add(free, 'one');
     expect(await add(free, 'two', 400)).toEqual({
       message: ['Maximum number of project feature flags (1) exceeded'],
     });
     for (const name of ['one', 'two']) await add(ultimate, name);
-    await limited('free', 2);
+    await setFlagLimit('free', 2);
     await add(free, 'two');
   });
 
   it('keeps flags above the limit, and lets them be changed', async () => {
     const project = await projectOf('free');
     for (const name of ['one', 'two']) await add(project, name);
-    await limited('default', 1);
+    await setFlagLimit('default', 1);
     await add(project, 'three', 400);
     await flags.app
       .as(await flags.member())

@@ -5,29 +5,29 @@ let flags: FlagsOfAProject;
 let token: string;
 beforeAll(async () => {
   flags = await FlagsOfAProject.start();
-  ({ token } = await client());
+  ({ token } = await fetchFlagsClient());
 });
 afterAll(() => flags.service.close());
 
-const client = async (project = flags.project): Promise<{ token: string }> =>
+const fetchFlagsClient = async (project = flags.project): Promise<{ token: string }> =>
   (
     await flags.app
       .as(await flags.member('maintainer'))
       .get(flags.path('feature_flags_client', project))
       .expect(200)
   ).body;
-const unleash = (rest = '', id: number | string = flags.project.id) => `/api/v4/feature_flags/unleash/${id}${rest}`;
+const unleashPath = (rest = '', id: number | string = flags.project.id) => `/api/v4/feature_flags/unleash/${id}${rest}`;
 const anonymous = () => flags.app.as(flags.service.seed.anonymous());
-const asClient = (environment = 'production') => ({ 'unleash-instanceid': token, 'unleash-appname': environment });
-const features = (environment?: string) =>
-  anonymous().get(unleash('/client/features')).set(asClient(environment)).expect(200);
+const clientHeaders = (environment = 'production') => ({ 'unleash-instanceid': token, 'unleash-appname': environment });
+const fetchClientFeatures = (environment?: string) =>
+  anonymous().get(unleashPath('/client/features')).set(clientHeaders(environment)).expect(200);
 
 describe('GET …/feature_flags_client', () => {
   it('returns one token, also in concurrent requests', async () => {
     const { seed } = flags.service;
     const project = await seed.project();
     await seed.member({ id: (await flags.member('maintainer')).userId! }, project, 'maintainer');
-    const shown = await Promise.all([client(project), client(project), client(project)]);
+    const shown = await Promise.all([fetchFlagsClient(project), fetchFlagsClient(project), fetchFlagsClient(project)]);
     expect(new Set(shown.map((one) => one.token)).size).toBe(1);
     expect(shown[0]).toEqual({ token: expect.stringMatching(/^glffct-[\w-]{20}$/) });
   });
@@ -43,7 +43,7 @@ describe('GET …/feature_flags_client', () => {
 it('clients of an archived project read its flags, like its developers', async () => {
   const { seed } = flags.service;
   await seed.put('projects', { ...flags.project, archived: true });
-  await features();
+  await fetchClientFeatures();
   await flags.app
     .as(await flags.member())
     .get(flags.path('feature_flags'))
@@ -59,9 +59,9 @@ describe('POST …/feature_flags_client/reset_token', () => {
     expect(body).toEqual({ token: expect.stringMatching(/^glffct-/) });
     ({ token } = body as { token: string });
     expect(token).not.toBe(former);
-    expect(await client()).toEqual({ token });
-    await anonymous().get(unleash()).set('unleash-instanceid', former).expect(401);
-    await anonymous().get(unleash()).set('unleash-instanceid', token).expect(200);
+    expect(await fetchFlagsClient()).toEqual({ token });
+    await anonymous().get(unleashPath()).set('unleash-instanceid', former).expect(401);
+    await anonymous().get(unleashPath()).set('unleash-instanceid', token).expect(200);
   });
 
   it('requires maintainers', async () => {
@@ -81,16 +81,19 @@ describe.each([
   ['POST', '/client/register'],
   ['POST', '/client/metrics'],
 ] as const)('%s /feature_flags/unleash/:project_id%s', (method, rest) => {
-  const ask = () => requestOf(anonymous(), method, unleash(rest));
+  const ask = () => requestOf(anonymous(), method, unleashPath(rest));
 
   it('accepts the token as a header or as a parameter', async () => {
-    const answers = [await ask().set(asClient()), await ask().query({ instance_id: token, app_name: 'production' })];
+    const answers = [
+      await ask().set(clientHeaders()),
+      await ask().query({ instance_id: token, app_name: 'production' }),
+    ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     if (!rest.endsWith('features')) expect(answers.map(({ text }) => text)).toEqual(['', '']);
   });
 
   it('refuses an environment that is longer than a scope', async () => {
-    const named = (length: number) => ask().set({ ...asClient(), 'unleash-appname': 'x'.repeat(length) });
+    const named = (length: number) => ask().set({ ...clientHeaders(), 'unleash-appname': 'x'.repeat(length) });
     expect((await named(255)).status).toBe(200);
     const refused = await named(256);
     expect([refused.status, refused.body]).toEqual([
@@ -106,17 +109,17 @@ describe.each([
       await ask().set('unleash-instanceid', ''),
       await ask().set('unleash-instanceid', `${token}x`),
       await ask().set('unleash-instanceid', 'x').query({ instance_id: token }),
-      await requestOf(anonymous(), method, unleash(rest, other.id)).set(asClient()),
-      await requestOf(anonymous(), method, unleash(rest, 999_999)).set(asClient()),
-      await requestOf(anonymous(), method, unleash(rest, encodeURIComponent(flags.fullPath))).set(asClient()),
-      await requestOf(flags.app.as(await flags.member('owner')), method, unleash(rest)),
+      await requestOf(anonymous(), method, unleashPath(rest, other.id)).set(clientHeaders()),
+      await requestOf(anonymous(), method, unleashPath(rest, 999_999)).set(clientHeaders()),
+      await requestOf(anonymous(), method, unleashPath(rest, encodeURIComponent(flags.fullPath))).set(clientHeaders()),
+      await requestOf(flags.app.as(await flags.member('owner')), method, unleashPath(rest)),
     ];
     for (const { status, body } of refused) expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
   });
 
   it('ignores the scopes of an access token in the request', async () => {
     const reader = { ...(await flags.member()), scopes: ['read_registry'] };
-    await requestOf(flags.app.as(reader), method, unleash(rest)).set(asClient()).expect(200);
+    await requestOf(flags.app.as(reader), method, unleashPath(rest)).set(clientHeaders()).expect(200);
   });
 });
 
@@ -158,10 +161,10 @@ describe('features of a client', () => {
     ['Production', [off]],
     ['', [off]],
   ])('in the environment %j', async (environment, expected) => {
-    const response = await features(environment);
+    const response = await fetchClientFeatures(environment);
     expect(response.body).toEqual({ version: 1, features: expected });
     expect(response.get('content-type')).toBe('application/json');
-    const alias = await anonymous().get(unleash('/features')).set(asClient(environment)).expect(200);
+    const alias = await anonymous().get(unleashPath('/features')).set(clientHeaders(environment)).expect(200);
     expect(alias.body).toEqual(response.body);
   });
 
@@ -176,19 +179,20 @@ describe('features of a client', () => {
       async () => flags.app.as(developer).delete(flags.path('feature_flags/off')).expect(200),
     ];
     for (const change of changes) {
-      const known = (await features()).get('etag')!;
-      const again = () => anonymous().get(unleash('/client/features')).set(asClient()).set('if-none-match', known);
+      const known = (await fetchClientFeatures()).get('etag')!;
+      const again = () =>
+        anonymous().get(unleashPath('/client/features')).set(clientHeaders()).set('if-none-match', known);
       const same = await again();
       expect([same.status, same.text]).toEqual([304, '']);
       const elsewhere = await anonymous()
-        .get(unleash('/client/features'))
-        .set(asClient('staging'))
+        .get(unleashPath('/client/features'))
+        .set(clientHeaders('staging'))
         .set('if-none-match', known);
       expect(elsewhere.status).toBe(200);
       await change();
       expect((await again()).status).toBe(200);
     }
-    expect((await features()).body.features).toEqual([
+    expect((await fetchClientFeatures()).body.features).toEqual([
       forTesters([{ name: 'userWithId', parameters: { userIds: 'user3' } }]),
     ]);
   });
@@ -198,7 +202,7 @@ describe('features of a client', () => {
     to: () => ({
       viewer: flags.service.seed.anonymous(),
       method: 'POST',
-      path: unleash('/client/metrics'),
+      path: unleashPath('/client/metrics'),
       params: { instance_id: token, app_name: 'x', bucket: { toggles: { a: { yes: 1 } } } },
     }),
     seen: () => true,

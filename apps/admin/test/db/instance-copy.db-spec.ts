@@ -14,7 +14,7 @@ import { startAdmin } from '../support/app';
 const NAME = 'packages_protected_packages_delete';
 
 /** A proxy to admin, which can be interrupted and restored. */
-class Way {
+class InterruptibleProxy {
   private server: Server | undefined;
   port = 0;
 
@@ -44,7 +44,7 @@ class Way {
 
 let service: SeededService;
 let root: Viewer;
-let way: Way;
+let way: InterruptibleProxy;
 let copy: TestingModule;
 let database: TestDatabase;
 const more: TestDatabase[] = [];
@@ -52,10 +52,10 @@ const more: TestDatabase[] = [];
 beforeAll(async () => {
   service = await startAdmin();
   root = service.seed.viewer(await service.seed.user({ admin: true }));
-  way = new Way(service.app.baseUrl);
+  way = new InterruptibleProxy(service.app.baseUrl);
   await way.open();
-  database = await aDatabase();
-  copy = await started(way.port);
+  database = await createFollowerDatabase();
+  copy = await startFollower(way.port);
 });
 afterAll(async () => {
   await copy.close();
@@ -65,14 +65,14 @@ afterAll(async () => {
 });
 
 /** Database of a service that has received one answer from admin, before anything was set. */
-async function aDatabase(): Promise<TestDatabase> {
+async function createFollowerDatabase(): Promise<TestDatabase> {
   const made = await testDatabase('instance', [...plumbingMigrations, ...instanceMigrations]);
   more.push(made);
   return made;
 }
 
 /** A process of a service that follows admin. All share a database unless one is given. */
-async function started(port: number | null, { url } = database): Promise<TestingModule> {
+async function startFollower(port: number | null, { url } = database): Promise<TestingModule> {
   const stored = databaseSettingsFor('package');
   const values = testSettings({
     service: 'package',
@@ -92,26 +92,27 @@ async function started(port: number | null, { url } = database): Promise<Testing
   return (await Test.createTestingModule({ imports }).compile()).init();
 }
 
-const set = (value: boolean, app: TestApp = service.app) =>
+const setFeature = (value: boolean, app: TestApp = service.app) =>
   app.as(root).post(`/api/v4/features/${NAME}`).send({ value }).expect(201);
-const daysIn = (module: TestingModule): number => module.get(InstanceSettings).setting('deletion_adjourned_period');
-async function versionKept(module: TestingModule): Promise<number | undefined> {
+const deletionDaysIn = (module: TestingModule): number =>
+  module.get(InstanceSettings).setting('deletion_adjourned_period');
+async function readStoredVersion(module: TestingModule): Promise<number | undefined> {
   const [kept] = await module.get(Database).query<{ version: number }>('select version from instance_answers');
   return kept?.version;
 }
-const isOn = (module = copy): boolean => module.get(InstanceSettings).isOn(NAME, {});
+const isFeatureOn = (module = copy): boolean => module.get(InstanceSettings).isOn(NAME, {});
 
 it('follows every change and reset', async () => {
   const times: number[] = [];
   for (const value of [true, false, true, false, true]) {
     const from = performance.now();
-    await set(value);
-    await until(() => isOn() === value, `the copy says ${value}`);
+    await setFeature(value);
+    await until(() => isFeatureOn() === value, `the copy says ${value}`);
     times.push(Math.round(performance.now() - from));
   }
   process.stdout.write(`changes of a feature, until the copy has them, in ms: ${times.join(', ')}\n`);
   await service.app.as(root).delete(`/api/v4/features/${NAME}`).expect(204);
-  await until(() => !isOn(), 'the default counts');
+  await until(() => !isFeatureOn(), 'the default counts');
 });
 
 it('follows changed settings, which override the environment', async () => {
@@ -130,8 +131,8 @@ it('follows changes made by another replica of admin', async () => {
   const other = await service.again({});
   try {
     for (const value of [true, false]) {
-      await set(value, other);
-      await until(() => isOn() === value, `the copy says ${value}`);
+      await setFeature(value, other);
+      await until(() => isFeatureOn() === value, `the copy says ${value}`);
     }
   } finally {
     await other.close();
@@ -139,31 +140,31 @@ it('follows changes made by another replica of admin', async () => {
 });
 
 it('keeps the last state while admin is unavailable, and catches up', async () => {
-  await set(true);
-  await until(() => isOn(), 'the copy says on');
+  await setFeature(true);
+  await until(() => isFeatureOn(), 'the copy says on');
   await way.cut();
   try {
-    await set(false);
-    expect(isOn()).toBe(true);
+    await setFeature(false);
+    expect(isFeatureOn()).toBe(true);
     expect((await copy.get(Readiness).runChecks()).reasons).toEqual({});
   } finally {
     await way.open();
   }
-  await until(() => !isOn(), 'the copy has caught up');
+  await until(() => !isFeatureOn(), 'the copy has caught up');
 });
 
 it('accepts the state of an older backup', async () => {
-  await set(true);
-  await until(() => isOn(), 'the copy says on');
+  await setFeature(true);
+  await until(() => isFeatureOn(), 'the copy says on');
   await service.database.query('update instance_features set is_on = false');
   await service.database.query('update instance_versions set version = 1');
-  await until(() => copy.get(InstanceSettings).version === 1 && !isOn(), 'the copy is as old as the backup');
+  await until(() => copy.get(InstanceSettings).version === 1 && !isFeatureOn(), 'the copy is as old as the backup');
 });
 
 it('starts with the defaults, and is ready only after waiting for admin', async () => {
-  const alone = await started(await unusedPort(), await aDatabase());
+  const alone = await startFollower(await unusedPort(), await createFollowerDatabase());
   try {
-    expect([isOn(alone), alone.get(InstanceSettings).version]).toEqual([false, -1]);
+    expect([isFeatureOn(alone), alone.get(InstanceSettings).version]).toEqual([false, -1]);
     expect(await alone.get(Readiness).runChecks()).toEqual({
       ready: false,
       reasons: { instance: 'admin was not asked for features and settings yet' },
@@ -178,24 +179,26 @@ it('starts with the defaults, and is ready only after waiting for admin', async 
 it('starts with the last received state while admin is unavailable', async () => {
   const change = (days: number) =>
     service.app.as(root).put('/api/v4/application/settings').send({ deletion_adjourned_period: days }).expect(200);
-  const kept = await aDatabase();
-  const heard = await started(way.port, kept);
-  await set(true);
+  const kept = await createFollowerDatabase();
+  const heard = await startFollower(way.port, kept);
+  await setFeature(true);
   await change(9);
   await until(
     async () =>
-      (await versionKept(heard)) === heard.get(InstanceSettings).version && isOn(heard) && daysIn(heard) === 9,
+      (await readStoredVersion(heard)) === heard.get(InstanceSettings).version &&
+      isFeatureOn(heard) &&
+      deletionDaysIn(heard) === 9,
     'the answer is kept',
   );
   await heard.close();
-  const restarted = await started(await unusedPort(), kept);
+  const restarted = await startFollower(await unusedPort(), kept);
   try {
-    expect([daysIn(restarted), isOn(restarted)]).toEqual([9, true]);
+    expect([deletionDaysIn(restarted), isFeatureOn(restarted)]).toEqual([9, true]);
     expect((await restarted.get(Readiness).runChecks()).reasons).toEqual({
       instance: 'admin was not asked for features and settings yet',
     });
     await until(async () => (await restarted.get(Readiness).runChecks()).ready, 'ready by what was kept', 30_000);
-    expect([daysIn(restarted), isOn(restarted)]).toEqual([9, true]);
+    expect([deletionDaysIn(restarted), isFeatureOn(restarted)]).toEqual([9, true]);
   } finally {
     await restarted.close();
     await change(5);
@@ -203,24 +206,24 @@ it('starts with the last received state while admin is unavailable', async () =>
 });
 
 it('is not ready where the service has never received an answer from admin, until it does', async () => {
-  const never = await aDatabase();
-  const alone = await started(await unusedPort(), never);
+  const never = await createFollowerDatabase();
+  const alone = await startFollower(await unusedPort(), never);
   await alone.get(Database).query('delete from instance_answers');
   await alone.close();
   await way.cut();
-  const restarted = await started(way.port, never);
+  const restarted = await startFollower(way.port, never);
   try {
-    expect(() => daysIn(restarted)).toThrow(Unavailable);
-    expect(() => isOn(restarted)).toThrow(Unavailable);
+    expect(() => deletionDaysIn(restarted)).toThrow(Unavailable);
+    expect(() => isFeatureOn(restarted)).toThrow(Unavailable);
     expect(await restarted.get(Readiness).runChecks()).toEqual({
       ready: false,
       reasons: { instance: 'admin was never asked for features and settings' },
     });
     await way.open();
     await until(async () => (await restarted.get(Readiness).runChecks()).ready, 'ready by an answer', 30_000);
-    expect(daysIn(restarted)).toBe(5);
+    expect(deletionDaysIn(restarted)).toBe(5);
     await until(
-      async () => (await versionKept(restarted)) === restarted.get(InstanceSettings).version,
+      async () => (await readStoredVersion(restarted)) === restarted.get(InstanceSettings).version,
       'the answer is kept',
     );
   } finally {
@@ -229,10 +232,10 @@ it('is not ready where the service has never received an answer from admin, unti
 });
 
 it('uses the environment and is ready at once where admin is configured as absent', async () => {
-  const alone = await started(null, await aDatabase());
+  const alone = await startFollower(null, await createFollowerDatabase());
   try {
     await alone.get(Database).query('delete from instance_answers');
-    expect([daysIn(alone), isOn(alone), await alone.get(Readiness).runChecks()]).toEqual([
+    expect([deletionDaysIn(alone), isFeatureOn(alone), await alone.get(Readiness).runChecks()]).toEqual([
       3,
       false,
       { ready: true, reasons: {} },
@@ -243,10 +246,10 @@ it('uses the environment and is ready at once where admin is configured as absen
 });
 
 it('has the whole state from the first answer on after a restart', async () => {
-  await set(true);
-  const restarted = await started(way.port, await aDatabase());
+  await setFeature(true);
+  const restarted = await startFollower(way.port, await createFollowerDatabase());
   try {
-    await until(() => isOn(restarted), 'the new copy says on');
+    await until(() => isFeatureOn(restarted), 'the new copy says on');
     expect((await restarted.get(Readiness).runChecks()).ready).toBe(true);
   } finally {
     await restarted.close();
@@ -263,7 +266,7 @@ describe('GET /internal/instance', () => {
       .post(`/api/v4/features/${NAME}`)
       .send({ value: 5, key: 'percentage_of_actors' })
       .expect(400);
-    await set(false);
+    await setFeature(false);
     await service.app.as(root).post(`/api/v4/features/${NAME}`).send({ value: 5 }).expect(201);
     const limit = { plan_name: 'free', generic_packages_max_file_size: 6_000_000_000 };
     await service.app.as(root).put('/api/v4/application/plan_limits').send(limit).expect(200);

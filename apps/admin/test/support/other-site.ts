@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A real server in place of another site. Shape: `answers` may be changed at any time. */
+/** A real server in place of another site. Tests may change `answers` at any time. */
 export interface OtherSite {
   readonly url: string;
   /** `host:port`, as in EGRESS_ALLOW. */

@@ -30,14 +30,14 @@ export class DepartureSteps {
     tx: Tx,
     { user_id: userId, ghost_user_id: heirId, hard_delete: isHard }: Departure,
   ): Promise<boolean> {
-    if (!(await this.finishStep(tx, 'own', [userId])) || !(await this.finishStep(tx, 'named', [userId, heirId])))
+    if (!(await this.tryFinishStep(tx, 'own', [userId])) || !(await this.tryFinishStep(tx, 'named', [userId, heirId])))
       return false;
-    if (!isHard) return this.finishStep(tx, 'written', [userId, heirId]);
-    return (await this.finishStep(tx, 'dropWritten', [userId])) && (await this.noteables.removeNext(tx, userId));
+    if (!isHard) return this.tryFinishStep(tx, 'written', [userId, heirId]);
+    return (await this.tryFinishStep(tx, 'dropWritten', [userId])) && (await this.noteables.removeNext(tx, userId));
   }
 
   /** Runs the statements of a step until one changes a full chunk. Returns true if none did. */
-  private async finishStep(tx: Tx, step: DepartureStep, values: readonly unknown[]): Promise<boolean> {
+  private async tryFinishStep(tx: Tx, step: DepartureStep, values: readonly unknown[]): Promise<boolean> {
     for (const statement of this.statements[step]) {
       if ((await tx.prepared(statement, values)).length === DEPARTURE_CHUNK) return false;
     }

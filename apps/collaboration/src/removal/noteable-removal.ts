@@ -11,19 +11,19 @@ import { removeNotesBelow, removeNotesBy, removeNotesOf } from '../talk/notes/no
 const CHUNK = 500;
 
 /** Locks the noteables so that no new note is added; notes added before the lock are removed with them. */
-const authored = perKind(({ table }) =>
+const lockAuthoredNoteables = perKind(({ table }) =>
   prepareStatement(
     `departures_${table}`,
     `select id from ${table} where author_id = $1::bigint limit ${CHUNK} for update`,
   ),
 );
-const inGroups = perKind(({ table }) =>
+const lockNoteablesOfGroups = perKind(({ table }) =>
   prepareStatement(
     `group_deletion_${table}`,
     `select id from ${table} where group_id = any($1::bigint[]) limit ${CHUNK} for update`,
   ),
 );
-const remove = perKind((kind) =>
+const removeNoteables = perKind((kind) =>
   prepareStatement(
     `departures_remove_${kind.table}`,
     `${kind.writes.remove} where i.id = any($1::bigint[])
@@ -41,7 +41,8 @@ export class NoteableRemoval {
   async removeNext(tx: Tx, authorId: number): Promise<boolean> {
     // Commits stay in their repository when their author goes, and their notes with them.
     for (const kind of this.kinds.all.filter(({ events }) => events.deletedOf)) {
-      if (!(await removeNotesBelow(tx, kind, authorId)) || !(await this.dropAuthored(tx, kind, authorId))) return false;
+      if (!(await removeNotesBelow(tx, kind, authorId)) || !(await this.dropAuthoredChunk(tx, kind, authorId)))
+        return false;
     }
     return removeNotesBy(tx, this.kinds, authorId);
   }
@@ -49,21 +50,31 @@ export class NoteableRemoval {
   /** Removes all noteables of deleted groups. */
   async ofGroups(tx: Tx, groupIds: readonly number[]): Promise<void> {
     for (const kind of this.kinds.ofGroups) {
-      while (!(await this.dropFound(tx, kind, await tx.prepared<{ id: number }>(inGroups(kind), [groupIds]))));
+      while (
+        !(await this.dropNoteableChunk(
+          tx,
+          kind,
+          await tx.prepared<{ id: number }>(lockNoteablesOfGroups(kind), [groupIds]),
+        ))
+      );
       await dropInternalIds(tx, kind.table, groupIds);
     }
   }
 
-  private async dropAuthored(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
-    return this.dropFound(tx, kind, await tx.prepared<{ id: number }>(authored(kind), [authorId]));
+  private async dropAuthoredChunk(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
+    return this.dropNoteableChunk(tx, kind, await tx.prepared<{ id: number }>(lockAuthoredNoteables(kind), [authorId]));
   }
 
   /** Returns true if the chunk was the last one. */
-  private async dropFound(tx: Tx, kind: NoteableKind, found: readonly { readonly id: number }[]): Promise<boolean> {
+  private async dropNoteableChunk(
+    tx: Tx,
+    kind: NoteableKind,
+    found: readonly { readonly id: number }[],
+  ): Promise<boolean> {
     if (found.length === 0) return true;
     const ids = found.map((row) => row.id);
     await removeNotesOf(tx, kind, ids);
-    for (const deleted of await tx.prepared<DeletedNoteable>(remove(kind), [ids])) {
+    for (const deleted of await tx.prepared<DeletedNoteable>(removeNoteables(kind), [ids])) {
       const event = kind.events.deletedOf?.(deleted, null);
       if (event) tx.emit(event);
     }

@@ -7,7 +7,7 @@ import type { EffectBatch } from '@rookery/messaging';
 import { prepareStatement } from '@rookery/persistence';
 import { handOverReferences } from './user-removals';
 
-const begin = prepareStatement(
+const insertDepartures = prepareStatement(
   'departures_begin',
   `insert into user_departures (user_id, ghost_user_id, hard_delete)
    select * from unnest($1::bigint[], $2::bigint[], $3::boolean[]) on conflict do nothing`,
@@ -25,7 +25,7 @@ export class UserRemovalsConsumer {
   async userDeleted({ tx, events }: EffectBatch<typeof userDeleted>): Promise<void> {
     const column = <K extends keyof (typeof events)[number]['data']>(key: K) => events.map(({ data }) => data[key]);
     await this.directory.assertDeleted(tx, 'user', events, column('user_id'));
-    await tx.prepared(begin, [column('user_id'), column('ghost_user_id'), column('hard_delete')]);
+    await tx.prepared(insertDepartures, [column('user_id'), column('ghost_user_id'), column('hard_delete')]);
     for (const { data } of events) await this.jobs.enqueue(tx, handOverReferences, { user_id: data.user_id });
   }
 }

@@ -19,7 +19,7 @@ export const handOverReferences = defineJob('hand-over-traces', object({ user_id
 const ROUNDS: readonly number[] = [60, 3600];
 
 /** `$1`: user id, or null for any user. */
-const due = prepareStatement(
+const lockDueDeparture = prepareStatement(
   'departures_due',
   `select user_id, ghost_user_id, hard_delete, round from user_departures
    where next_at <= now() and ($1::bigint is null or user_id = $1::bigint)
@@ -31,7 +31,7 @@ const reschedule = prepareStatement(
   `update user_departures set round = $2::integer, next_at = now() + $3::integer * interval '1 second'
    where user_id = $1::bigint returning next_at`,
 );
-const finish = prepareStatement('departures_over', `delete from user_departures where user_id = $1::bigint`);
+const deleteDeparture = prepareStatement('departures_over', `delete from user_departures where user_id = $1::bigint`);
 const findHeir = prepareStatement('departures_knows_heir', `select 1 from directory_users where id = $1::bigint`);
 
 /**
@@ -56,21 +56,23 @@ export class UserRemovals {
 
   /** Returns false if nothing was due. */
   private async runStep(tx: Tx, onlyUserId: number | null): Promise<boolean> {
-    const [departure] = await tx.prepared<Departure & RowOf<UserDeparture, 'round'>>(due, [onlyUserId]);
+    const [departure] = await tx.prepared<Departure & RowOf<UserDeparture, 'round'>>(lockDueDeparture, [onlyUserId]);
     if (!departure) return false;
     const { user_id: userId, ghost_user_id: heirId, round } = departure;
     // The directory copy may be behind the event: wait until it has the ghost user before assigning rows to it.
     if (heirId !== null && (await tx.prepared(findHeir, [heirId])).length === 0) {
-      await this.putOff(tx, userId, round, 1);
+      await this.postponeDeparture(tx, userId, round, 1);
       return true;
     }
     if (!(await this.steps.runNextStep(tx, departure))) return true;
     const seconds = ROUNDS[round - 1];
-    await (seconds === undefined ? tx.prepared(finish, [userId]) : this.putOff(tx, userId, round + 1, seconds));
+    await (seconds === undefined
+      ? tx.prepared(deleteDeparture, [userId])
+      : this.postponeDeparture(tx, userId, round + 1, seconds));
     return true;
   }
 
-  private async putOff(tx: Tx, userId: number, round: number, seconds: number): Promise<void> {
+  private async postponeDeparture(tx: Tx, userId: number, round: number, seconds: number): Promise<void> {
     const [row] = await tx.prepared<{ next_at: Date }>(reschedule, [userId, round, seconds]);
     await this.jobs.enqueue(tx, handOverReferences, { user_id: userId }, { at: row!.next_at });
   }

@@ -8,7 +8,7 @@ import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
 type Todo = Record<string, unknown> & { id: number; target: { id: number } };
-type State = 'requested' | 'accepted' | 'denied' | 'withdrawn';
+type AccessRequestState = 'requested' | 'accepted' | 'denied' | 'withdrawn';
 
 let service: SeededService;
 let nats: PrivateNats;
@@ -42,7 +42,7 @@ const member = async (of: DirectoryNamespace | DirectoryProject, level: 'owner' 
   return user;
 };
 let second = 0;
-async function change(kind: 'group' | 'project', state: State, who = asker): Promise<void> {
+async function change(kind: 'group' | 'project', state: AccessRequestState, who = asker): Promise<void> {
   const id = kind === 'group' ? group.id : project.id;
   second += 1;
   const changed_at = new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
@@ -55,7 +55,7 @@ const todosOf = async (user: SeededUser, query: object = {}): Promise<Todo[]> =>
   expect(headers['x-total']).toBe(String((body as Todo[]).length));
   return body as Todo[];
 };
-const receivers = async (people: Readonly<Record<string, SeededUser>>): Promise<string[]> => {
+const namesOfTodoReceivers = async (people: Readonly<Record<string, SeededUser>>): Promise<string[]> => {
   const named = await Promise.all(
     Object.entries(people).map(async ([name, user]) => ((await todosOf(user)).length > 0 ? [name] : [])),
   );
@@ -129,18 +129,18 @@ describe('an access request', () => {
       developer: await member(project, 'developer'),
     };
     await change('project', 'requested');
-    expect(await receivers(people)).toEqual(['ofGroup']);
+    expect(await namesOfTodoReceivers(people)).toEqual(['ofGroup']);
     const own = { maintainer: await member(project, 'maintainer'), owner: await member(project, 'owner') };
     const next = await service.seed.user();
     await change('project', 'requested', next);
-    expect(await receivers(own)).toEqual(['maintainer', 'owner']);
+    expect(await namesOfTodoReceivers(own)).toEqual(['maintainer', 'owner']);
     expect(await todosOf(people.ofGroup)).toHaveLength(1);
   });
 
   test('to a group reaches owners only, of a group above if it has none', async () => {
     const people = { ofAbove: await member(above, 'owner'), maintainer: await member(group, 'maintainer') };
     await change('group', 'requested');
-    expect(await receivers(people)).toEqual(['ofAbove']);
+    expect(await namesOfTodoReceivers(people)).toEqual(['ofAbove']);
   });
 
   test('to a project in a personal namespace reaches its owner', async () => {
@@ -185,7 +185,7 @@ describe('an access request', () => {
     const [owner, left] = [await member(group, 'owner'), await member(group, 'owner')];
     await change('group', 'requested');
     await service.database.query('delete from directory_memberships where user_id = $1', [left.id]);
-    expect(await receivers({ owner, left })).toEqual(['owner']);
+    expect(await namesOfTodoReceivers({ owner, left })).toEqual(['owner']);
     await service.seed.remove('namespaces', group.id);
     await publish(nats, groupDeleted.of({ aggregateId: group.id, actorId: owner.id, data: { group_id: group.id } }));
     await worker.drained();

@@ -35,36 +35,40 @@ afterAll(async () => {
 });
 beforeEach(async () => void (here = await MergeActions.in(service, scene)));
 
-type Shown = Record<string, unknown> & { readonly id: number; readonly iid: number };
+type ShownResource = Record<string, unknown> & { readonly id: number; readonly iid: number };
 const at = '2026-02-02T10:00:00.000Z';
-const base = () => `/api/v4/projects/${here.place.project.id}`;
-const send = async (method: 'post' | 'put', tail: string, body: object = {}): Promise<Shown> =>
+const projectPath = () => `/api/v4/projects/${here.place.project.id}`;
+const send = async (method: 'post' | 'put', tail: string, body: object = {}): Promise<ShownResource> =>
   (
     await here
       .as('developer')
-      [method](`${base()}/${tail}`)
+      [method](`${projectPath()}/${tail}`)
       .send(body)
       .expect((answer) => {
         if (answer.status >= 300) throw new Error(`${tail}: ${answer.status} ${answer.text}`);
       })
-  ).body as Shown;
+  ).body as ShownResource;
 const issue = () => send('post', 'issues', { title: 'A title' });
 const milestone = () => send('post', 'milestones', { title: 'A title' });
 const developer = () => here.place.cast.developer.id;
-const ofProject = () => ({ source_type: 'project' as const, source_id: here.place.project.id, user_id: developer() });
-const about = () => ({ aggregateId: here.place.project.id, actorId: developer() });
+const memberOfProjectData = () => ({
+  source_type: 'project' as const,
+  source_id: here.place.project.id,
+  user_id: developer(),
+});
+const projectEventFields = () => ({ aggregateId: here.place.project.id, actorId: developer() });
 
-interface Row {
+interface ActivityRow {
   readonly action: string;
   readonly target: string | null;
   readonly name: string;
   readonly type: string | null;
   /** Title of the target; null if the entry has none. */
   readonly title: string | null;
-  cause(): Promise<Shown | { readonly id: number | null; readonly iid?: number }>;
+  cause(): Promise<ShownResource | { readonly id: number | null; readonly iid?: number }>;
 }
 const mergeRequest = () => here.open({ title: 'A title' });
-const ROWS: Row[] = [
+const ROWS: ActivityRow[] = [
   { action: 'created', target: 'issue', name: 'opened', type: 'Issue', title: 'A title', cause: issue },
   {
     ...{ action: 'created', target: 'merge_request', name: 'opened', type: 'MergeRequest', title: 'A title' },
@@ -112,7 +116,7 @@ const ROWS: Row[] = [
     async cause() {
       await here
         .as('developer')
-        .delete(`${base()}/milestones/${(await milestone()).id}`)
+        .delete(`${projectPath()}/milestones/${(await milestone()).id}`)
         .expect(204);
       return { id: null };
     },
@@ -123,7 +127,7 @@ const ROWS: Row[] = [
   },
   {
     ...{ action: 'merged', target: 'merge_request', name: 'accepted', type: 'MergeRequest', title: 'A title' },
-    cause: async () => (await here.merge((await mergeRequest()).iid).expect(200)).body as Shown,
+    cause: async () => (await here.merge((await mergeRequest()).iid).expect(200)).body as ShownResource,
   },
   {
     ...{ action: 'approved', target: 'merge_request', name: 'approved', type: 'MergeRequest', title: 'A title' },
@@ -131,10 +135,10 @@ const ROWS: Row[] = [
       const { body } = await here
         .as('maintainer')
         .post(here.place.path)
-        .send({ title: 'A title', source_branch: await branch(), target_branch: 'main' })
+        .send({ title: 'A title', source_branch: await createBranch(), target_branch: 'main' })
         .expect(201);
-      await send('post', `merge_requests/${(body as Shown).iid}/approve`);
-      return body as Shown;
+      await send('post', `merge_requests/${(body as ShownResource).iid}/approve`);
+      return body as ShownResource;
     },
   },
   {
@@ -142,37 +146,47 @@ const ROWS: Row[] = [
     async cause() {
       const { id, namespace_id } = here.place.project;
       const data = { project_id: id, namespace_id, creator_id: developer(), created_at: at };
-      await publish(nats, projectCreated.of({ ...about(), data }));
+      await publish(nats, projectCreated.of({ ...projectEventFields(), data }));
       return { id };
     },
   },
   {
     ...{ action: 'joined', target: 'project', name: 'joined', type: 'Project', title: 'its name' },
     async cause() {
-      await publish(nats, memberAdded.of({ ...about(), data: { ...ofProject(), access_level: 30, added_at: at } }));
+      await publish(
+        nats,
+        memberAdded.of({ ...projectEventFields(), data: { ...memberOfProjectData(), access_level: 30, added_at: at } }),
+      );
       return { id: here.place.project.id };
     },
   },
-  ...(['left', 'expired'] as const).map((action): Row => ({
+  ...(['left', 'expired'] as const).map((action): ActivityRow => ({
     ...{ action, target: 'project', type: 'Project', title: 'its name' },
     name: action === 'left' ? 'left' : 'removed due to membership expiration from',
     async cause() {
       const reason = action === 'left' ? ('removed' as const) : ('expired' as const);
-      await publish(nats, memberRemoved.of({ ...about(), data: { ...ofProject(), reason, removed_at: at } }));
+      await publish(
+        nats,
+        memberRemoved.of({ ...projectEventFields(), data: { ...memberOfProjectData(), reason, removed_at: at } }),
+      );
       return { id: here.place.project.id };
     },
   })),
 ];
 let branches = 0;
-async function branch(): Promise<string> {
+async function createBranch(): Promise<string> {
   const name = `row-${++branches}`;
   await scene.branch(here.place, name);
   return name;
 }
-async function feed(query: object, who: keyof Cast = 'guest', path = `${base()}/events`): Promise<Shown[]> {
-  return (await here.as(who).get(path).query(query).expect(200)).body as Shown[];
+async function feed(
+  query: object,
+  who: keyof Cast = 'guest',
+  path = `${projectPath()}/events`,
+): Promise<ShownResource[]> {
+  return (await here.as(who).get(path).query(query).expect(200)).body as ShownResource[];
 }
-const entriesOf = async (row: Row, who: keyof Cast = 'guest', path?: string): Promise<Shown[]> => {
+const entriesOf = async (row: ActivityRow, who: keyof Cast = 'guest', path?: string): Promise<ShownResource[]> => {
   await worker.drained();
   const wanted = { action: row.action, ...(row.target === null ? {} : { target_type: row.target }) };
   return (await feed(wanted, who, path)).filter((entry) => entry['author_id'] === developer());
@@ -180,7 +194,7 @@ const entriesOf = async (row: Row, who: keyof Cast = 'guest', path?: string): Pr
 
 test.each(ROWS)('$action of $target makes one entry: $name', async (row) => {
   const target = await row.cause();
-  let found: Shown[] = [];
+  let found: ShownResource[] = [];
   await until(async () => (found = await entriesOf(row)).length > 0, 'the entry');
   const title = row.title === 'its name' ? here.place.project.name : row.title;
   expect(found).toEqual([
@@ -202,8 +216,8 @@ describe('entries of milestones', () => {
   const ofMilestones = async (who: keyof Cast | 'anonymous' = 'guest') => {
     await worker.drained();
     const app = who === 'anonymous' ? service.app.as(service.seed.anonymous()) : here.as(who);
-    const { body } = await app.get(`${base()}/events`).query({ target_type: 'milestone' }).expect(200);
-    return (body as Shown[]).map((entry) => entry['action_name']);
+    const { body } = await app.get(`${projectPath()}/events`).query({ target_type: 'milestone' }).expect(200);
+    return (body as ShownResource[]).map((entry) => entry['action_name']);
   };
 
   test('end with the milestone, but for that of its deletion', async () => {
@@ -211,7 +225,7 @@ describe('entries of milestones', () => {
     await send('put', `milestones/${id}`, { state_event: 'close' });
     await send('put', `milestones/${id}`, { title: 'Another', state_event: 'close' });
     expect(await ofMilestones()).toEqual(['closed', 'opened']);
-    await here.as('developer').delete(`${base()}/milestones/${id}`).expect(204);
+    await here.as('developer').delete(`${projectPath()}/milestones/${id}`).expect(204);
     expect(await ofMilestones()).toEqual(['destroyed']);
     expect(await ofMilestones('anonymous')).toEqual(['destroyed']);
   });
@@ -224,7 +238,7 @@ describe('entries of milestones', () => {
        select $1, $2, 'closed', 'Milestone', $3, 'Milestone', $3, gen_random_uuid(), now() from generate_series(1, $4)`,
       [here.place.project.id, developer(), id, 2 * REMOVAL_CHUNK + 1],
     );
-    await here.as('developer').delete(`${base()}/milestones/${id}`).expect(204);
+    await here.as('developer').delete(`${projectPath()}/milestones/${id}`).expect(204);
     expect(await ofMilestones()).toEqual(['destroyed']);
     const left = `select count(*)::integer as n from activity_events where noteable_id = $1 and noteable_type = 'Milestone'`;
     expect(await service.database.query(left, [id])).toEqual([{ n: 0 }]);
@@ -232,7 +246,7 @@ describe('entries of milestones', () => {
 
   test('need access to issues or merge requests', async () => {
     const { id } = await milestone();
-    await here.as('developer').delete(`${base()}/milestones/${id}`).expect(204);
+    await here.as('developer').delete(`${projectPath()}/milestones/${id}`).expect(204);
     await milestone();
     const expected = ['opened', 'destroyed'];
     const { project } = here.place;
@@ -253,12 +267,12 @@ describe('entries of milestones', () => {
     const { body } = await here.as('owner').post(`/api/v4/groups/${group}/milestones`).send({ title: 'G' }).expect(201);
     await here
       .as('owner')
-      .delete(`/api/v4/groups/${group}/milestones/${(body as Shown).id}`)
+      .delete(`/api/v4/groups/${group}/milestones/${(body as ShownResource).id}`)
       .expect(204);
     expect(await ofMilestones()).toEqual([]);
     const { id } = await milestone();
     expect(await ofMilestones()).toEqual(['opened']);
-    await here.as('owner').post(`${base()}/milestones/${id}/promote`).expect(200);
+    await here.as('owner').post(`${projectPath()}/milestones/${id}/promote`).expect(200);
     expect(await ofMilestones()).toEqual(['opened']);
   });
   test('follow a merged milestone to the one that remains', async () => {
@@ -277,10 +291,14 @@ describe('entries of milestones', () => {
     const entries = async () => {
       await worker.drained();
       const { body } = await here.as('guest').get(`/api/v4/projects/${other.id}/events`).expect(200);
-      return (body as Shown[]).map((entry) => [entry['action_name'], entry['target_id'], entry['target_title']]);
+      return (body as ShownResource[]).map((entry) => [
+        entry['action_name'],
+        entry['target_id'],
+        entry['target_title'],
+      ]);
     };
     expect(await entries()).toEqual([['opened', merged.body.id, 'A title']]);
-    await here.as('owner').post(`${base()}/milestones/${id}/promote`).expect(200);
+    await here.as('owner').post(`${projectPath()}/milestones/${id}/promote`).expect(200);
     expect(await entries()).toEqual([['opened', id, 'A title']]);
     expect(await ofMilestones()).toEqual(['opened']);
     const path = `/api/v4/groups/${group.id}/milestones/${id}`;

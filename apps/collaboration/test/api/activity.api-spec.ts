@@ -27,11 +27,11 @@ afterAll(async () => {
   await nats.drop();
   await service.close();
 });
-const inProject = async (over: Partial<DirectoryProject> = {}): Promise<void> => {
+const useProject = async (over: Partial<DirectoryProject> = {}): Promise<void> => {
   project = await service.seed.project(over);
   cast = await castOf(service.seed, project);
 };
-beforeEach(() => inProject());
+beforeEach(() => useProject());
 
 type Body = Record<string, unknown>;
 const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
@@ -41,9 +41,9 @@ const feed = async (client: ReturnType<typeof by>, path: string, query: Body = {
   const { body } = await client.get(path).query(query).expect(200);
   return body;
 };
-const wordsOf = (events: Body[]) =>
+const actionsAndTargetsOf = (events: Body[]) =>
   events.map((event) => `${event['action_name'] as string} ${event['target_type'] as string}`);
-const event = <D>(data: D, actorId: number | null = null) => ({
+const createEvent = <D>(data: D, actorId: number | null = null) => ({
   id: randomUUID(),
   time: new Date().toISOString(),
   aggregateType: 'any',
@@ -52,8 +52,8 @@ const event = <D>(data: D, actorId: number | null = null) => ({
   data,
 });
 const at = new Date().toISOString();
-const consumer = () => worker.get(ActivityConsumer);
-const effect = (run: (tx: never) => Promise<void>) => worker.get(Work).run((tx) => run(tx as never));
+const activityConsumer = () => worker.get(ActivityConsumer);
+const runInTransaction = (run: (tx: never) => Promise<void>) => worker.get(Work).run((tx) => run(tx as never));
 
 describe('an entry', () => {
   test('for an issue and its notes', async () => {
@@ -97,7 +97,7 @@ describe('an entry', () => {
     await edit(issue, { state_event: 'reopen', title: 'Other' });
     await edit(issue, { assignee_ids: [cast.guest.id] });
     const events = await feed(by(cast.owner), '/api/v4/events');
-    expect(wordsOf(events)).toEqual(['opened Issue', 'closed Issue', 'opened Issue']);
+    expect(actionsAndTargetsOf(events)).toEqual(['opened Issue', 'closed Issue', 'opened Issue']);
     const actions = async (action: string) => (await feed(by(cast.owner), '/api/v4/events', { action })).length;
     expect([await actions('created'), await actions('closed'), await actions('reopened')]).toEqual([1, 1, 1]);
   });
@@ -105,27 +105,27 @@ describe('an entry', () => {
   test('for projects and their members', async () => {
     const facts = { user_id: cast.guest.id, source_type: 'project' as const, source_id: project.id };
     const group = { ...facts, source_type: 'group' as const };
-    await effect((tx) =>
-      consumer().projectCreated({
+    await runInTransaction((tx) =>
+      activityConsumer().projectCreated({
         tx,
-        events: [event({ project_id: project.id, namespace_id: 1, creator_id: cast.owner.id, created_at: at })],
+        events: [createEvent({ project_id: project.id, namespace_id: 1, creator_id: cast.owner.id, created_at: at })],
       }),
     );
-    await effect((tx) =>
-      consumer().memberAdded({
+    await runInTransaction((tx) =>
+      activityConsumer().memberAdded({
         tx,
         events: [
-          event({ ...facts, access_level: 10, added_at: at }),
-          event({ ...group, access_level: 10, added_at: at }),
+          createEvent({ ...facts, access_level: 10, added_at: at }),
+          createEvent({ ...group, access_level: 10, added_at: at }),
         ],
       }),
     );
-    const removed = (reason: 'left' | 'removed' | 'expired') => event({ ...facts, reason, removed_at: at });
-    await effect((tx) =>
-      consumer().memberRemoved({ tx, events: [removed('left'), removed('removed'), removed('expired')] }),
+    const removed = (reason: 'left' | 'removed' | 'expired') => createEvent({ ...facts, reason, removed_at: at });
+    await runInTransaction((tx) =>
+      activityConsumer().memberRemoved({ tx, events: [removed('left'), removed('removed'), removed('expired')] }),
     );
     const events = await feed(by(cast.owner), `/api/v4/projects/${project.id}/events`, { sort: 'asc' });
-    expect(wordsOf(events)).toEqual([
+    expect(actionsAndTargetsOf(events)).toEqual([
       'created Project',
       'joined Project',
       'left Project',
@@ -143,7 +143,9 @@ describe('an entry', () => {
     const { id: imported } = await service.seed.project();
     await service.seed.member(cast.owner, { ...project, id: imported }, 'owner');
     const facts = { project_id: imported, namespace_id: 1, creator_id: cast.owner.id, created_at: at };
-    await effect((tx) => consumer().projectCreated({ tx, events: [event({ ...facts, imported_from: 'remote' })] }));
+    await runInTransaction((tx) =>
+      activityConsumer().projectCreated({ tx, events: [createEvent({ ...facts, imported_from: 'remote' })] }),
+    );
     const [entry] = await feed(by(cast.owner), `/api/v4/projects/${imported}/events`);
     expect(entry).toMatchObject({ action_name: 'imported', imported: true, imported_from: 'remote' });
   });
@@ -164,7 +166,10 @@ describe('an entry', () => {
     expect(await feed(by(cast.guest), entries, { target_type: 'note' })).toEqual([]);
     expect((await feed(by(cast.owner), entries, { target_type: 'note' }))[0]).toMatchObject({ target_id: hidden.id });
     await by(cast.guest).delete(`${threads}/${thread.id}/notes/${answer.id}`).expect(204);
-    expect(wordsOf(await feed(by(cast.guest), entries))).toEqual(['commented on DiscussionNote', 'opened Issue']);
+    expect(actionsAndTargetsOf(await feed(by(cast.guest), entries))).toEqual([
+      'commented on DiscussionNote',
+      'opened Issue',
+    ]);
   });
 
   test('is deleted with its note, its issue or its project', async () => {
@@ -179,7 +184,9 @@ describe('an entry', () => {
     await anIssue();
     await worker.drained();
     await service.database.query('delete from directory_projects where id = $1', [project.id]);
-    await effect((tx) => consumer().projectDeleted({ tx, events: [event({ project_id: project.id })] }));
+    await runInTransaction((tx) =>
+      activityConsumer().projectDeleted({ tx, events: [createEvent({ project_id: project.id })] }),
+    );
     const left = await service.database.query('select 1 from activity_events where project_id = $1', [project.id]);
     expect(left).toEqual([]);
   });
@@ -192,8 +199,9 @@ describe('an entry', () => {
       'select event_id, payload from outbox where subject = $1 order by id desc limit 1',
       [noteCreated.subject],
     );
-    const again = { ...event(row!.payload, cast.owner.id), id: row!.event_id };
-    for (let run = 0; run < 2; run++) await effect((tx) => consumer().noteCreated({ tx, events: [again] }));
+    const again = { ...createEvent(row!.payload, cast.owner.id), id: row!.event_id };
+    for (let run = 0; run < 2; run++)
+      await runInTransaction((tx) => activityConsumer().noteCreated({ tx, events: [again] }));
     expect(await feed(by(cast.owner), '/api/v4/events', { action: 'commented' })).toHaveLength(1);
   });
 });
@@ -220,7 +228,7 @@ describe('filters', () => {
     expect(await count({ target_type: 'epic' })).toBe(0);
     expect(await count({ target_type: 'issue' })).toBe(1);
     expect(await count({ scope: 'other' })).toBe(2);
-    expect(wordsOf(await feed(by(cast.owner), '/api/v4/events', { sort: 'asc' }))).toEqual([
+    expect(actionsAndTargetsOf(await feed(by(cast.owner), '/api/v4/events', { sort: 'asc' }))).toEqual([
       'opened Issue',
       'commented on Note',
     ]);
@@ -400,7 +408,7 @@ describe('visibility', () => {
     admin: ALL,
   };
   test.each(['public', 'internal', 'private'] as const)('in a %s project, by role', async (visibility) => {
-    await inProject({ visibility });
+    await useProject({ visibility });
     const open = await anIssue({}, cast.maintainer);
     await comment(open, 'a', cast.maintainer);
     await comment(open, 'internal secret', cast.maintainer, { internal: true });
@@ -436,7 +444,7 @@ describe('visibility', () => {
   });
 
   test('ends as soon as access ends', async () => {
-    await inProject({ visibility: 'private' });
+    await useProject({ visibility: 'private' });
     await anIssue({}, cast.developer);
     expect(await feed(by(cast.developer), '/api/v4/events')).toHaveLength(1);
     await service.database.query('delete from directory_memberships where user_id = $1', [cast.developer.id]);

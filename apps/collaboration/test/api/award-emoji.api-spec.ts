@@ -43,7 +43,7 @@ const give = async (name: keyof Cast, emoji: string, path = at('/award_emoji')):
   (await as(name).post(path).send({ name: emoji }).expect(201)).body as Award;
 const namesAt = async (path = at('/award_emoji')): Promise<string[]> =>
   ((await anonymous().get(path).expect(200)).body as Award[]).map((award) => award.name);
-const refused = async (request: PromiseLike<{ status: number; body: unknown }>): Promise<unknown[]> => {
+const statusAndBody = async (request: PromiseLike<{ status: number; body: unknown }>): Promise<unknown[]> => {
   const { status, body } = await request;
   return [status, body];
 };
@@ -88,7 +88,7 @@ describe('awarding an emoji', () => {
 
   test('accepts every name of an emoji', async () => {
     expect((await give('guest', '+1')).name).toBe('thumbsup');
-    expect(await refused(as('guest').post(at('/award_emoji')).send({ name: 'thumbsup' }))).toEqual(taken);
+    expect(await statusAndBody(as('guest').post(at('/award_emoji')).send({ name: 'thumbsup' }))).toEqual(taken);
     await give('guest', 'thumbsdown');
     await give('reporter', '-1');
     expect(await votes()).toEqual([1, 2]);
@@ -113,7 +113,7 @@ describe('awarding an emoji', () => {
     [{ name: 'x'.repeat(256) }, [400, { error: 'name is too long (maximum is 255 characters)' }]],
     [{ name: 'a\u0000' }, [400, { error: 'name is invalid' }]],
   ])('%.60j is refused', async (body, refusal) => {
-    const answer = await refused(as('guest').post(at('/award_emoji')).send(body));
+    const answer = await statusAndBody(as('guest').post(at('/award_emoji')).send(body));
     expect(answer[0]).toBe(refusal[0]);
     if (!('name' in body && String(body.name).length > 200)) expect(answer).toEqual(refusal);
   });
@@ -134,12 +134,12 @@ describe('awarding an emoji', () => {
     const denied = [404, { message: '404 Award Emoji Not Found' }];
     await as('owner').put(at()).send({ state_event: 'close', discussion_locked: true }).expect(200);
     const systemNote = ((await as('owner').get(at('/notes'))).body as { id: number; system: boolean }[])[0]!;
-    expect(await refused(as('owner').post(onNote(systemNote)).send({ name: 'eyes' }))).toEqual(denied);
-    expect(await refused(as('stranger').post(at('/award_emoji')).send({ name: 'eyes' }))).toEqual(denied);
+    expect(await statusAndBody(as('owner').post(onNote(systemNote)).send({ name: 'eyes' }))).toEqual(denied);
+    expect(await statusAndBody(as('stranger').post(at('/award_emoji')).send({ name: 'eyes' }))).toEqual(denied);
     await give('guest', 'eyes');
     await service.seed.put('projects', { ...project, archived: true });
     try {
-      expect(await refused(as('owner').post(at('/award_emoji')).send({ name: 'eyes' }))).toEqual(denied);
+      expect(await statusAndBody(as('owner').post(at('/award_emoji')).send({ name: 'eyes' }))).toEqual(denied);
       expect(await namesAt()).toEqual(['eyes']);
     } finally {
       await service.seed.put('projects', project);
@@ -152,7 +152,7 @@ describe('awarding an emoji', () => {
       anonymous().post(at('/award_emoji')).send({ name: 'eyes' }),
       anonymous().delete(at(`/award_emoji/${award.id}`)),
     ]) {
-      expect(await refused(request)).toEqual([401, { message: '401 Unauthorized' }]);
+      expect(await statusAndBody(request)).toEqual([401, { message: '401 Unauthorized' }]);
     }
   });
 });
@@ -161,14 +161,14 @@ describe('removing an award', () => {
   test('is for its author and administrators', async () => {
     const award = await give('guest', 'thumbsup');
     for (const name of ['stranger', 'reporter', 'maintainer', 'owner'] as const) {
-      expect(await refused(as(name).delete(at(`/award_emoji/${award.id}`)))).toEqual([
+      expect(await statusAndBody(as(name).delete(at(`/award_emoji/${award.id}`)))).toEqual([
         401,
         { message: '401 Unauthorized' },
       ]);
     }
     const gone = await as('guest').delete(at(`/award_emoji/${award.id}`));
     expect([gone.status, gone.text, await votes()]).toEqual([204, '', [0, 0]]);
-    expect(await refused(as('guest').delete(at(`/award_emoji/${award.id}`)))).toEqual([
+    expect(await statusAndBody(as('guest').delete(at(`/award_emoji/${award.id}`)))).toEqual([
       404,
       { message: '404 Not found' },
     ]);

@@ -63,7 +63,7 @@ const notesOf = ({ id }: ShownEpic, place = group, user = planner): Promise<stri
 const GONE = [404, { message: '404 Not found' }];
 const FORBIDDEN = [403, { message: '403 Forbidden' }];
 const UNKNOWN = [404, { message: 'No matching epic found. Make sure that you are adding a valid epic URL.' }];
-const refused = (why: string) => [409, { message: why }];
+const expectedConflict = (why: string) => [409, { message: why }];
 const CANNOT = 'This epic cannot be added.';
 const DEEP = `${CANNOT} One or more epics would exceed the maximum depth (7) from its most distant ancestor.`;
 const ANCESTOR = `${CANNOT} It is already an ancestor of the parent epic.`;
@@ -105,7 +105,9 @@ it('an epic is added to a parent, listed there and removed again', async () => {
   expect(await shown(child)).toEqual({ ...below, subscribed: false });
   const all = (await as(who(planner)).get(pathOf(group)).expect(200)).body as ShownChild[];
   expect(all.find(({ id }) => id === child.id)).toEqual(below);
-  expect(answerOf(await as(who(planner)).post(at(child.id)).send({}))).toEqual(refused('Epic(s) already assigned'));
+  expect(answerOf(await as(who(planner)).post(at(child.id)).send({}))).toEqual(
+    expectedConflict('Epic(s) already assigned'),
+  );
   const removed = await as(who(planner)).delete(at(child.id)).send({});
   expect(answerOf(removed)).toEqual([200, { ...child, updated_at: expect.any(String) }]);
   expect(await listed()).toEqual([]);
@@ -211,11 +213,11 @@ describe('a child is refused', () => {
     const [child, grandchild] = [await epicIn(), await epicIn()];
     await assigned(child);
     await assigned(grandchild, child);
-    expect(await put(parent, parent)).toEqual(refused(`${CANNOT} An epic cannot be added to itself.`));
-    expect(await put(parent, child)).toEqual(refused(ANCESTOR));
-    expect(await put(parent, grandchild)).toEqual(refused(ANCESTOR));
+    expect(await put(parent, parent)).toEqual(expectedConflict(`${CANNOT} An epic cannot be added to itself.`));
+    expect(await put(parent, child)).toEqual(expectedConflict(ANCESTOR));
+    expect(await put(parent, grandchild)).toEqual(expectedConflict(ANCESTOR));
     const stranger = await epicIn(elsewhere);
-    const other = refused(`${CANNOT} It must belong to the same group hierarchy as the parent epic.`);
+    const other = expectedConflict(`${CANNOT} It must belong to the same group hierarchy as the parent epic.`);
     expect(await put(stranger, parent)).toEqual(other);
     expect(answerOf(await as(who(planner)).post(at(0)).send({}))).toEqual(UNKNOWN);
   });
@@ -227,13 +229,13 @@ describe('a child is refused', () => {
       await assigned(chain.at(-1)!, chain.at(-2)!);
     }
     const one = await epicIn();
-    expect(await put(one, chain[6]!)).toEqual(refused(DEEP));
+    expect(await put(one, chain[6]!)).toEqual(expectedConflict(DEEP));
     const made = await as(who(planner)).post(at('', chain[6])).send({ title: 'Deep' });
-    expect(answerOf(made)).toEqual(refused(DEEP));
+    expect(answerOf(made)).toEqual(expectedConflict(DEEP));
     await assigned(one, chain[5]!);
     const top = await epicIn();
-    expect(await put(parent, top)).toEqual(refused(DEEP));
-    expect(answerOf(await change(parent, { parent_id: top.id }))).toEqual(refused(DEEP));
+    expect(await put(parent, top)).toEqual(expectedConflict(DEEP));
+    expect(answerOf(await change(parent, { parent_id: top.id }))).toEqual(expectedConflict(DEEP));
     expect((await shown(parent)).parent_id).toBeNull();
   });
 
@@ -394,7 +396,7 @@ describe('concurrent writes', () => {
     expect(statuses.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  /** Makes a request wait for a lock of another transaction. Shape: `look` queries the locks that the request holds. */
+  /** Makes a request wait for a lock of another transaction. `look` queries the locks that the request holds. */
   const whileLocked = async (held: string, request: () => PromiseLike<Response>, look: string): Promise<unknown[]> => {
     const other = new Client({ connectionString: service.databaseUrl });
     await other.connect();

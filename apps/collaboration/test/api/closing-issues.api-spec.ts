@@ -31,31 +31,31 @@ afterAll(async () => {
   await service.close();
 });
 
-const issuesOf = (of: DirectoryProject): string => `/api/v4/projects/${of.id}/issues`;
+const issuesPath = (of: DirectoryProject): string => `/api/v4/projects/${of.id}/issues`;
 const anIssue = async (
   fields: Record<string, unknown> = {},
   { of = project, by = 'owner' }: { of?: DirectoryProject; by?: keyof Cast } = {},
 ): Promise<ShownIssue> => {
   const sent = { title: 'Work', ...fields };
-  return (await on.as(by).post(issuesOf(of)).send(sent).expect(201)).body as ShownIssue;
+  return (await on.as(by).post(issuesPath(of)).send(sent).expect(201)).body as ShownIssue;
 };
 const shown = async ({ iid }: ShownIssue, of = project): Promise<ShownIssue> =>
   (
     await on
       .as('admin')
-      .get(`${issuesOf(of)}/${iid}`)
+      .get(`${issuesPath(of)}/${iid}`)
       .expect(200)
   ).body as ShownIssue;
 const notes = async ({ iid }: ShownIssue, of = project, who: keyof Cast = 'admin'): Promise<string[]> => {
   const query = { sort: 'asc', activity_filter: 'only_activity' };
   const { body } = await on
     .as(who)
-    .get(`${issuesOf(of)}/${iid}/notes`)
+    .get(`${issuesPath(of)}/${iid}/notes`)
     .query(query)
     .expect(200);
   return (body as { body: string }[]).map((note) => note.body).filter((text) => !text.startsWith('mentioned in'));
 };
-const settings = (merge_settings: DirectoryMergeSettings | null) =>
+const storeMergeSettings = (merge_settings: DirectoryMergeSettings | null) =>
   service.seed.put('projects', { ...project, merge_settings });
 
 describe('merging into the default branch', () => {
@@ -78,14 +78,14 @@ describe('merging into the default branch', () => {
       expect(events.filter((event) => event['issue_id'] === issue.id)).toMatchObject([{ closed_at: closed.closed_at }]);
       const { body } = await on
         .as('admin')
-        .get(`${issuesOf(project)}/${issue.iid}/resource_state_events`)
+        .get(`${issuesPath(project)}/${issue.iid}/resource_state_events`)
         .expect(200);
       expect(body).toMatchObject([{ state: 'closed', user: { id: cast.developer.id } }]);
     }
     expect(await shown(mentioned)).toMatchObject({ state: 'opened', closed_by: null });
     const { body } = await on
       .as('admin')
-      .get(`${issuesOf(project)}/${a.iid}/closed_by`)
+      .get(`${issuesPath(project)}/${a.iid}/closed_by`)
       .expect(200);
     expect(body).toMatchObject([{ id, state: 'merged' }]);
   });
@@ -103,7 +103,7 @@ describe('merging into the default branch', () => {
     const issue = await anIssue();
     await on
       .as('owner')
-      .put(`${issuesOf(project)}/${issue.iid}`)
+      .put(`${issuesPath(project)}/${issue.iid}`)
       .send({ state_event: 'close' })
       .expect(200);
     const { iid } = await on.open({ description: `closes #${issue.iid}` });
@@ -122,13 +122,13 @@ describe('merging into the default branch', () => {
 
   test('closes nothing in a project that does not close referenced issues', async () => {
     const issue = await anIssue();
-    await settings({ autoclose_referenced_issues: false });
+    await storeMergeSettings({ autoclose_referenced_issues: false });
     try {
       const { iid } = await on.open({ description: `closes #${issue.iid}` });
       await on.merge(iid).expect(200);
       expect(await shown(issue)).toMatchObject({ state: 'opened' });
     } finally {
-      await settings({ autoclose_referenced_issues: true });
+      await storeMergeSettings({ autoclose_referenced_issues: true });
     }
     const { iid } = await on.open({ description: `closes #${issue.iid}` });
     await on.merge(iid).expect(200);
@@ -259,7 +259,7 @@ describe('a push to the default branch', () => {
     await on.pushMain(`Closes #${issue.iid}`);
     await on
       .as('owner')
-      .put(`${issuesOf(project)}/${issue.iid}`)
+      .put(`${issuesPath(project)}/${issue.iid}`)
       .send({ state_event: 'reopen' })
       .expect(200);
     const [push] = await service.database.query<{ id: number }>('select max(id)::integer as id from pushes');

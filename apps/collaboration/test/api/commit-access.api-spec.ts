@@ -59,7 +59,7 @@ async function place(over: Partial<DirectoryProject>): Promise<{ viewers: Record
 const isMember = (caller: Caller): boolean => !['anonymous', 'external', 'stranger'].includes(caller);
 const isBelowReporter = (caller: Caller): boolean => ['guest', 'planner'].includes(caller);
 
-function expected(caller: Caller, visibility: Visibility, access: RepositoryAccess): readonly unknown[] {
+function expectedStatuses(caller: Caller, visibility: Visibility, access: RepositoryAccess): readonly unknown[] {
   const isHidden = { public: [], internal: ['anonymous', 'external'], private: ['anonymous', 'external', 'stranger'] };
   if ((isHidden[visibility] as string[]).includes(caller)) return PROJECT_MISSING;
   if (access === 'disabled' || (access === 'private' && !isMember(caller))) return REPOSITORY_MISSING;
@@ -70,7 +70,7 @@ describe.each(VISIBILITIES)('reads in a %s project', (visibility) => {
   it.each(['enabled', 'private', 'disabled'] as const)('whose repository is %s', async (access) => {
     const { viewers, path } = await place({ visibility, repository_access_level: access });
     for (const caller of [...CALLERS, 'admin'] as const) {
-      const wanted = expected(caller, visibility, access);
+      const wanted = expectedStatuses(caller, visibility, access);
       // All routes have the same permission, so that all of them are asked for in one kind of project only.
       const isSampled = visibility !== 'private' || access !== 'enabled';
       for (const read of isSampled ? ['commits/main?stats=false'] : READS) {
@@ -133,7 +133,7 @@ describe.each(VISIBILITIES)('discussions in a %s project', (visibility) => {
     const isSampled = visibility !== 'private' || access !== 'enabled';
     const requests = Object.entries(asked).slice(0, isSampled ? 3 : undefined);
     for (const caller of [...CALLERS, 'admin'] as const) {
-      const refusal = expected(caller, visibility, access);
+      const refusal = expectedStatuses(caller, visibility, access);
       for (const [request, { found, ...rest }] of requests) {
         const [method, tail] = request.split(' ') as [string, string];
         const verb = method.toLowerCase() as 'get' | 'post' | 'put' | 'delete';

@@ -36,7 +36,7 @@ async function diffOf(path: string, query: object = {}): Promise<Record<string, 
 const PLAIN = { collapsed: false, too_large: false, generated_file: false };
 const CHANGED = { ...PLAIN, new_file: false, renamed_file: false, deleted_file: false };
 const lines = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index}\n`).join('');
-const named = (path: string) => ({ new_path: path, old_path: path });
+const diffPaths = (path: string) => ({ new_path: path, old_path: path });
 
 it('shows each kind of change', async () => {
   const { repository, path } = await place();
@@ -60,15 +60,22 @@ it('shows each kind of change', async () => {
   });
   const normal = { a_mode: '100644', b_mode: '100644' };
   expect(await diffOf(`${path}/${id}`)).toEqual([
-    { ...CHANGED, ...normal, ...named('bin'), diff: 'Binary files a/bin and b/bin differ\n' },
+    { ...CHANGED, ...normal, ...diffPaths('bin'), diff: 'Binary files a/bin and b/bin differ\n' },
     {
       ...CHANGED,
       ...normal,
-      ...named('changed'),
+      ...diffPaths('changed'),
       diff: '@@ -1,2 +1,2 @@\n one\n-two\n+zwei ü\n\\ No newline at end of file\n',
     },
-    { ...CHANGED, ...named('gone'), a_mode: '100644', b_mode: '0', deleted_file: true, diff: '@@ -1 +0,0 @@\n-gone\n' },
-    { ...CHANGED, ...normal, ...named('latin'), diff: '@@ -1 +1 @@\n-f\ufffdr\n+f\ufffdnf\n' },
+    {
+      ...CHANGED,
+      ...diffPaths('gone'),
+      a_mode: '100644',
+      b_mode: '0',
+      deleted_file: true,
+      diff: '@@ -1 +0,0 @@\n-gone\n',
+    },
+    { ...CHANGED, ...normal, ...diffPaths('latin'), diff: '@@ -1 +1 @@\n-f\ufffdr\n+f\ufffdnf\n' },
     {
       ...CHANGED,
       ...normal,
@@ -77,20 +84,20 @@ it('shows each kind of change', async () => {
       renamed_file: true,
       diff: '@@ -18,3 +18,4 @@ line 16\n line 17\n line 18\n line 19\n+end\n',
     },
-    { ...CHANGED, ...named('run'), a_mode: '100644', b_mode: '100755', diff: '' },
+    { ...CHANGED, ...diffPaths('run'), a_mode: '100644', b_mode: '100755', diff: '' },
     {
       ...CHANGED,
-      ...named('target'),
+      ...diffPaths('target'),
       ...{ a_mode: '100644', b_mode: '0', deleted_file: true },
       diff: '@@ -1 +0,0 @@\n-target\n\\ No newline at end of file\n',
     },
     {
       ...CHANGED,
-      ...named('target'),
+      ...diffPaths('target'),
       ...{ a_mode: '0', b_mode: '120000', new_file: true },
       diff: '@@ -0,0 +1 @@\n+target\n\\ No newline at end of file\n',
     },
-    { ...CHANGED, ...named('wörk "x"'), a_mode: '0', b_mode: '100644', new_file: true, diff: '' },
+    { ...CHANGED, ...diffPaths('wörk "x"'), a_mode: '0', b_mode: '100644', new_file: true, diff: '' },
   ]);
   const unified = await diffOf(`${path}/${id}`, { unidiff: true });
   expect(unified.map(({ diff }) => String(diff).split('\n').slice(0, 2))).toEqual([

@@ -45,15 +45,15 @@ const comment = async (who: SeededUser, note: string, more: Body = {}): Promise<
   const [row] = await service.database.query<{ id: number }>('select max(id) as id from notes');
   return row!.id;
 };
-const settled = async (): Promise<void> => {
+const waitUntilMailsAreSent = async (): Promise<void> => {
   await worker.drained();
   const queued = `select 1 from mails where state = 'queued' limit 1`;
   await until(async () => (await service.database.query(queued)).length === 0, 'an empty queue');
 };
-const listOf = async (who: SeededUser | null, path: string, query: Body = {}): Promise<Body[]> =>
+const readList = async (who: SeededUser | null, path: string, query: Body = {}): Promise<Body[]> =>
   (await by(who).get(path).query(query).expect(200)).body as Body[];
 const feed = (who: SeededUser | null, query: Body = {}): Promise<Body[]> =>
-  listOf(who, `/api/v4/projects/${place.project.id}/events`, query);
+  readList(who, `/api/v4/projects/${place.project.id}/events`, query);
 const names = (...people: SeededUser[]) => people.map(({ username }) => username).sort();
 const [title] = TIP_MESSAGE.split('\n') as [string];
 
@@ -82,8 +82,8 @@ test('feeds show comments to readers of the code', async () => {
       resolvable: false,
     },
   });
-  expect(await listOf(place.cast.guest, '/api/v4/events')).toHaveLength(2);
-  expect(await listOf(place.cast.reporter, '/api/v4/events', { scope: 'all' })).toHaveLength(2);
+  expect(await readList(place.cast.guest, '/api/v4/events')).toHaveLength(2);
+  expect(await readList(place.cast.reporter, '/api/v4/events', { scope: 'all' })).toHaveLength(2);
   await service.seed.put('projects', { ...place.project, repository_access_level: 'private' });
   expect([await feed(place.cast.stranger), await feed(null)]).toEqual([[], []]);
   expect(await feed(place.cast.guest)).toHaveLength(2);
@@ -95,9 +95,9 @@ test('mentioned readers of the code get a to-do that shows the commit', async ()
   const mention = (...people: SeededUser[]) => people.map(({ username }) => `@${username}`).join(' ');
   const note = await comment(place.cast.guest, `Look, ${mention(place.cast.developer, place.cast.stranger)}`);
   await worker.drained();
-  const [todo, ...others] = await listOf(place.cast.developer, '/api/v4/todos', { type: 'Commit' });
+  const [todo, ...others] = await readList(place.cast.developer, '/api/v4/todos', { type: 'Commit' });
   expect(others).toEqual([]);
-  const [shown] = await listOf(null, place.at('').replace(/\/[0-9a-f]{40}\/$/, ''));
+  const [shown] = await readList(null, place.at('').replace(/\/[0-9a-f]{40}\/$/, ''));
   expect(todo).toMatchObject({
     action_name: 'mentioned',
     target_type: 'Commit',
@@ -110,31 +110,31 @@ test('mentioned readers of the code get a to-do that shows the commit', async ()
   expect(Object.keys(todo!['target'] as Body)).toEqual(Object.keys(shown!));
   expect(todo!['target_url']).toBe(`${shown!['web_url'] as string}#note_${note}`);
   expect((await by(place.cast.developer).get('/api/v4/user_counts').expect(200)).body).toMatchObject({ todos: 1 });
-  expect(await listOf(place.cast.stranger, '/api/v4/todos')).toHaveLength(1);
+  expect(await readList(place.cast.stranger, '/api/v4/todos')).toHaveLength(1);
   await service.seed.put('projects', { ...place.project, repository_access_level: 'private' });
-  expect(await listOf(place.cast.stranger, '/api/v4/todos')).toEqual([]);
+  expect(await readList(place.cast.stranger, '/api/v4/todos')).toEqual([]);
   await service.seed.put('projects', place.project);
   await comment(place.cast.developer, 'Seen.');
   await worker.drained();
-  expect(await listOf(place.cast.developer, '/api/v4/todos')).toEqual([]);
+  expect(await readList(place.cast.developer, '/api/v4/todos')).toEqual([]);
 });
 
 test('users who do not read the code get neither to-dos nor e-mails', async () => {
   place = await commitPlace(service, { visibility: 'private' });
-  await settled();
+  await waitUntilMailsAreSent();
   smtp.mails.length = 0;
   const { guest, stranger, developer, reporter } = place.cast;
   await comment(reporter, `@${guest.username} @${stranger.username} @${developer.username}`);
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual(names(developer));
-  for (const who of [guest, stranger]) expect(await listOf(who, '/api/v4/todos')).toEqual([]);
+  for (const who of [guest, stranger]) expect(await readList(who, '/api/v4/todos')).toEqual([]);
 });
 
 test('the author of the commit and participants get e-mails', async () => {
-  await settled();
+  await waitUntilMailsAreSent();
   smtp.mails.length = 0;
   const note = await comment(place.cast.guest, `Look, @${place.cast.developer.username}`);
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual(names(author, place.cast.developer));
   const mail = smtp.mails.find(({ to }) => to === author.notification_email)!;
   const short = place.tip.slice(0, 8);
@@ -145,7 +145,7 @@ test('the author of the commit and participants get e-mails', async () => {
   expect(mail.parsed.headers.get('x-platform-commit-id')).toBe(place.tip);
   smtp.mails.length = 0;
   await comment(author, 'So it is.');
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual(names(place.cast.guest, place.cast.developer));
 });
 
@@ -166,7 +166,7 @@ test('the author is also found by the address without mail', async () => {
 
 test('a deleted project takes its comments along', async () => {
   await comment(place.cast.guest, `@${place.cast.developer.username}`, { path: 'nest.txt', line: 10 });
-  await settled();
+  await waitUntilMailsAreSent();
   const counts = async (): Promise<unknown> => {
     const of = (table: string, where: string): string => `(select count(*)::int from ${table} where ${where})`;
     const [row] = await service.database.query<{ counts: number[] }>(

@@ -6,7 +6,7 @@ import { MergeRequestScene } from '../support/merge-request-scene';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-type Named = { readonly id: number; readonly iid: number };
+type IssueIds = { readonly id: number; readonly iid: number };
 
 let service: SeededService;
 let nats: PrivateNats;
@@ -28,20 +28,20 @@ afterAll(async () => {
   await service.close();
 });
 
-const issues = (of = on): string => `/api/v4/projects/${of.place.project.id}/issues`;
-const anIssue = async (fields: Record<string, unknown> = {}, of = on): Promise<Named> =>
+const issuesPath = (of = on): string => `/api/v4/projects/${of.place.project.id}/issues`;
+const anIssue = async (fields: Record<string, unknown> = {}, of = on): Promise<IssueIds> =>
   (
     await of
       .as('owner')
-      .post(issues(of))
+      .post(issuesPath(of))
       .send({ title: 'Work', ...fields })
       .expect(201)
-  ).body as Named;
-const notes = async ({ iid }: Named, of = on): Promise<string[]> => {
+  ).body as IssueIds;
+const listSystemNotes = async ({ iid }: IssueIds, of = on): Promise<string[]> => {
   const query = { sort: 'asc', activity_filter: 'only_activity' };
   const { body } = await of
     .as('admin')
-    .get(`${issues(of)}/${iid}/notes`)
+    .get(`${issuesPath(of)}/${iid}/notes`)
     .query(query)
     .expect(200);
   return (body as { body: string }[]).map((note) => note.body);
@@ -52,9 +52,9 @@ describe('a pushed commit', () => {
     const [issue, request] = [await anIssue(), await on.open()];
     const [sha] = await scene.branch(on.place, 'feature', [`For #${issue.iid} and !${request.iid}`]);
     await scene.git.ok(on.place.folder, 'push', '--quiet', 'origin', 'feature:feature-2');
-    expect(await notes(issue)).toEqual([`mentioned in commit ${sha}`]);
+    expect(await listSystemNotes(issue)).toEqual([`mentioned in commit ${sha}`]);
     expect(await on.notes(request.iid)).toEqual([`mentioned in commit ${sha}`]);
-    const { body } = await on.as('owner').get(`${issues()}/${issue.iid}/notes`).expect(200);
+    const { body } = await on.as('owner').get(`${issuesPath()}/${issue.iid}/notes`).expect(200);
     expect(body).toMatchObject([{ system: true, author: { id: on.place.cast.maintainer.id } }]);
     expect((await on.as('owner').get('/api/v4/todos').expect(200)).body).toEqual([]);
   });
@@ -62,10 +62,10 @@ describe('a pushed commit', () => {
   test('does not mention an issue that it closes, and a merge does not repeat a mention', async () => {
     const [a, b] = [await anIssue(), await anIssue()];
     const sha = await on.pushMain(`Fixes #${a.iid}`);
-    expect(await notes(a)).toEqual([`closed via commit ${sha}`]);
+    expect(await listSystemNotes(a)).toEqual([`closed via commit ${sha}`]);
     const { iid, commits } = await on.open({}, [`For #${b.iid}`]);
     await on.merge(iid).expect(200);
-    expect(await notes(b)).toEqual([`mentioned in commit ${commits[0]}`]);
+    expect(await listSystemNotes(b)).toEqual([`mentioned in commit ${commits[0]}`]);
     expect(await on.notes(iid)).toEqual(['merged']);
   });
 
@@ -78,12 +78,12 @@ describe('a pushed commit', () => {
       for (const { iid } of [mentioned, ended]) {
         const { body } = await closed
           .as(role)
-          .get(`${issues(closed)}/${iid}/discussions`)
+          .get(`${issuesPath(closed)}/${iid}/discussions`)
           .expect(200);
         found.push(...(body as { notes: { body: string }[] }[]).flatMap((one) => one.notes.map((note) => note.body)));
         const notesOf = await closed
           .as(role)
-          .get(`${issues(closed)}/${iid}/notes`)
+          .get(`${issuesPath(closed)}/${iid}/notes`)
           .expect(200);
         expect((notesOf.body as { body: string }[]).map((note) => note.body)).toEqual(found.slice(-1));
       }
@@ -98,7 +98,7 @@ describe('a pushed commit', () => {
     const hidden = await MergeActions.in(service, scene, null, { visibility: 'private' });
     const there = await anIssue({}, hidden);
     await on.pushMain(`See ${hidden.place.fullPath}#${there.iid} and \`${hidden.place.fullPath}#${there.iid}\``);
-    expect(await notes(there, hidden)).toEqual([]);
+    expect(await listSystemNotes(there, hidden)).toEqual([]);
   });
 
   test('of another project is mentioned with its path if that project is public', async () => {
@@ -107,7 +107,7 @@ describe('a pushed commit', () => {
     const issue = await anIssue();
     await hidden.pushMain(`See ${on.place.fullPath}#${issue.iid}`);
     const sha = await other.pushMain(`See ${on.place.fullPath}#${issue.iid}`);
-    expect(await notes(issue)).toEqual([`mentioned in commit ${other.place.fullPath}@${sha}`]);
+    expect(await listSystemNotes(issue)).toEqual([`mentioned in commit ${other.place.fullPath}@${sha}`]);
   });
 });
 
@@ -121,8 +121,8 @@ test('a merge request mentions issues, and its comments relate them', async () =
     .expect(201);
   await worker.drained();
   for (const issue of [a, b]) {
-    expect(await notes(issue)).toEqual([`mentioned in merge request !${iid}`]);
-    const { body } = await on.as('developer').get(`${issues()}/${issue.iid}/related_merge_requests`).expect(200);
+    expect(await listSystemNotes(issue)).toEqual([`mentioned in merge request !${iid}`]);
+    const { body } = await on.as('developer').get(`${issuesPath()}/${issue.iid}/related_merge_requests`).expect(200);
     expect(body).toMatchObject([{ id }]);
   }
   const { body } = await on

@@ -33,7 +33,7 @@ async function place(): Promise<Place> {
 }
 
 const get = (path: string, query: object = {}): Promise<Response> => service.app.as(reader).get(path).query(query);
-const refused = async (path: string, query: object): Promise<unknown[]> => {
+const statusAndBody = async (path: string, query: object): Promise<unknown[]> => {
   const { status, body } = await get(path, query);
   return [status, body];
 };
@@ -94,16 +94,19 @@ describe('a comparison', () => {
   it('refuses unknown refs and foreign projects', async () => {
     const to = 'main';
     for (const from of ['none', '', '-x', 'a b', 'HEAD~1', 'a'.repeat(40), '../x']) {
-      expect(await refused(`${path}/compare`, { from, to })).toEqual([404, { message: '404 Ref Not Found' }]);
-      expect(await refused(`${path}/compare`, { from: to, to: from })).toEqual([404, { message: '404 Ref Not Found' }]);
+      expect(await statusAndBody(`${path}/compare`, { from, to })).toEqual([404, { message: '404 Ref Not Found' }]);
+      expect(await statusAndBody(`${path}/compare`, { from: to, to: from })).toEqual([
+        404,
+        { message: '404 Ref Not Found' },
+      ]);
     }
-    expect(await refused(`${path}/compare`, {})).toEqual([400, { error: 'from is missing, to is missing' }]);
-    expect(await refused(`${path}/compare`, { from: to, to, straight: 'x' })).toEqual([
+    expect(await statusAndBody(`${path}/compare`, {})).toEqual([400, { error: 'from is missing, to is missing' }]);
+    expect(await statusAndBody(`${path}/compare`, { from: to, to, straight: 'x' })).toEqual([
       400,
       { error: 'straight is invalid' },
     ]);
     const other = (await place()).project.id;
-    expect(await refused(`${path}/compare`, { from: to, to, from_project_id: other })).toEqual([
+    expect(await statusAndBody(`${path}/compare`, { from: to, to, from_project_id: other })).toEqual([
       400,
       { message: `Target project id:${other} is not a fork of project id:${project.id}` },
     ]);
@@ -224,10 +227,13 @@ describe('contributors', () => {
 
   it('are none in an empty repository, and 404 for an unknown ref', async () => {
     const { path } = await place();
-    expect(await refused(`${path}/contributors`, {})).toEqual([200, []]);
-    expect(await refused(`${path}/contributors`, { ref: 'main' })).toEqual([404, { message: '404 Not Found' }]);
-    expect(await refused(`${made.path}/contributors`, { ref: '-x' })).toEqual([404, { message: '404 Not Found' }]);
-    expect(await refused(`${made.path}/contributors`, { sort: 'x' })).toEqual([
+    expect(await statusAndBody(`${path}/contributors`, {})).toEqual([200, []]);
+    expect(await statusAndBody(`${path}/contributors`, { ref: 'main' })).toEqual([404, { message: '404 Not Found' }]);
+    expect(await statusAndBody(`${made.path}/contributors`, { ref: '-x' })).toEqual([
+      404,
+      { message: '404 Not Found' },
+    ]);
+    expect(await statusAndBody(`${made.path}/contributors`, { sort: 'x' })).toEqual([
       400,
       { error: 'sort does not have a valid value' },
     ]);

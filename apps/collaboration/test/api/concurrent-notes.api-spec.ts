@@ -23,25 +23,25 @@ afterAll(() => service.close());
 
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
 
-interface Opened {
+interface OpenedIssue {
   readonly id: number;
   readonly path: string;
 }
-async function open(): Promise<Opened> {
+async function open(): Promise<OpenedIssue> {
   const path = `/api/v4/projects/${project}/issues`;
   const { body } = await as(owner).post(path).send({ title: 'Hot' }).expect(201);
   const { id, iid } = body as { id: number; iid: number };
   return { id, path: `${path}/${iid}` };
 }
 
-interface Counted {
+interface NoteCounts {
   readonly counted: number;
   readonly there: number;
   readonly announced: number;
   readonly is_touched: boolean;
 }
-async function countsOf({ id }: Opened): Promise<Counted> {
-  const [row] = await service.database.query<Counted>(
+async function readNoteCounts({ id }: OpenedIssue): Promise<NoteCounts> {
+  const [row] = await service.database.query<NoteCounts>(
     `select i.public_notes_count + i.internal_notes_count as counted, count(n.id) as there,
        (select count(*) from outbox o where o.subject = 'collaboration.note.created.v1'
           and (o.payload->>'noteable_id')::bigint = i.id) as announced,
@@ -62,7 +62,7 @@ test('concurrent notes and threads are all stored, counted and published', async
       .expect(201),
   );
   await Promise.all(writes);
-  expect(await countsOf(issue)).toEqual({ counted: NOTES, there: NOTES, announced: NOTES, is_touched: true });
+  expect(await readNoteCounts(issue)).toEqual({ counted: NOTES, there: NOTES, announced: NOTES, is_touched: true });
   const { body: shown } = await as(owner).get(issue.path).expect(200);
   expect(shown).toMatchObject({ user_notes_count: NOTES });
   const { body, headers } = await as(owner)
@@ -83,7 +83,7 @@ test('concurrent notes and threads are all stored, counted and published', async
 });
 
 /** Writes a note while another transaction, which commits first, revokes the permission for it. */
-async function meanwhile(issue: Opened, change: string, writer: SeededUser) {
+async function writeWhileIssueIsLocked(issue: OpenedIssue, change: string, writer: SeededUser) {
   const other = new Client({ connectionString: service.databaseUrl });
   await other.connect();
   try {
@@ -115,7 +115,7 @@ test.each([
 ])('an issue that is %s meanwhile gets no note, and the writer gets the reason', async (_, change, status, message) => {
   const issue = await open();
   const writer = await service.seed.user();
-  const answer = await meanwhile(issue, change, writer);
+  const answer = await writeWhileIssueIsLocked(issue, change, writer);
   expect({ status: answer.status, body: answer.body as unknown }).toEqual({ status, body: { message } });
   const left = await service.database.query(
     `select 1 from notes where noteable_id = $1 and noteable_type = 'Issue'
@@ -128,7 +128,7 @@ test.each([
 
 test('a note that only waited for a lock is stored', async () => {
   const issue = await open();
-  const answer = await meanwhile(issue, `update issues set title = 'Other' where id = $1`, people[0]!);
+  const answer = await writeWhileIssueIsLocked(issue, `update issues set title = 'Other' where id = $1`, people[0]!);
   expect(answer.status).toBe(201);
-  expect(await countsOf(issue)).toEqual({ counted: 1, there: 1, announced: 1, is_touched: true });
+  expect(await readNoteCounts(issue)).toEqual({ counted: 1, there: 1, announced: 1, is_touched: true });
 });

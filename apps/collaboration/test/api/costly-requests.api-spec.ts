@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const from = (address: string): Viewer => anonymousViewer({ ...service.seed.anonymous(), address });
+const anonymousViewerFrom = (address: string): Viewer => anonymousViewer({ ...service.seed.anonymous(), address });
 const search = async (viewer: Viewer, path = milestones): Promise<Response> =>
   service.app.as(viewer).get(path).query(MOST_EXPENSIVE);
 const statusesOf = (answers: readonly Response[]): number[] => [...new Set(answers.map(({ status }) => status))].sort();
@@ -58,23 +58,23 @@ const readAll = (viewer: Viewer): Promise<Response[]> =>
   );
 
 /**
- * Blocks all statements on milestones. Shape: `held` resolves when that many are waiting, checked over a connection outside
- * the service.
+ * Blocks all statements on milestones. The function that `work` receives resolves when `count` of them wait. It uses a
+ * connection outside of the service.
  */
 async function whileMilestonesAreLocked(
-  work: (held: (count: number, withinMs?: number) => Promise<void>) => Promise<void>,
+  work: (waitUntilRequestsWait: (count: number, withinMs?: number) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const holder = new Client({ connectionString: service.databaseUrl });
   await holder.connect();
   try {
     await holder.query('begin');
     await holder.query('lock table milestones in access exclusive mode');
-    await work((count, withinMs) => held(holder, count, withinMs));
+    await work((count, withinMs) => waitUntilRequestsWait(holder, count, withinMs));
   } finally {
     await holder.end();
   }
 }
-async function held(holder: Client, count: number, withinMs = Infinity): Promise<void> {
+async function waitUntilRequestsWait(holder: Client, count: number, withinMs = Infinity): Promise<void> {
   const from = performance.now();
   const waiting = `select count(*)::integer as n from pg_locks where not granted and relation = 'milestones'::regclass`;
   for (;;) {
@@ -131,7 +131,7 @@ describe('slow searches', () => {
     await whileMilestonesAreLocked(async (held) => {
       searches = Promise.all(
         Array.from({ length: CALLERS }, (_, index) =>
-          search(from(`10.0.0.${index}`), `/api/v4/projects/${other.id}/milestones`),
+          search(anonymousViewerFrom(`10.0.0.${index}`), `/api/v4/projects/${other.id}/milestones`),
         ),
       );
       await held(4);
@@ -148,11 +148,13 @@ describe('slow searches', () => {
     let searches: Promise<Response[]>;
     await whileMilestonesAreLocked(async (held) => {
       searches = Promise.all(
-        Array.from({ length: CALLERS }, () => search(from('10.0.0.1'), `/api/v4/projects/${other.id}/milestones`)),
+        Array.from({ length: CALLERS }, () =>
+          search(anonymousViewerFrom('10.0.0.1'), `/api/v4/projects/${other.id}/milestones`),
+        ),
       );
       await held(2);
       const labels = `/api/v4/projects/${project.id}/labels`;
-      const others = [from('10.0.0.2'), ...otherCallers].map((viewer) => search(viewer, labels));
+      const others = [anonymousViewerFrom('10.0.0.2'), ...otherCallers].map((viewer) => search(viewer, labels));
       expect(statusesOf(await Promise.all(others))).toEqual([200]);
     });
     const answers = await searches!;
@@ -176,7 +178,7 @@ describe('slow searches', () => {
     let isOver = false;
     const attack = async (index: number): Promise<number[]> => {
       const seen: number[] = [];
-      while (!isOver) seen.push((await search(from(`10.0.1.${index}`))).status);
+      while (!isOver) seen.push((await search(anonymousViewerFrom(`10.0.1.${index}`))).status);
       return seen;
     };
     const attacks = Array.from({ length: CALLERS }, (_, index) => attack(index));

@@ -7,7 +7,7 @@ import { issueActions } from '../support/issue-actions';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-type Named = { readonly id: number; readonly iid: number };
+type IssueIds = { readonly id: number; readonly iid: number };
 
 const UNSEEN = 'mentioned in issue something that you may not see';
 
@@ -21,7 +21,7 @@ let secret: DirectoryProject;
 let secretPath: string;
 let path: string;
 let cast: Cast;
-let target: Named;
+let target: IssueIds;
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -46,13 +46,13 @@ beforeEach(async () => {
 });
 
 const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
-const anIssueIn = async (of: DirectoryProject, fields: Record<string, unknown> = {}): Promise<Named> =>
+const anIssueIn = async (of: DirectoryProject, fields: Record<string, unknown> = {}): Promise<IssueIds> =>
   (
     await by(cast.owner)
       .post(`/api/v4/projects/${of.id}/issues`)
       .send({ title: 'There', ...fields })
       .expect(201)
-  ).body as Named;
+  ).body as IssueIds;
 const referenceNotes = async (who: SeededUser = cast.owner, of = target, inside = project): Promise<string[]> => {
   await worker.drained();
   const list = `/api/v4/projects/${inside.id}/issues/${of.iid}/notes?activity_filter=only_activity&sort=asc`;
@@ -102,7 +102,7 @@ describe('a referenced issue', () => {
       const sent = { title: 'x', description: `see #${target.iid}` };
       const { body } = await by(cast.owner).post(where).send(sent).expect(201);
       const description = `see ${secretPath}#${hidden.iid} and #${target.iid}`;
-      await edit(body as Named, { description }, cast.maintainer);
+      await edit(body as IssueIds, { description }, cast.maintainer);
     } finally {
       worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
     }
@@ -160,7 +160,7 @@ describe('a referenced issue', () => {
       .send({ title: `With ${project.path}#${target.iid} and #${target.iid}` })
       .expect(201);
     const { body: second } = await by(cast.owner).post(epics).send({ title: 'Named' }).expect(201);
-    const [epic, other] = [first, second] as (Named & { confidential: boolean })[];
+    const [epic, other] = [first, second] as (IssueIds & { confidential: boolean })[];
     await by(cast.owner)
       .put(`${epics}/${epic!.iid}`)
       .send({ description: `&${other!.iid}` })

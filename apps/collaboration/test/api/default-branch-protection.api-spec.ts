@@ -28,19 +28,19 @@ afterAll(async () => {
 
 type Name = 'developer' | 'maintainer';
 
-function setting(push: number[], merge: number[], over: Partial<DirectoryBranchProtection> = {}) {
+function protectionSetting(push: number[], merge: number[], over: Partial<DirectoryBranchProtection> = {}) {
   const flags = { allow_force_push: false, developer_can_initial_push: false };
   return { default_branch_protection: { push_levels: push, merge_levels: merge, ...flags, ...over } };
 }
 const NOT_SET = { default_branch_protection: null };
 /** The numbers 0 to 4 of the API, and settings that have no number. */
-const NONE = setting([30], [30], { allow_force_push: true });
-const PARTIAL = setting([30], [40]);
-const FULL = setting([40], [40]);
-const MERGING = setting([40], [30]);
-const INITIAL = setting([40], [40], { developer_can_initial_push: true });
-const NO_ONE = setting([0], [40]);
-const EMPTY_LISTS = setting([], []);
+const NONE = protectionSetting([30], [30], { allow_force_push: true });
+const PARTIAL = protectionSetting([30], [40]);
+const FULL = protectionSetting([40], [40]);
+const MERGING = protectionSetting([40], [30]);
+const INITIAL = protectionSetting([40], [40], { developer_can_initial_push: true });
+const NO_ONE = protectionSetting([0], [40]);
+const EMPTY_LISTS = protectionSetting([], []);
 
 async function projectIn(group: DirectoryNamespace, over: Partial<DirectoryProject> = {}): Promise<DirectoryProject> {
   const project = await service.seed.project({ namespace_id: group.id, default_branch: null, ...over });
@@ -50,7 +50,7 @@ async function projectIn(group: DirectoryNamespace, over: Partial<DirectoryProje
 }
 
 /** A working copy with one commit. Returns a push from it by a user; true if git accepted it. */
-async function pusher(group: DirectoryNamespace, { path }: DirectoryProject) {
+async function createPusher(group: DirectoryNamespace, { path }: DirectoryProject) {
   const folder = `work-${++at}`;
   const url = (name: Name) => front.url(`${group.full_path}/${path}.git`, name);
   await git.init(folder, url('maintainer'));
@@ -62,7 +62,7 @@ async function pusher(group: DirectoryNamespace, { path }: DirectoryProject) {
   };
 }
 
-const request = (by: SeededUser, { id }: DirectoryProject) => {
+const projectRequests = (by: SeededUser, { id }: DirectoryProject) => {
   const agent = service.app.as(service.seed.viewer(by));
   const base = `/api/v4/projects/${id}`;
   return {
@@ -81,9 +81,9 @@ interface Rule {
   readonly allow_force_push: boolean;
 }
 
-/** Shape: levels for pushes, levels for merges, force pushes; null for no rule. */
-async function firstRule(project: DirectoryProject): Promise<[number[], number[], boolean] | null> {
-  const { body } = await request(maintainer, project).get('/protected_branches').expect(200);
+/** Returns levels for pushes, levels for merges and whether force pushes are allowed. Returns null without a rule. */
+async function readFirstRule(project: DirectoryProject): Promise<[number[], number[], boolean] | null> {
+  const { body } = await projectRequests(maintainer, project).get('/protected_branches').expect(200);
   const [rule, ...others] = body as Rule[];
   expect(others).toEqual([]);
   if (!rule) return null;
@@ -101,7 +101,7 @@ it.each([
   ['4, full after the first push', INITIAL, { first: true, second: false, force: false }],
 ])('decides the pushes of developers with git: %s', async (_, group, expected) => {
   const home = await service.seed.group(group);
-  const { push, commit, amend } = await pusher(home, await projectIn(home));
+  const { push, commit, amend } = await createPusher(home, await projectIn(home));
   const first = await push('developer', 'main');
   if (!first) expect(await push('maintainer', 'main')).toBe(true);
   await commit('Second');
@@ -122,20 +122,20 @@ it.each([
 ])('decides the first commit over the API and the first rule: %s', async (_, group, isAllowed, rule) => {
   const project = await projectIn(await service.seed.group(group));
   const first = (by: SeededUser) =>
-    request(by, project).post('/repository/files/a', { branch: 'main', content: 'x', commit_message: 'First' });
+    projectRequests(by, project).post('/repository/files/a', { branch: 'main', content: 'x', commit_message: 'First' });
   const { status, body } = await first(developer);
   if (isAllowed) expect(status).toBe(201);
   else {
     expect([status, body]).toEqual([400, { message: 'You are not allowed to push into this branch' }]);
     expect((await first(maintainer)).status).toBe(201);
   }
-  expect(await firstRule(project)).toEqual(rule);
+  expect(await readFirstRule(project)).toEqual(rule);
 });
 
 it('decides the rule of a first README and of a fork', async () => {
   const readme = { creator_id: maintainer.id, initialize_with_readme: true };
   const source = await projectIn(await service.seed.group(), readme);
-  await request(maintainer, source).get('/repository/tree').expect(200);
+  await projectRequests(maintainer, source).get('/repository/tree').expect(200);
   const fork = { project_id: source.id, network_id: source.id, branch: null };
   for (const [group, rule] of [
     [NONE, null],
@@ -144,8 +144,8 @@ it('decides the rule of a first README and of a fork', async () => {
     const home = await service.seed.group(group);
     for (const over of [readme, { fork }]) {
       const project = await projectIn(home, over);
-      await request(maintainer, project).get('/repository/tree').expect(200);
-      expect(await firstRule(project)).toEqual(rule);
+      await projectRequests(maintainer, project).get('/repository/tree').expect(200);
+      expect(await readFirstRule(project)).toEqual(rule);
     }
   }
 });
@@ -160,16 +160,18 @@ it('is that of the nearest group that has set it', async () => {
   ];
   for (const [group, rule] of cases) {
     const project = await projectIn(group, { creator_id: maintainer.id, initialize_with_readme: true });
-    await request(maintainer, project).get('/repository/tree').expect(200);
-    expect(await firstRule(project)).toEqual(rule);
+    await projectRequests(maintainer, project).get('/repository/tree').expect(200);
+    expect(await readFirstRule(project)).toEqual(rule);
   }
 });
 
 it('yields to a rule that was made before the first push', async () => {
   const home = await service.seed.group(NONE);
   const project = await projectIn(home);
-  await request(maintainer, project).post('/protected_branches', { name: 'm*', push_access_level: 40 }).expect(201);
-  const { push } = await pusher(home, project);
+  await projectRequests(maintainer, project)
+    .post('/protected_branches', { name: 'm*', push_access_level: 40 })
+    .expect(201);
+  const { push } = await createPusher(home, project);
   expect(await push('developer', 'main')).toBe(false);
   expect(await push('developer', 'main:topic')).toBe(true);
 });

@@ -6,7 +6,7 @@ import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
 
 /** Threads at places in the diff of a merge request. Source: reference repositories 8.11. */
-interface Shown extends Record<string, unknown> {
+interface ShownNote extends Record<string, unknown> {
   readonly id: number;
   readonly body: string;
   readonly type: string | null;
@@ -14,7 +14,7 @@ interface Shown extends Record<string, unknown> {
 }
 interface Discussion {
   readonly id: string;
-  readonly notes: readonly Shown[];
+  readonly notes: readonly ShownNote[];
 }
 
 let service: SeededService;
@@ -65,14 +65,14 @@ const start = (position: Record<string, unknown>, body = 'A word') =>
   as('guest').post(`${path}/discussions`).send({ body, position });
 const started = async (position: Record<string, unknown>, body?: string): Promise<Discussion> =>
   (await start(position, body).expect(201)).body as Discussion;
-const codeOf = async (thread: Discussion): Promise<string | null> => {
+const storedLineCode = async (thread: Discussion): Promise<string | null> => {
   const [row] = await service.database.query<{ line_code: string | null }>(
     'select line_code from note_positions where thread_id = $1',
     [thread.notes[0]!.id],
   );
   return row!.line_code;
 };
-const code = (file: string, oldLine: number, newLine: number): string =>
+const lineCode = (file: string, oldLine: number, newLine: number): string =>
   `${createHash('sha1').update(file).digest('hex')}_${oldLine}_${newLine}`;
 const LINE_CODE = {
   message: `400 Bad request - Note {:line_code=>["can't be blank", "must be a valid line code"]}`,
@@ -80,25 +80,25 @@ const LINE_CODE = {
 const INCOMPLETE = { message: '400 Bad request - Note {:position=>["is incomplete"]}' };
 
 test.each([
-  ['an added line', { new_path: 'lines.txt', new_line: 9 }, code('lines.txt', 11, 9)],
+  ['an added line', { new_path: 'lines.txt', new_line: 9 }, lineCode('lines.txt', 11, 9)],
   [
     'a line that is only added',
     { old_path: 'lines.txt', new_path: 'lines.txt', new_line: 20 },
-    code('lines.txt', 21, 20),
+    lineCode('lines.txt', 21, 20),
   ],
-  ['a removed line', { old_path: 'lines.txt', new_path: 'lines.txt', old_line: 5 }, code('lines.txt', 5, 5)],
-  ['a removed line that is replaced', { old_path: 'lines.txt', old_line: 10 }, code('lines.txt', 10, 9)],
-  ['an unchanged line', { new_path: 'lines.txt', old_line: 11, new_line: 10 }, code('lines.txt', 11, 10)],
-  ['an unfolded line', { new_path: 'lines.txt', old_line: 29, new_line: 29 }, code('lines.txt', 29, 29)],
+  ['a removed line', { old_path: 'lines.txt', new_path: 'lines.txt', old_line: 5 }, lineCode('lines.txt', 5, 5)],
+  ['a removed line that is replaced', { old_path: 'lines.txt', old_line: 10 }, lineCode('lines.txt', 10, 9)],
+  ['an unchanged line', { new_path: 'lines.txt', old_line: 11, new_line: 10 }, lineCode('lines.txt', 11, 10)],
+  ['an unfolded line', { new_path: 'lines.txt', old_line: 29, new_line: 29 }, lineCode('lines.txt', 29, 29)],
   [
     'a line of a renamed file',
     { old_path: 'old.txt', new_path: 'dir/new.txt', new_line: 2 },
-    code('dir/new.txt', 3, 2),
+    lineCode('dir/new.txt', 3, 2),
   ],
-  ['the new path of a renamed file', { new_path: 'dir/new.txt', new_line: 2 }, code('dir/new.txt', 3, 2)],
-  ['the old path of a renamed file', { old_path: 'old.txt', old_line: 2 }, code('dir/new.txt', 2, 2)],
-  ['a deleted file', { old_path: 'gone.txt', new_path: 'gone.txt', old_line: 2 }, code('gone.txt', 2, 1)],
-  ['a new file', { new_path: 'fresh.txt', new_line: 1 }, code('fresh.txt', 1, 1)],
+  ['the new path of a renamed file', { new_path: 'dir/new.txt', new_line: 2 }, lineCode('dir/new.txt', 3, 2)],
+  ['the old path of a renamed file', { old_path: 'old.txt', old_line: 2 }, lineCode('dir/new.txt', 2, 2)],
+  ['a deleted file', { old_path: 'gone.txt', new_path: 'gone.txt', old_line: 2 }, lineCode('gone.txt', 2, 1)],
+  ['a new file', { new_path: 'fresh.txt', new_line: 1 }, lineCode('fresh.txt', 1, 1)],
 ])('a thread is at %s', async (_, fields, expected) => {
   const thread = await started(positionAt(fields));
   expect(thread.notes).toHaveLength(1);
@@ -108,7 +108,7 @@ test.each([
     ...{ commit_id: null, suggestions: [] },
   });
   expect(thread.notes[0]!.position).toEqual({ ...none, ...positionAt(fields) });
-  expect(await codeOf(thread)).toBe(expected);
+  expect(await storedLineCode(thread)).toBe(expected);
   expect((await as('guest').get(`${path}/discussions/${thread.id}`).expect(200)).body).toEqual(thread);
 });
 
@@ -148,7 +148,7 @@ test('parameters of a position are checked', async () => {
     error: 'position[position_type] does not have a valid value',
   });
   expect(await refused(positionAt({ new_line: 'x' }))).toEqual({ error: 'position[new_line] is invalid' });
-  const range = { start: { line_code: 'x', type: 'new' }, end: { line_code: code('a', 1, 1), type: 'new' } };
+  const range = { start: { line_code: 'x', type: 'new' }, end: { line_code: lineCode('a', 1, 1), type: 'new' } };
   expect(await refused(positionAt({ line_range: range }))).toEqual({
     error: 'position[line_range][start][line_code] is invalid',
   });
@@ -159,7 +159,7 @@ test('parameters of a position are checked', async () => {
 
 test('a thread on several lines keeps its range', async () => {
   const end = (newLine: number, oldLine: number | null) => ({
-    ...{ line_code: code('lines.txt', oldLine ?? 11, newLine), type: 'new', old_line: oldLine, new_line: newLine },
+    ...{ line_code: lineCode('lines.txt', oldLine ?? 11, newLine), type: 'new', old_line: oldLine, new_line: newLine },
   });
   const line_range = { start: end(8, 9), end: end(9, null) };
   const thread = await started(positionAt({ new_path: 'lines.txt', new_line: 9, line_range }));
@@ -219,7 +219,7 @@ test('replies share the place of their thread, and other threads have none', asy
   expect(note).toMatchObject({ type: 'DiscussionNote' });
   expect(note).not.toHaveProperty('position');
   expect(note).not.toHaveProperty('suggestions');
-  const listed = (await as('guest').get(`${path}/notes`).expect(200)).body as Shown[];
+  const listed = (await as('guest').get(`${path}/notes`).expect(200)).body as ShownNote[];
   expect(listed.find(({ id }) => id === thread.notes[0]!.id)).toMatchObject({ type: 'DiffNote' });
 });
 
@@ -228,7 +228,7 @@ test('the place goes with the last note of its thread', async () => {
   const places = async () =>
     service.database.query('select 1 from note_positions where thread_id = $1', [thread.notes[0]!.id]);
   const at = `${path}/discussions/${thread.id}/notes`;
-  const reply = (await as('guest').post(at).send({ body: 'y' }).expect(201)).body as Shown;
+  const reply = (await as('guest').post(at).send({ body: 'y' }).expect(201)).body as ShownNote;
   await as('guest').delete(`${at}/${thread.notes[0]!.id}`).expect(204);
   const left = (await as('guest').get(`${path}/discussions/${thread.id}`).expect(200)).body as Discussion;
   expect(left.notes).toMatchObject([{ id: reply.id, type: 'DiffNote', position: { new_line: 9 } }]);

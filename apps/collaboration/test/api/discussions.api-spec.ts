@@ -54,7 +54,7 @@ const listed = async (by: keyof Cast = 'guest'): Promise<readonly Discussion[]> 
   (await as(by).get(discussions).expect(200)).body as readonly Discussion[];
 const shown = async (id: string, by: keyof Cast = 'guest'): Promise<Discussion> =>
   (await as(by).get(`${discussions}/${id}`).expect(200)).body as Discussion;
-const bodies = (discussion: Discussion): string[] => discussion.notes.map((one) => one.body);
+const noteBodies = (discussion: Discussion): string[] => discussion.notes.map((one) => one.body);
 const refused = async (request: PromiseLike<{ status: number; body: unknown }>): Promise<unknown[]> => {
   const { status, body } = await request;
   return [status, body];
@@ -71,7 +71,7 @@ describe('a thread', () => {
     expect(begun.notes[0]).toMatchObject({ resolved_by: null, resolved_at: null, noteable_id: issue.id });
     const answer = await replyTo('guest', begun.id).expect(201);
     expect(answer.body).toMatchObject({ body: 'an answer', type: 'DiscussionNote', resolvable: true, resolved: false });
-    expect(bodies(await shown(begun.id))).toEqual(['first', 'an answer']);
+    expect(noteBodies(await shown(begun.id))).toEqual(['first', 'an answer']);
     const ofThread = await as('guest').get(`${discussions}/${begun.id}/notes`).expect(200);
     expect((ofThread.body as Note[]).map((one) => one.id)).toEqual([begun.notes[0]!.id, answer.body.id]);
     expect((await as('guest').get(`${discussions}/${begun.id}/notes/${answer.body.id}`)).body).toEqual(answer.body);
@@ -102,11 +102,11 @@ describe('a thread', () => {
     const { body: second } = await replyTo('guest', begun.id, { body: 'second' });
     await replyTo('guest', begun.id, { body: 'third' }).expect(201);
     await as('guest').delete(`${notes}/${begun.notes[0]!.id}`).expect(204);
-    expect(bodies(await shown(begun.id))).toEqual(['second', 'third']);
-    expect((await listed()).map((one) => [one.id, bodies(one)])).toEqual([[begun.id, ['second', 'third']]]);
+    expect(noteBodies(await shown(begun.id))).toEqual(['second', 'third']);
+    expect((await listed()).map((one) => [one.id, noteBodies(one)])).toEqual([[begun.id, ['second', 'third']]]);
     await replyTo('guest', begun.id, { body: 'fourth' }).expect(201);
     await as('guest').delete(`${discussions}/${begun.id}/notes/${second.id}`).expect(204);
-    expect(bodies(await shown(begun.id))).toEqual(['third', 'fourth']);
+    expect(noteBodies(await shown(begun.id))).toEqual(['third', 'fourth']);
     const list = await as('guest').get(discussions);
     expect([list.body.length, list.get('x-total')]).toEqual([1, '1']);
   });
@@ -155,7 +155,7 @@ describe('an individual note', () => {
       const [gone, answer] = await Promise.all([as('guest').delete(`${notes}/${alone.id}`), replyTo('owner', id)]);
       expect([gone.status, [201, 404].includes(answer.status)]).toEqual([204, true]);
       const left = await listed();
-      expect(left.map(bodies)).toEqual(answer.status === 201 ? [['an answer']] : []);
+      expect(left.map(noteBodies)).toEqual(answer.status === 201 ? [['an answer']] : []);
       const total = (await as('guest').get(notes)).get('x-total');
       expect(total).toBe(answer.status === 201 ? '1' : '0');
     }
@@ -164,7 +164,7 @@ describe('an individual note', () => {
   test('written by the system cannot be replied to', async () => {
     await as('owner').put(notes.replace('/notes', '')).send({ state_event: 'close' }).expect(200);
     const [said] = (await listed()) as [Discussion];
-    expect([bodies(said), said.individual_note]).toEqual([['closed'], true]);
+    expect([noteBodies(said), said.individual_note]).toEqual([['closed'], true]);
     expect(await refused(replyTo('owner', said.id))).toEqual([
       400,
       { message: '400 Bad request - Discussion can not be replied to.' },
@@ -179,10 +179,10 @@ describe('the list', () => {
     for (const body of ['a2', 'a3', 'a4']) await replyTo('guest', first.id, { body }).expect(201);
     await thread('guest', { body: 'c' });
     const one = await as('guest').get(discussions).query({ per_page: 2 });
-    expect((one.body as Discussion[]).map(bodies)).toEqual([['a', 'a2', 'a3', 'a4'], ['b']]);
+    expect((one.body as Discussion[]).map(noteBodies)).toEqual([['a', 'a2', 'a3', 'a4'], ['b']]);
     expect([one.get('x-total'), one.get('x-total-pages'), one.get('x-next-page')]).toEqual(['3', '2', '2']);
     const two = await as('guest').get(discussions).query({ per_page: 2, page: 2 });
-    expect((two.body as Discussion[]).map(bodies)).toEqual([['c']]);
+    expect((two.body as Discussion[]).map(noteBodies)).toEqual([['c']]);
   });
 
   test('leaves no empty entries for internal notes', async () => {
@@ -193,10 +193,10 @@ describe('the list', () => {
     expect(answer.body).toMatchObject({ internal: true, confidential: true });
     for (const name of ['guest', 'planner', 'stranger'] as const) {
       const list = await as(name).get(discussions);
-      expect([(list.body as Discussion[]).map(bodies), list.get('x-total')]).toEqual([[['public']], '1']);
+      expect([(list.body as Discussion[]).map(noteBodies), list.get('x-total')]).toEqual([[['public']], '1']);
     }
     const all = await as('reporter').get(discussions);
-    expect([(all.body as Discussion[]).map(bodies), all.get('x-total')]).toEqual([
+    expect([(all.body as Discussion[]).map(noteBodies), all.get('x-total')]).toEqual([
       [['public'], ['internal', 'more']],
       '2',
     ]);
@@ -223,7 +223,7 @@ describe('the list', () => {
     expect((await as('guest').post(discussions).send({ body: 'x', internal: true })).status).toBe(403);
     const open = await thread('guest');
     expect((await replyTo('reporter', open.id, { body: 'secret', internal: true })).status).toBe(403);
-    expect(bodies(await shown(open.id))).toEqual(['first']);
+    expect(noteBodies(await shown(open.id))).toEqual(['first']);
   });
 });
 
@@ -344,7 +344,7 @@ describe('refusals', () => {
 
   test.each([
     [{}, { error: 'body is missing' }],
-    [{ body: ' ' }, blank()],
+    [{ body: ' ' }, blankNoteRefusal()],
   ])('%j is refused for a new thread', async (wish, body) => {
     expect(await refused(as('owner').post(discussions).send(wish))).toEqual([400, body]);
     const begun = await thread('owner');
@@ -462,7 +462,7 @@ describe('shared suites for lists and writes', () => {
       outsider: service.seed.viewer(cast.external),
       reader: service.seed.viewer(cast.guest),
       allowed: service.seed.viewer(cast.owner),
-      ...(await hidden()),
+      ...(await createHiddenDiscussion()),
     }),
   );
   foreignId({
@@ -487,7 +487,7 @@ describe('shared suites for lists and writes', () => {
 });
 
 /** A private project, which must stay hidden from outsiders. */
-async function hidden(): Promise<{ path: string }> {
+async function createHiddenDiscussion(): Promise<{ path: string }> {
   const there = await service.seed.project({ visibility: 'private' });
   for (const [name, role] of [
     ['guest', 'guest'],
@@ -500,6 +500,6 @@ async function hidden(): Promise<{ path: string }> {
   return { path: `${issues}/${(body as { iid: number }).iid}/discussions` };
 }
 
-function blank(): { message: string } {
+function blankNoteRefusal(): { message: string } {
   return { message: `400 Bad request - Note {:note=>["can't be blank"]}` };
 }

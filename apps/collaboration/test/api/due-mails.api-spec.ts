@@ -40,15 +40,15 @@ async function member(level: string | null = null, switches: object = {}, role: 
   return user;
 }
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
-const path = (iid?: number) => `/api/v4/projects/${project.id}/issues${iid === undefined ? '' : `/${iid}`}`;
+const issuePath = (iid?: number) => `/api/v4/projects/${project.id}/issues${iid === undefined ? '' : `/${iid}`}`;
 async function issue(fields: object = {}): Promise<{ id: number; iid: number }> {
   const sent = { title: 'Hatch', due_date: tomorrow(), ...fields };
-  const { body } = await as(author).post(path()).send(sent).expect(201);
+  const { body } = await as(author).post(issuePath()).send(sent).expect(201);
   await box.clear();
   return body as { id: number; iid: number };
 }
-const run = () => service.app.get(DueMailsJob).run();
-async function participates(user: SeededUser, { id }: { id: number }): Promise<void> {
+const runDueMailsJob = () => service.app.get(DueMailsJob).run();
+async function addParticipant(user: SeededUser, { id }: { id: number }): Promise<void> {
   await query(
     `insert into participants (noteable_type, noteable_id, user_id, project_id) values ('Issue', $1, $2, $3)`,
     [id, user.id, project.id],
@@ -65,11 +65,11 @@ test('go to participants, assignees, subscribers and users with the switch, once
   const [watcher, other] = [await member('watch'), await member('custom', { new_note: true })];
   const [mention, disabled] = [await member('mention'), await member('disabled')];
   const made = await issue({ assignee_ids: [assignee.id] });
-  for (const one of [commenter, mention, disabled]) await participates(one, made);
+  for (const one of [commenter, mention, disabled]) await addParticipant(one, made);
   await as(subscriber)
-    .post(`${path(made.iid)}/subscribe`)
+    .post(`${issuePath(made.iid)}/subscribe`)
     .expect(201);
-  await run();
+  await runDueMailsJob();
   const expected = names(author, assignee, commenter, subscriber, switched);
   expect(await box.recipients()).toEqual(expected);
   expect(box.mailTo(watcher) ?? box.mailTo(other)).toBeUndefined();
@@ -77,13 +77,13 @@ test('go to participants, assignees, subscribers and users with the switch, once
   expect(parsed.text).toContain(`Issue #${made.iid} is due on ${tomorrow()}: Hatch`);
   expect(parsed.subject).toBe(`Re: ${project.name} | Hatch (#${made.iid})`);
   expect(parsed.inReplyTo).toBe(`<issue_${made.id}@localhost>`);
-  await run();
+  await runDueMailsJob();
   expect(await box.recipients()).toEqual(expected);
 });
 
 test('are not about closed issues, other days and archived projects', async () => {
   const closed = await issue();
-  await as(author).put(path(closed.iid)).send({ state_event: 'close' }).expect(200);
+  await as(author).put(issuePath(closed.iid)).send({ state_event: 'close' }).expect(200);
   for (const due_date of [null, new Date().toISOString().slice(0, 10)]) await issue({ due_date });
   const other = await service.seed.project({ archived: true });
   await query(`insert into issues (project_id, iid, author_id, title, due_on) values ($1, 1, $2, 'Archived', $3)`, [
@@ -92,7 +92,7 @@ test('are not about closed issues, other days and archived projects', async () =
     tomorrow(),
   ]);
   await box.clear();
-  await run();
+  await runDueMailsJob();
   expect(await box.recipients()).toEqual([]);
 });
 
@@ -100,15 +100,15 @@ test('about confidential issues are for those who may read them', async () => {
   const guest = await member(null, {}, 'guest');
   const switched = await member('custom', { issue_due: true }, 'guest');
   const made = await issue({ confidential: true });
-  await participates(guest, made);
-  await run();
+  await addParticipant(guest, made);
+  await runDueMailsJob();
   expect(await box.recipients()).toEqual(names(author));
   expect(switched).toBeDefined();
 });
 
 test('are dropped if the issue was closed or has another day before they are sent', async () => {
   const made = [await issue(), await issue(), await issue()] as const;
-  await box.sendAfterChange(run, async () => {
+  await box.sendAfterChange(runDueMailsJob, async () => {
     await query(`update issues set state = 'closed', closed_at = now() where id = $1`, [made[0].id]);
     await query(`update issues set due_on = due_on + 1 where id = $1`, [made[1].id]);
   });
@@ -123,7 +123,7 @@ test('cover more issues than one transaction queues', async () => {
     [project.id, author.id, tomorrow()],
   );
   await box.restart({ MAILER_ENABLED: 'off' });
-  await run();
+  await runDueMailsJob();
   await until(async () => {
     const [row] = await query<{ count: number }>(
       'select count(distinct noteable_id)::int as count from mails where state = $1',

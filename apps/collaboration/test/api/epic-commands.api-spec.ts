@@ -17,18 +17,18 @@ let epic: ShownEpic;
 const { as, pathOf, group: groupOf, bodiesOf } = epicPlaces(() => service);
 const who = (name: Name): Viewer => service.seed.viewer(people[name]);
 const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
-const byId = (tail = '', { id } = epic): string => `${pathOf(group)}/${id}${tail}`;
-const byNumber = (tail = '', { iid } = epic): string => `${pathOf(group)}/${iid}${tail}`;
-const say = (body: string, name: Name = 'planner') => as(who(name)).post(byId('/notes')).send({ body });
-const put = (fields: object, name: Name = 'planner') => as(who(name)).put(byNumber()).send(fields);
+const epicPathById = (tail = '', { id } = epic): string => `${pathOf(group)}/${id}${tail}`;
+const epicPathByIid = (tail = '', { iid } = epic): string => `${pathOf(group)}/${iid}${tail}`;
+const say = (body: string, name: Name = 'planner') => as(who(name)).post(epicPathById('/notes')).send({ body });
+const put = (fields: object, name: Name = 'planner') => as(who(name)).put(epicPathByIid()).send(fields);
 const send = (fields: object, name: Name = 'planner') =>
   as(who(name))
     .post(pathOf(group))
     .send({ title: 'A goal', ...fields });
 const opened = async (fields: object = {}): Promise<ShownEpic> => (await send(fields).expect(201)).body as ShownEpic;
 const shown = async (of = epic): Promise<Record<string, unknown>> =>
-  (await as(who('owner')).get(byNumber('', of)).expect(200)).body as Record<string, unknown>;
-const refused = (problem: string) => [400, { message: { commands_only: [problem] } }];
+  (await as(who('owner')).get(epicPathByIid('', of)).expect(200)).body as Record<string, unknown>;
+const expectedRefusal = (problem: string) => [400, { message: { commands_only: [problem] } }];
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -51,7 +51,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(async () => void (epic = await opened()));
 
-interface Row {
+interface CommandRow {
   readonly text: string;
   /** Setup of the epic; then the request of the equivalent route. */
   readonly before?: object;
@@ -65,7 +65,7 @@ interface Row {
   /** The refusal of a second execution. */
   readonly again?: string;
 }
-const ROWS: readonly Row[] = [
+const ROWS: readonly CommandRow[] = [
   {
     text: '/close',
     said: 'Closed this epic.',
@@ -178,7 +178,7 @@ const ROWS: readonly Row[] = [
   })),
 ];
 /** Settled to-dos and removed subscriptions need earlier ones. */
-const prepared = async ({ before, text }: Row, name: Name = 'planner'): Promise<void> => {
+const prepareEpicForCommand = async ({ before, text }: CommandRow, name: Name = 'planner'): Promise<void> => {
   if (before) await put(before).expect(200);
   if (text === '/done') await say('/todo', name).expect(202);
   if (text === '/unsubscribe')
@@ -189,7 +189,8 @@ const prepared = async ({ before, text }: Row, name: Name = 'planner'): Promise<
 
 /** Returns all events and notes of an epic, without times and ids. */
 async function recordedChanges(of: ShownEpic, after: number): Promise<unknown> {
-  const list = async (tail: string) => (await as(who('owner')).get(byId(tail, of)).expect(200)).body as object[];
+  const list = async (tail: string) =>
+    (await as(who('owner')).get(epicPathById(tail, of)).expect(200)).body as object[];
   const events = await service.database.query<{ subject: string; data: Record<string, unknown> }>(
     `select subject, payload as data from outbox
      where id > $2 and coalesce(payload->>'epic_id', payload->>'noteable_id') = $1 order by id`,
@@ -205,31 +206,31 @@ async function recordedChanges(of: ShownEpic, after: number): Promise<unknown> {
   const { state, title, confidential, labels: named } = await shown(of);
   return plain({
     state: { state, title, confidential, named },
-    notes: await bodiesOf(who('owner'), byId('/notes', of)),
+    notes: await bodiesOf(who('owner'), epicPathById('/notes', of)),
     states: await list('/resource_state_events'),
     labelled: await list('/resource_label_events'),
     events,
   });
 }
-const lastEvent = async (): Promise<number> => {
+const readLastEventId = async (): Promise<number> => {
   const [row] = await service.database.query<{ id: number }>('select coalesce(max(id), 0) as id from outbox');
   return Number(row!.id);
 };
 
 describe.each(ROWS)('$text', (row) => {
   it('is executed by a note, which is not stored', async () => {
-    await prepared(row);
+    await prepareEpicForCommand(row);
     expect(answerOf(await say(row.text))).toEqual([202, { commands_changes: row.changes(), summary: [row.said] }]);
     expect(await shown()).toMatchObject({ ...row.shows, title: expect.any(String) });
-    const { body } = await as(who('owner')).get(byId('/notes')).query({ activity_filter: 'only_comments' });
+    const { body } = await as(who('owner')).get(epicPathById('/notes')).query({ activity_filter: 'only_comments' });
     expect(body).toEqual([]);
     if (row.again === undefined) return;
     const name = row.text.slice(1).split(' ')[0]!.toLowerCase();
-    expect(answerOf(await say(row.text))).toEqual(refused(`Could not apply /${name}: ${row.again}.`));
+    expect(answerOf(await say(row.text))).toEqual(expectedRefusal(`Could not apply /${name}: ${row.again}.`));
   });
 
   it('is executed by a note with text, which is stored', async () => {
-    await prepared(row);
+    await prepareEpicForCommand(row);
     const { status, body } = await say(`Words\n${row.text}\nand more`);
     expect([status, body]).toEqual([
       201,
@@ -239,7 +240,7 @@ describe.each(ROWS)('$text', (row) => {
   });
 
   it('is executed by a changed description and removed from it', async () => {
-    await prepared(row);
+    await prepareEpicForCommand(row);
     const [status, body] = answerOf(await put({ description: `Words\n${row.text}` }));
     expect([status, body]).toEqual([200, expect.objectContaining({ ...row.shows, description: 'Words' })]);
     expect((await put({ description: row.text }).expect(200)).body).toMatchObject({ description: '' });
@@ -252,13 +253,13 @@ describe.each(ROWS)('$text', (row) => {
 
   it('publishes the same events and notes as its route', async () => {
     if (!row.route) return;
-    await prepared(row);
-    const [before, other] = [await lastEvent(), epic];
+    await prepareEpicForCommand(row);
+    const [before, other] = [await readLastEventId(), epic];
     await say(row.text).expect(202);
     const byCommand = await recordedChanges(other, before);
     epic = await opened();
-    await prepared(row);
-    const start = await lastEvent();
+    await prepareEpicForCommand(row);
+    const start = await readLastEventId();
     await put(row.route).expect(200);
     expect(byCommand).toEqual(await recordedChanges(epic, start));
   });
@@ -266,10 +267,10 @@ describe.each(ROWS)('$text', (row) => {
   it.each(['guest', 'reporter', 'outsider'] as const)('has the permissions of its route for a %s', async (name) => {
     // The reporter role is above the planner role.
     const may = row.isForReaders === true || name === 'reporter';
-    await prepared(row, name);
+    await prepareEpicForCommand(row, name);
     const before = await shown();
     const command = row.text.slice(1).split(' ')[0]!.toLowerCase();
-    const not = refused(`Could not apply /${command}: you are not allowed to.`);
+    const not = expectedRefusal(`Could not apply /${command}: you are not allowed to.`);
     const done = [202, { commands_changes: row.changes(), summary: [row.said] }];
     expect(answerOf(await say(row.text, name))).toEqual(may ? done : not);
     if (!may) {
@@ -350,7 +351,7 @@ describe('many commands', () => {
 
   it('of a changed note are text', async () => {
     const { body } = await say('Words').expect(201);
-    const note = byId(`/notes/${(body as { id: number }).id}`);
+    const note = epicPathById(`/notes/${(body as { id: number }).id}`);
     const changed = await as(who('planner')).put(note).send({ body: 'Words\n/close' }).expect(200);
     expect(changed.body).toMatchObject({ body: 'Words\n/close', commands_changes: {} });
     expect(await shown()).toMatchObject({ state: 'opened' });
@@ -363,8 +364,8 @@ describe('a refused request', () => {
     expect((await put({ description: '/close' }, 'guest')).status).toBe(403);
     const elsewhere = { ...epic, iid: 99_999 };
     const sent = { description: '/close' };
-    expect(answerOf(await as(who('planner')).put(byNumber('', elsewhere)).send(sent))).toEqual(
-      answerOf(await as(who('planner')).put(byNumber('', elsewhere)).send({ title: 'x' })),
+    expect(answerOf(await as(who('planner')).put(epicPathByIid('', elsewhere)).send(sent))).toEqual(
+      answerOf(await as(who('planner')).put(epicPathByIid('', elsewhere)).send({ title: 'x' })),
     );
     expect(await shown()).toMatchObject({ state: 'opened', description: null });
     expect((await as(who('planner')).get('/api/v4/todos').expect(200)).body).not.toContainEqual(
@@ -394,7 +395,7 @@ describe('a refused request', () => {
 });
 
 it('an epic is opened confidential, from its first moment', async () => {
-  const before = await lastEvent();
+  const before = await readLastEventId();
   const made = await opened({ description: `Words for @${people.guest.username}\n/Make_Confidential` });
   expect(made).toMatchObject({ confidential: true });
   const events = await service.database.query<{ subject: string; confidential: boolean }>(

@@ -16,7 +16,7 @@ interface ShownIssue {
   readonly epic_issue_id: number;
   readonly relative_position: number;
 }
-interface Link {
+interface EpicIssueLink {
   readonly id: number;
   readonly epic: ShownEpic;
   readonly issue: ShownIssue;
@@ -41,8 +41,8 @@ const issueIn = async (place: DirectoryProject, fields: object = {}): Promise<Sh
       .send({ title: 'An egg', ...fields })
       .expect(201)
   ).body as ShownIssue;
-const assigned = async (issue: ShownIssue, to = epic): Promise<Link> =>
-  (await as(who(planner)).post(at(issue.id, to)).send({}).expect(201)).body as Link;
+const assigned = async (issue: ShownIssue, to = epic): Promise<EpicIssueLink> =>
+  (await as(who(planner)).post(at(issue.id, to)).send({}).expect(201)).body as EpicIssueLink;
 const listed = async (user = planner): Promise<ShownIssue[]> =>
   (await as(who(user)).get(at()).expect(200)).body as ShownIssue[];
 const notesOf = (path: string): Promise<string[]> => bodiesOf(who(planner), path);
@@ -70,7 +70,7 @@ it('an issue is added to an epic, listed there and removed again', async () => {
   const made = await as(who(planner)).post(at(issue.id)).send({});
   const link = { id: expect.any(Number), epic: expect.anything(), issue: expect.anything() };
   expect(answerOf(made)).toEqual([201, link]);
-  const { id, epic: shown, issue: inside } = made.body as Link;
+  const { id, epic: shown, issue: inside } = made.body as EpicIssueLink;
   expect(shown).toEqual((await as(who(planner)).get(pathOf(group)).expect(200)).body[0]);
   const { body: whole } = await as(who(planner)).get(`/api/v4/projects/${project.id}/issues/${issue.iid}`);
   const { subscribed: _, ...plain } = whole as Record<string, unknown>;
@@ -298,7 +298,7 @@ describe('permissions', () => {
       .post(at(issue.id))
       .send({});
     expect([how, response.status]).toEqual([how, expected]);
-    const linkId = expected === 201 ? (response.body as Link).id : (await assigned(issue)).id;
+    const linkId = expected === 201 ? (response.body as EpicIssueLink).id : (await assigned(issue)).id;
     const removed = await as(await standing(group, how)).delete(at(linkId));
     expect([how, removed.status]).toEqual([how, expected === 201 ? 200 : expected]);
   });
@@ -307,7 +307,7 @@ describe('permissions', () => {
     const issue = await issueIn(elsewhere);
     const { body } = await as(who(guest)).post(at(issue.id)).expect(201);
     await as(who(guest))
-      .delete(at((body as Link).id))
+      .delete(at((body as EpicIssueLink).id))
       .expect(200);
   });
 
@@ -347,7 +347,7 @@ describe('permissions', () => {
       for (const title of ['a', 'b']) {
         const { body } = await as(allowed).post(`/api/v4/projects/${inside.id}/issues`).send({ title });
         const { body: link } = await as(allowed).post(at((body as ShownIssue).id, own, place));
-        links.push((link as Link).id);
+        links.push((link as EpicIssueLink).id);
       }
       const { directory } = service.seed.anonymous();
       return {

@@ -22,7 +22,7 @@ const read = async (viewer: Viewer, place: DirectoryNamespace, query: object = {
 const titles = async (viewer: Viewer, place: DirectoryNamespace, query: object = {}): Promise<string[]> =>
   (await read(viewer, place, query)).map(({ title }) => title);
 const sorted = (names: readonly string[]): string[] => [...names].sort();
-const DAY = (day: number): string => `2026-01-0${day}T00:00:00.000Z`;
+const dayInJanuary = (day: number): string => `2026-01-0${day}T00:00:00.000Z`;
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -34,13 +34,18 @@ beforeAll(async () => {
   const user = await service.seed.user();
   await service.seed.member(user, root, 'planner');
   [other, otherName] = [service.seed.viewer(user), user.username];
-  await open(planner, root, { title: 'root', labels: 'wood,twigs', created_at: DAY(1) });
-  await open(planner, middle, { title: 'Middle', labels: 'wood', created_at: DAY(2), description: 'A warm Nest' });
-  await open(planner, hidden, { title: 'hidden', created_at: DAY(3), confidential: true });
+  await open(planner, root, { title: 'root', labels: 'wood,twigs', created_at: dayInJanuary(1) });
+  await open(planner, middle, {
+    title: 'Middle',
+    labels: 'wood',
+    created_at: dayInJanuary(2),
+    description: 'A warm Nest',
+  });
+  await open(planner, hidden, { title: 'hidden', created_at: dayInJanuary(3), confidential: true });
   await open(other, leaf, { title: 'leaf', labels: 'moss' });
   await as(planner)
     .put(`${pathOf(middle)}/1`)
-    .send({ state_event: 'close', updated_at: DAY(5) })
+    .send({ state_event: 'close', updated_at: dayInJanuary(5) })
     .expect(200);
   await service.database.query(
     `insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, user_id, name)
@@ -101,9 +106,9 @@ const FILTERS: readonly (readonly [object, readonly string[]])[] = [
   [{ confidential: false }, ['Middle', 'leaf', 'root']],
   [{ search: 'nest WARM' }, ['Middle']],
   [{ search: 'ROOT' }, ['root']],
-  [{ created_after: DAY(2), created_before: DAY(3) }, ['Middle', 'hidden']],
-  [{ updated_before: DAY(5) }, ['Middle', 'hidden', 'root']],
-  [{ updated_after: DAY(5) }, ['Middle', 'leaf']],
+  [{ created_after: dayInJanuary(2), created_before: dayInJanuary(3) }, ['Middle', 'hidden']],
+  [{ updated_before: dayInJanuary(5) }, ['Middle', 'hidden', 'root']],
+  [{ updated_after: dayInJanuary(5) }, ['Middle', 'leaf']],
   [{ my_reaction_emoji: 'rocket' }, ['root']],
   [{ my_reaction_emoji: 'Any' }, ['root']],
   [{ my_reaction_emoji: 'None' }, ['Middle', 'hidden', 'leaf']],

@@ -24,17 +24,17 @@ afterAll(async () => {
   await box.stop();
   await service.close();
 });
-const inGroup = async (over: Parameters<typeof places.group>[0] = {}): Promise<void> => {
+const useGroup = async (over: Parameters<typeof places.group>[0] = {}): Promise<void> => {
   above = await places.group(over);
   group = await places.group({ ...over, parent: above });
   cast = await castOf(service.seed, group);
 };
 beforeEach(async () => {
   await clear();
-  await inGroup();
+  await useGroup();
 });
 
-const at = (user: SeededUser) => `@${user.username}`;
+const mentionOf = (user: SeededUser) => `@${user.username}`;
 const by = (user: SeededUser) => places.as(places.who(user));
 const opened = (fields: object = {}, author = cast.owner) => places.open(places.who(author), group, fields);
 const edit = ({ iid }: ShownEpic, fields: object, actor = cast.owner) =>
@@ -50,11 +50,11 @@ async function comment({ id }: ShownEpic, body: string, author = cast.owner, fie
     .expect(201);
   return answer.body as { id: number };
 }
-const following = ({ iid }: ShownEpic, user: SeededUser, said: 'subscribe' | 'unsubscribe') =>
+const changeSubscription = ({ iid }: ShownEpic, user: SeededUser, said: 'subscribe' | 'unsubscribe') =>
   by(user)
     .post(`${places.pathOf(group)}/${iid}/${said}`)
     .expect(201);
-async function followedLabel(follower: SeededUser): Promise<number> {
+async function createFollowedLabel(follower: SeededUser): Promise<number> {
   const labels = `/api/v4/groups/${group.id}/labels`;
   const { body } = await by(cast.owner).post(labels).send({ name: 'wood', color: '#112233' }).expect(201);
   const { id } = body as { id: number };
@@ -69,8 +69,8 @@ const setLevel = (user: SeededUser, level: string, of?: DirectoryNamespace) =>
 
 describe('e-mails are sent', () => {
   test('for a new epic: to mentioned users and subscribers of its labels, not to the actor', async () => {
-    await followedLabel(cast.developer);
-    await opened({ labels: 'wood', description: `x ${at(cast.guest)} ${at(cast.owner)} @all` });
+    await createFollowedLabel(cast.developer);
+    await opened({ labels: 'wood', description: `x ${mentionOf(cast.guest)} ${mentionOf(cast.owner)} @all` });
     expect(await recipients()).toEqual(names(cast.developer, cast.guest));
     expect(header(mailTo(cast.guest), 'x-platform-notificationreason')).toBe('mentioned');
     expect(header(mailTo(cast.developer), 'x-platform-notificationreason')).toBe('subscribed');
@@ -82,36 +82,41 @@ describe('e-mails are sent', () => {
   });
 
   test('for a comment: to the author, commenters, mentioned users and subscribers; not after unsubscribing', async () => {
-    const epic = await opened({ description: `${at(cast.guest)} ${at(cast.maintainer)}` });
-    await comment(epic, `x ${at(cast.external)}`, cast.developer);
+    const epic = await opened({ description: `${mentionOf(cast.guest)} ${mentionOf(cast.maintainer)}` });
+    await comment(epic, `x ${mentionOf(cast.external)}`, cast.developer);
     // A mentioned user participates after the effect has run, and can unsubscribe only then.
     await clear();
-    await following(epic, cast.admin, 'subscribe');
-    await following(epic, cast.maintainer, 'unsubscribe');
+    await changeSubscription(epic, cast.admin, 'subscribe');
+    await changeSubscription(epic, cast.maintainer, 'unsubscribe');
     await clear();
-    await comment(epic, `y ${at(cast.stranger)}`, cast.reporter);
+    await comment(epic, `y ${mentionOf(cast.stranger)}`, cast.reporter);
     expect(await recipients()).toEqual(
       names(cast.owner, cast.guest, cast.external, cast.developer, cast.stranger, cast.admin),
     );
     expect(header(mailTo(cast.stranger), 'x-platform-notificationreason')).toBe('mentioned');
     expect(header(mailTo(cast.owner), 'x-platform-notificationreason')).toBeUndefined();
     await clear();
-    await comment(epic, `by name ${at(cast.maintainer)}`, cast.reporter);
+    await comment(epic, `by name ${mentionOf(cast.maintainer)}`, cast.reporter);
     expect(await recipients()).toContain(cast.maintainer.username);
   });
 
   test('for a comment: not to users mentioned in texts that they cannot read', async () => {
     const epic = await opened();
-    await comment(epic, `${at(cast.planner)} ${at(cast.stranger)} ${at(cast.reporter)}`, cast.developer, {
-      internal: true,
-    });
+    await comment(
+      epic,
+      `${mentionOf(cast.planner)} ${mentionOf(cast.stranger)} ${mentionOf(cast.reporter)}`,
+      cast.developer,
+      {
+        internal: true,
+      },
+    );
     await clear();
     await comment(epic, 'public');
     expect(await recipients()).toEqual(names(cast.developer, cast.reporter));
   });
 
   test('for closing and reopening: to participants', async () => {
-    const epic = await opened({ description: at(cast.guest) });
+    const epic = await opened({ description: mentionOf(cast.guest) });
     await comment(epic, 'x', cast.reporter);
     await clear();
     await edit(epic, { state_event: 'close' });
@@ -124,9 +129,9 @@ describe('e-mails are sent', () => {
   });
 
   test('for a changed text: only to newly mentioned users; for a new parent: to no user', async () => {
-    const epic = await opened({ description: `x ${at(cast.guest)}` });
+    const epic = await opened({ description: `x ${mentionOf(cast.guest)}` });
     await clear();
-    await edit(epic, { description: `x ${at(cast.guest)} ${at(cast.reporter)}`, color: '#123456' });
+    await edit(epic, { description: `x ${mentionOf(cast.guest)} ${mentionOf(cast.reporter)}`, color: '#123456' });
     expect(await recipients()).toEqual(names(cast.reporter));
     await clear();
     await service.seed.put('namespaces', { ...group, plan: 'ultimate' });
@@ -142,11 +147,11 @@ describe('e-mails are sent', () => {
     ];
     for (const [place, over] of disabled) {
       await service.seed.put('namespaces', { ...place, ...over });
-      await opened({ description: at(cast.guest) });
+      await opened({ description: mentionOf(cast.guest) });
       expect(await recipients()).toEqual([]);
       await service.seed.put('namespaces', place);
     }
-    await opened({ description: at(cast.guest) });
+    await opened({ description: mentionOf(cast.guest) });
     expect(await recipients()).toEqual(names(cast.guest));
   });
 
@@ -160,13 +165,13 @@ describe('e-mails are sent', () => {
     await setLevel(cast.stranger, 'disabled');
     await setLevel(cast.stranger, 'watch', above);
     const all = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'stranger'] as const;
-    const epic = await opened({ description: all.map((name) => at(cast[name])).join(' ') });
+    const epic = await opened({ description: all.map((name) => mentionOf(cast[name])).join(' ') });
     expect(await recipients()).toEqual(names(cast.planner, cast.reporter, cast.maintainer, cast.stranger));
     await clear();
     await comment(epic, 'to all who take part');
     expect(await recipients()).toEqual(names(cast.reporter, cast.maintainer, cast.stranger));
-    await following(epic, cast.guest, 'unsubscribe');
-    await following(epic, cast.guest, 'subscribe');
+    await changeSubscription(epic, cast.guest, 'unsubscribe');
+    await changeSubscription(epic, cast.guest, 'subscribe');
     await clear();
     await comment(epic, 'whoever follows hears of it, whatever they want in general');
     expect(await recipients()).toContain(cast.guest.username);
@@ -181,10 +186,10 @@ describe('only readers', () => {
   } as const;
   test.each(Object.keys(readers) as (keyof typeof readers)[])('get e-mails about %s', async (secret) => {
     for (const visibility of ['public', 'internal', 'private'] as const) {
-      await inGroup({ visibility });
+      await useGroup({ visibility });
       const epic = await opened({ confidential: secret === 'a confidential epic' });
       await clear();
-      const people = readers['an epic'].map((name) => at(cast[name])).join(' ');
+      const people = readers['an epic'].map((name) => mentionOf(cast[name])).join(' ');
       await comment(epic, `secret for ${people}`, cast.owner, { internal: secret === 'an internal note' });
       const outside = { public: [], internal: ['external'], private: ['external', 'stranger'] }[visibility] as string[];
       const expected = readers[secret].filter((name) => !outside.includes(name)).map((name) => cast[name]);
@@ -209,10 +214,10 @@ describe('only readers', () => {
     ['disabled notifications of the parent group', () => setLevel(cast.guest, 'disabled', above)],
   ];
   test.each(changes)('are rechecked when it is sent: a user who %s gets none', async (_, change) => {
-    await inGroup({ visibility: 'private' });
+    await useGroup({ visibility: 'private' });
     const epic = await opened();
     await box.sendAfterChange(
-      () => comment(epic, `x ${at(cast.guest)}`),
+      () => comment(epic, `x ${mentionOf(cast.guest)}`),
       (note) => change(epic, note.id),
     );
     expect(await recipients()).toEqual([]);
@@ -220,7 +225,7 @@ describe('only readers', () => {
   });
 
   test('omit labels of a group that is no longer an ancestor', async () => {
-    const id = await followedLabel(cast.developer);
+    const id = await createFollowedLabel(cast.developer);
     const epic = await opened();
     const elsewhere = await places.group();
     await box.sendAfterChange(
@@ -233,7 +238,7 @@ describe('only readers', () => {
 });
 
 test('an e-mail has the subject, sender, thread and headers that clients filter by', async () => {
-  const epic = await opened({ title: 'Größe | "x"', description: `Hello ${at(cast.guest)}, **look**` });
+  const epic = await opened({ title: 'Größe | "x"', description: `Hello ${mentionOf(cast.guest)}, **look**` });
   await box.delivered();
   const { parsed, to, raw } = mailTo(cast.guest);
   const thread = `<epic_${epic.id}@localhost>`;

@@ -18,7 +18,7 @@ const byId = (tail = ''): string => `${pathOf(group)}/${epic.id}${tail}`;
 const byNumber = (tail = ''): string => `${pathOf(group)}/${epic.iid}${tail}`;
 const writeNote = async (name: keyof typeof people, body: object): Promise<{ id: number }> =>
   (await as(who(name)).post(byId('/notes')).send(body).expect(201)).body as { id: number };
-const bodies = async (name: keyof typeof people, query: object = {}): Promise<string[]> =>
+const listNoteBodies = async (name: keyof typeof people, query: object = {}): Promise<string[]> =>
   ((await as(who(name)).get(byId('/notes')).query(query).expect(200)).body as { body: string }[]).map(
     (note) => note.body,
   );
@@ -104,8 +104,8 @@ describe('notes', () => {
   it('that are internal are for reporters and above', async () => {
     await writeNote('reporter', { body: 'Between us', internal: true });
     await as(who('planner')).post(byId('/notes')).send({ body: 'x', internal: true }).expect(403);
-    expect(await bodies('planner')).toEqual([]);
-    expect(await bodies('reporter')).toEqual(['Between us']);
+    expect(await listNoteBodies('planner')).toEqual([]);
+    expect(await listNoteBodies('reporter')).toEqual(['Between us']);
   });
 
   it('describe changes of the epic', async () => {
@@ -113,7 +113,7 @@ describe('notes', () => {
     await as(who('planner')).put(byNumber()).send(change).expect(200);
     await as(who('planner')).put(byNumber()).send({ state_event: 'reopen', confidential: false }).expect(200);
     await as(who('planner')).put(byNumber()).send({ labels: 'wood', start_date_fixed: '2026-01-01' }).expect(200);
-    expect(await bodies('guest', { sort: 'asc', activity_filter: 'only_activity' })).toEqual([
+    expect(await listNoteBodies('guest', { sort: 'asc', activity_filter: 'only_activity' })).toEqual([
       'changed title from **A goal** to **A{+nother+} goal**',
       'changed the description',
       'made the epic confidential',
@@ -121,7 +121,7 @@ describe('notes', () => {
       'made the epic visible to everyone',
       'reopened',
     ]);
-    expect(await bodies('guest', { activity_filter: 'only_comments' })).toEqual([]);
+    expect(await listNoteBodies('guest', { activity_filter: 'only_comments' })).toEqual([]);
   });
 
   it('of a hidden epic are 404', async () => {
@@ -363,6 +363,6 @@ describe('every route below an epic', () => {
         body: body as Record<string, unknown>,
       }));
     },
-    untouched: async () => bodies('owner'),
+    untouched: async () => listNoteBodies('owner'),
   });
 });

@@ -21,9 +21,9 @@ let planner: SeededUser;
 let guest: SeededUser;
 let epic: ShownEpic;
 const { as, pathOf, standing, group: groupOf, open, who } = epicPlaces(() => service);
-const at = (user: SeededUser): string => `@${user.username}`;
-const mark = (viewer: Viewer, one = epic, place = group) => as(viewer).post(`${pathOf(place)}/${one.iid}/todo`);
-const say = async (text: string, user = owner, fields: object = {}, one = epic): Promise<{ id: number }> =>
+const mentionOf = (user: SeededUser): string => `@${user.username}`;
+const markForLater = (viewer: Viewer, one = epic, place = group) => as(viewer).post(`${pathOf(place)}/${one.iid}/todo`);
+const createNote = async (text: string, user = owner, fields: object = {}, one = epic): Promise<{ id: number }> =>
   (
     await as(who(user))
       .post(`${pathOf(group)}/${one.id}/notes`)
@@ -111,7 +111,7 @@ describe('adding a to-do', () => {
   });
 
   it('with twenty calls at once creates one', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => mark(who(guest))));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => markForLater(who(guest))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 304)]);
     expect(await actionsOf(guest)).toEqual(['marked']);
   });
@@ -142,11 +142,11 @@ describe('adding a to-do', () => {
     if (how === 'free') await service.seed.put('namespaces', { ...place, plan: 'free' });
     const statuses: Record<string, number> = {};
     for (const one of Object.keys(wanted) as RoleCase[]) {
-      statuses[one] = (await mark(await standing(place, one), goal, place)).status;
+      statuses[one] = (await markForLater(await standing(place, one), goal, place)).status;
     }
     expect(statuses).toEqual(wanted);
     if (how !== 'confidential') return;
-    const answer = await mark(await standing(place, 'guest'), goal, place).expect(404);
+    const answer = await markForLater(await standing(place, 'guest'), goal, place).expect(404);
     expect(answer.body).toEqual({ message: '404 Epic Not Found' });
   });
 
@@ -164,15 +164,15 @@ describe('adding a to-do', () => {
 
 describe('a to-do is created', () => {
   it('by mentions in title, description and notes, as on issues', async () => {
-    const named = await open(who(owner), group, { title: 'Named', description: `hey ${at(guest)}` });
+    const named = await open(who(owner), group, { title: 'Named', description: `hey ${mentionOf(guest)}` });
     expect(await actionsOf(guest)).toEqual(['mentioned']);
-    await edit({ description: `${at(guest)} and ${at(planner)} look` });
+    await edit({ description: `${mentionOf(guest)} and ${mentionOf(planner)} look` });
     expect(await actionsOf(guest)).toEqual(['directly_addressed', 'mentioned']);
     expect(await actionsOf(planner)).toEqual(['mentioned']);
-    const note = await say(`see ${at(guest)}`);
+    const note = await createNote(`see ${mentionOf(guest)}`);
     const [todo] = await todosOf(guest, { action: 'mentioned' });
     expect(todo).toMatchObject({
-      body: `see ${at(guest)}`,
+      body: `see ${mentionOf(guest)}`,
       target: { id: epic.id },
       target_url: `http://localhost:8080/groups/${group.full_path}/-/epics/${epic.iid}#note_${note.id}`,
     });
@@ -208,14 +208,14 @@ describe('a to-do is created', () => {
 
   it('only for readers, and is visible to them while they can read', async () => {
     const stranger = await service.seed.user();
-    const texts = `${at(guest)} ${at(planner)} ${at(stranger)} ${at(owner)}`;
-    await say(texts, owner, { internal: true });
+    const texts = `${mentionOf(guest)} ${mentionOf(planner)} ${mentionOf(stranger)} ${mentionOf(owner)}`;
+    await createNote(texts, owner, { internal: true });
     await open(who(owner), group, { confidential: true, description: `x ${texts}` });
     expect(await actionsOf(stranger)).toEqual([]);
     expect(await actionsOf(guest)).toEqual([]);
     expect(await actionsOf(planner)).toEqual(['mentioned']);
     expect(await actionsOf(owner)).toEqual(['mentioned', 'directly_addressed']);
-    await say(`see ${at(guest)}`);
+    await createNote(`see ${mentionOf(guest)}`);
     expect(await actionsOf(guest)).toEqual(['mentioned']);
     const counts = async () => (await as(who(guest)).get('/api/v4/user_counts').expect(200)).body as { todos: number };
     expect((await counts()).todos).toBe(1);
@@ -233,7 +233,7 @@ describe('a to-do is created', () => {
 
 describe('a to-do is done', () => {
   const ANSWERS: Readonly<Record<string, () => Promise<unknown>>> = {
-    'a note': () => say('done', planner),
+    'a note': () => createNote('done', planner),
     'a title': async () => edit({ title: 'Newer' }, planner),
     labels: async () => edit({ labels: 'goal' }, planner),
     closing: async () => edit({ state_event: 'close' }, planner),
@@ -244,7 +244,7 @@ describe('a to-do is done', () => {
         .expect(201),
   };
   it.each(Object.entries(ANSWERS))('by %s of its owner, and of no other user', async (_, answer) => {
-    await say(`${at(planner)} ${at(guest)}`);
+    await createNote(`${mentionOf(planner)} ${mentionOf(guest)}`);
     expect(await actionsOf(planner)).toEqual(['directly_addressed']);
     await answer();
     expect(await actionsOf(planner)).toEqual([]);
@@ -252,12 +252,12 @@ describe('a to-do is done', () => {
   });
 });
 
-const leftOf = async ({ id }: SeededUser): Promise<number> =>
+const countTodos = async ({ id }: SeededUser): Promise<number> =>
   (await service.database.query('select 1 from todos where user_id = $1', [id])).length;
 it('to-dos are deleted with their group', async () => {
-  await mark(who(guest)).expect(201);
+  await markForLater(who(guest)).expect(201);
   await service.seed.remove('namespaces', group.id);
   await publish(nats, groupDeleted.of({ aggregateId: group.id, actorId: 1, data: { group_id: group.id } }));
-  await until(async () => (await leftOf(guest)) === 0);
+  await until(async () => (await countTodos(guest)) === 0);
   expect((await as(who(guest)).get('/api/v4/todos').expect(200)).body).toEqual([]);
 });

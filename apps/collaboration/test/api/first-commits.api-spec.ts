@@ -40,7 +40,7 @@ afterAll(async () => {
   await nats.drop();
 });
 
-async function begun(over: Partial<DirectoryProject> = {}): Promise<DirectoryProject> {
+async function createProject(over: Partial<DirectoryProject> = {}): Promise<DirectoryProject> {
   const project = await service.seed.project({
     ...{ creator_id: creator.id, name: 'Big eggs', description: 'All of them.', initialize_with_readme: true },
     ...over,
@@ -55,7 +55,7 @@ const pushesOf = async ({ id }: DirectoryProject) =>
   (await eventsOf(service.database, 'collaboration.push.completed.v1')).filter((data) => data['project_id'] === id);
 
 it('has a README of its name and description from the first request on, as a push of its creator', async () => {
-  const project = await begun();
+  const project = await createProject();
   const { text } = await read(project, '/repository/files/README.md/raw').expect(200);
   expect(text).toBe('# Big eggs\n\nAll of them.\n');
   const [commit, ...others] = (await read(project, '/repository/commits').expect(200)).body;
@@ -69,7 +69,7 @@ it('has a README of its name and description from the first request on, as a pus
 });
 
 it('is written once for many first requests', async () => {
-  const project = await begun({ description: null });
+  const project = await createProject({ description: null });
   const answers = await Promise.all(Array.from({ length: 12 }, () => read(project, '/repository/tree')));
   for (const { status, body } of answers) expect([status, body]).toMatchObject([200, [{ path: 'README.md' }]]);
   expect(await pushesOf(project)).toHaveLength(1);
@@ -80,7 +80,7 @@ it('is written once for many first requests', async () => {
 });
 
 it('is on the default branch that the creator named, and git clones it', async () => {
-  const project = await begun({ default_branch: 'trunk', description: null });
+  const project = await createProject({ default_branch: 'trunk', description: null });
   const [home] = await service.database.query<{ full_path: string }>(
     'select full_path from directory_namespaces where id = $1',
     [project.namespace_id],
@@ -90,7 +90,7 @@ it('is on the default branch that the creator named, and git clones it', async (
 });
 
 it('stays with its event when the first request fails, also with an idempotency key', async () => {
-  const project = await begun();
+  const project = await createProject();
   const { status } = await service.app
     .as(service.seed.viewer(creator))
     .post(`/api/v4/projects/${project.id}/merge_requests`)
@@ -102,15 +102,15 @@ it('stays with its event when the first request fails, also with an idempotency 
 });
 
 it('is found by other services that are the first to ask', async () => {
-  const project = await begun();
+  const project = await createProject();
   const repository = await service.app.get(ProjectRepositories).findRepository(project.id);
   expect(gitIn(repository!, ['log', '--format=%s', 'main'])).toBe('Initial commit');
-  const plain = await begun({ initialize_with_readme: false });
+  const plain = await createProject({ initialize_with_readme: false });
   expect(await service.app.get(ProjectRepositories).findRepository(plain.id)).toBeNull();
 });
 
 it('is written without a request, after the creation', async () => {
-  const project = await begun();
+  const project = await createProject();
   const facts = { namespace_id: project.namespace_id, creator_id: creator.id, created_at: project.created_at };
   const data = { project_id: project.id, ...facts, initialize_with_readme: true };
   await publish(nats, projectCreated.of({ aggregateId: project.id, actorId: creator.id, data }));
@@ -132,7 +132,7 @@ it('is written without a request, after the creation', async () => {
 });
 
 it('does not come back after the branch was replaced', async () => {
-  const project = await begun();
+  const project = await createProject();
   await read(project, '/repository/tree').expect(200);
   const repository = await service.app
     .get(ProjectRepositories)

@@ -39,11 +39,13 @@ const { by, anIssue, comment } = issueActions(() => ({ service, project, cast })
 const as = (name: keyof Cast) => by(cast[name]);
 const anonymous = () => service.app.as(service.seed.anonymous());
 const at = (tail = ''): string => `/api/v4/projects/${project.id}/issues/${issue.iid}${tail}`;
-const follow = (name: keyof Cast) => as(name).post(at('/subscribe'));
-const leave = (name: keyof Cast) => as(name).post(at('/unsubscribe'));
-const follows = async (name: keyof Cast): Promise<boolean> =>
+const subscribe = (name: keyof Cast) => as(name).post(at('/subscribe'));
+const unsubscribe = (name: keyof Cast) => as(name).post(at('/unsubscribe'));
+const isSubscribed = async (name: keyof Cast): Promise<boolean> =>
   ((await as(name).get(at()).expect(200)).body as { subscribed: boolean }).subscribed;
-const refused = async (request: PromiseLike<{ status: number; body: unknown; text?: string }>): Promise<unknown[]> => {
+const statusAndBody = async (
+  request: PromiseLike<{ status: number; body: unknown; text?: string }>,
+): Promise<unknown[]> => {
   const { status, body } = await request;
   return [status, body];
 };
@@ -63,27 +65,27 @@ const names = (...people: SeededUser[]): string[] => people.map((one) => one.use
 
 describe('a subscription', () => {
   test('and its removal answer the issue, and 304 if nothing changes', async () => {
-    expect(await follows('guest')).toBe(false);
-    const followed = await follow('guest').send({}).expect(201);
+    expect(await isSubscribed('guest')).toBe(false);
+    const followed = await subscribe('guest').send({}).expect(201);
     expect(followed.body).toEqual({ ...(await as('guest').get(at())).body, subscribed: true });
-    const again = await follow('guest').expect(304);
+    const again = await subscribe('guest').expect(304);
     expect(again.text).toBe('');
-    expect(await follows('guest')).toBe(true);
-    expect((await leave('guest').expect(201)).body).toMatchObject({ id: issue.id, subscribed: false });
-    await leave('guest').expect(304);
+    expect(await isSubscribed('guest')).toBe(true);
+    expect((await unsubscribe('guest').expect(201)).body).toMatchObject({ id: issue.id, subscribed: false });
+    await unsubscribe('guest').expect(304);
   });
 
   test('overrides participation', async () => {
-    await follow('owner').expect(304);
-    await leave('owner').expect(201);
+    await subscribe('owner').expect(304);
+    await unsubscribe('owner').expect(201);
     await comment(issue, 'Still here');
-    expect(await follows('owner')).toBe(false);
-    await follow('owner').expect(201);
-    expect(await follows('owner')).toBe(true);
+    expect(await isSubscribed('owner')).toBe(false);
+    await subscribe('owner').expect(201);
+    expect(await isSubscribed('owner')).toBe(true);
   });
 
   test('is stored once when requested many times at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => follow('guest')));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => subscribe('guest')));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(19).fill(304)]);
   });
 
@@ -108,8 +110,8 @@ describe('a subscription', () => {
   test('decides about e-mails', async () => {
     issue = await anIssue({ assignee_ids: [cast.developer.id], description: `@${cast.planner.username}` });
     await clear();
-    await follow('guest').expect(201);
-    for (const name of ['developer', 'planner', 'owner'] as const) await leave(name).expect(201);
+    await subscribe('guest').expect(201);
+    for (const name of ['developer', 'planner', 'owner'] as const) await unsubscribe(name).expect(201);
     await comment(issue, 'To whom it may concern', cast.reporter);
     expect(await recipients()).toEqual(names(cast.guest));
     expect(smtp.mails[0]!.parsed.headers.get('x-platform-notificationreason')).toBe('subscribed');
@@ -127,7 +129,7 @@ describe('a subscription', () => {
       [cast.guest.id],
     );
     await clear();
-    await follow('guest').expect(201);
+    await subscribe('guest').expect(201);
     await comment(issue, 'internal', cast.reporter, { internal: true });
     expect(await recipients()).toEqual(names(cast.owner));
     await clear();
@@ -141,7 +143,7 @@ describe('a subscription', () => {
   });
 
   test('is deleted with the issue', async () => {
-    await follow('guest').expect(201);
+    await subscribe('guest').expect(201);
     await as('owner').delete(at()).expect(204);
     await worker.drained();
     expect(await service.database.query('select 1 from subscriptions where noteable_id = $1', [issue.id])).toEqual([]);
@@ -288,7 +290,7 @@ describe('refusals', () => {
 
   test('anonymous callers get 401', async () => {
     for (const call of CALLS) {
-      expect(await refused(anonymous().post(at(call)))).toEqual([401, { message: '401 Unauthorized' }]);
+      expect(await statusAndBody(anonymous().post(at(call)))).toEqual([401, { message: '401 Unauthorized' }]);
     }
   });
 
@@ -296,8 +298,8 @@ describe('refusals', () => {
     issue = await anIssue({ confidential: true });
     const notFound = [404, { message: '404 Issue Not Found' }];
     for (const name of ['stranger', 'guest'] as const) {
-      for (const call of CALLS) expect(await refused(as(name).post(at(call)))).toEqual(notFound);
-      expect(await refused(as(name).get(at('/participants')))).toEqual(notFound);
+      for (const call of CALLS) expect(await statusAndBody(as(name).post(at(call)))).toEqual(notFound);
+      expect(await statusAndBody(as(name).get(at('/participants')))).toEqual(notFound);
     }
     for (const name of ['planner', 'developer'] as const) {
       await as(name).post(at('/todo')).expect(201);
@@ -305,8 +307,8 @@ describe('refusals', () => {
       await as(name).get(at('/participants')).expect(200);
     }
     issue = { id: 0, iid: 999_999 };
-    for (const call of CALLS) expect(await refused(as('owner').post(at(call)))).toEqual(notFound);
-    expect(await refused(as('owner').get(at('/participants')))).toEqual(notFound);
+    for (const call of CALLS) expect(await statusAndBody(as('owner').post(at(call)))).toEqual(notFound);
+    expect(await statusAndBody(as('owner').get(at('/participants')))).toEqual(notFound);
     for (const iid of ['abc', '99999999999999999999', '%00']) {
       const odd = await as('owner').post(`/api/v4/projects/${project.id}/issues/${iid}/subscribe`);
       expect([400, 404]).toContain(odd.status);
@@ -317,8 +319,8 @@ describe('refusals', () => {
     const there = await service.seed.project({ visibility: 'private' });
     for (const call of CALLS) {
       const path = `/api/v4/projects/${there.id}/issues/1${call}`;
-      expect(await refused(as('stranger').post(path))).toEqual([404, { message: '404 Project Not Found' }]);
-      expect(await refused(as('admin').post(path))).toEqual([404, { message: '404 Issue Not Found' }]);
+      expect(await statusAndBody(as('stranger').post(path))).toEqual([404, { message: '404 Project Not Found' }]);
+      expect(await statusAndBody(as('admin').post(path))).toEqual([404, { message: '404 Issue Not Found' }]);
     }
   });
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
-const fieldsOf = (target: MergePlace, more: object = {}): object => ({
+const mergeRequestFields = (target: MergePlace, more: object = {}): object => ({
   ...{ source_branch: 'topic', target_branch: 'main', title: 'From a fork', target_project_id: target.project.id },
   ...more,
 });
@@ -37,18 +37,18 @@ const answerOf = async (request: PromiseLike<{ status: number; body: unknown }>)
 };
 
 /** A project, a fork with the branch `topic`, and a merge request between them. */
-async function opened(over: object = {}, more: object = {}) {
+async function openFromFork(over: object = {}, more: object = {}) {
   const target = await scene.place();
   const fork = await scene.fork(target, over);
   const [head] = await scene.branch(fork, 'topic');
-  const { status, body } = await open(fork, fork.cast.developer, fieldsOf(target, more));
+  const { status, body } = await open(fork, fork.cast.developer, mergeRequestFields(target, more));
   expect([status, body.message]).toEqual([201, undefined]);
   return { target, fork, head: head!, body, path: `${target.path}/${body.iid}` };
 }
 
 describe('a merge request from a fork', () => {
   it('is one of the target, whose repository has its commits', async () => {
-    const { target, fork, head, body, path } = await opened();
+    const { target, fork, head, body, path } = await openFromFork();
     expect(body).toMatchObject({
       ...{ project_id: target.project.id, target_project_id: target.project.id, source_project_id: fork.project.id },
       ...{ sha: head, merge_status: 'can_be_merged', detailed_merge_status: 'mergeable', changes_count: '1' },
@@ -73,7 +73,7 @@ describe('a merge request from a fork', () => {
     await scene.push(fork, 'main', ['Own']);
     await service.database.query('delete from protected_branches where project_id = $1', [fork.project.id]);
     for (const to of [target, other]) {
-      const { status } = await open(fork, fork.cast.developer, fieldsOf(to, { source_branch: 'main' }));
+      const { status } = await open(fork, fork.cast.developer, mergeRequestFields(to, { source_branch: 'main' }));
       expect(status).toBe(201);
     }
   });
@@ -83,7 +83,7 @@ describe('a merge request from a fork', () => {
     const fork = await scene.fork(target);
     await scene.branch(fork, 'topic');
     const more = { labels: 'a', assignee_ids: [target.cast.developer.id], reviewer_ids: [target.cast.developer.id] };
-    const { body } = await open(fork, fork.cast.developer, fieldsOf(target, more)).expect(201);
+    const { body } = await open(fork, fork.cast.developer, mergeRequestFields(target, more)).expect(201);
     expect(body).toMatchObject({ labels: [], assignees: [], reviewers: [] });
   });
 
@@ -130,18 +130,18 @@ describe('a merge request from a fork', () => {
     const target = await scene.place();
     const fork = await scene.fork(target);
     await scene.branch(fork, 'topic');
-    const sent = fieldsOf(target, await fields({ target, fork }));
+    const sent = mergeRequestFields(target, await fields({ target, fork }));
     expect(await answerOf(open(fork, fork.cast.developer, sent))).toEqual([status, body]);
   });
 
   it('is refused twice for one pair, and to readers of the source', async () => {
-    const { target, fork, body } = await opened();
-    expect(await answerOf(open(fork, fork.cast.developer, fieldsOf(target)))).toEqual([
+    const { target, fork, body } = await openFromFork();
+    expect(await answerOf(open(fork, fork.cast.developer, mergeRequestFields(target)))).toEqual([
       409,
       { message: [`Another open merge request already exists for this source branch: !${body.iid}`] },
     ]);
     for (const user of [fork.cast.reporter, target.cast.owner])
-      expect(await answerOf(open(fork, user, fieldsOf(target)))).toEqual([403, { message: '403 Forbidden' }]);
+      expect(await answerOf(open(fork, user, mergeRequestFields(target)))).toEqual([403, { message: '403 Forbidden' }]);
   });
 });
 
@@ -153,7 +153,7 @@ async function archivedFork(target: MergePlace): Promise<MergePlace> {
 
 describe('a push to the fork', () => {
   it('adds a version, a note and the commits in the target', async () => {
-    const { target, fork, head, body, path } = await opened();
+    const { target, fork, head, body, path } = await openFromFork();
     const [second] = await scene.push(fork, 'topic', ['Second']);
     const { body: after } = await as(target.cast.guest).get(path).expect(200);
     expect(after).toMatchObject({ sha: second, merge_status: 'can_be_merged', changes_count: '2' });
@@ -166,7 +166,7 @@ describe('a push to the fork', () => {
   });
 
   it('names the target in the note about its commits', async () => {
-    const { target, fork, path } = await opened();
+    const { target, fork, path } = await openFromFork();
     await scene.push(target, 'main', ['Upstream']);
     const { git } = scene;
     await git.ok(
@@ -184,7 +184,7 @@ describe('a push to the fork', () => {
   });
 
   it('that deletes the branch closes it', async () => {
-    const { target, fork, path } = await opened();
+    const { target, fork, path } = await openFromFork();
     await scene.drop(fork, 'topic');
     expect((await as(target.cast.guest).get(path)).body.state).toBe('closed');
     expect(await answerOf(as(target.cast.developer).put(path).send({ state_event: 'reopen' }))).toEqual([
@@ -196,7 +196,7 @@ describe('a push to the fork', () => {
 
 describe('merging', () => {
   it('brings the commits to the target, and removes the branch only for those who may', async () => {
-    const { target, fork, head, path } = await opened();
+    const { target, fork, head, path } = await openFromFork();
     const { body } = await as(target.cast.maintainer)
       .put(`${path}/merge`)
       .send({ should_remove_source_branch: true })
@@ -204,7 +204,7 @@ describe('merging', () => {
     expect(body).toMatchObject({ state: 'merged', source_project_id: fork.project.id });
     expect(await scene.ref(target, 'refs/heads/main')).toBe(body.merge_commit_sha);
     expect(await scene.ref(fork, 'refs/heads/topic')).toBe(head);
-    const own = await opened();
+    const own = await openFromFork();
     await service.seed.member(own.target.cast.maintainer, own.fork.project, 'developer');
     await as(own.target.cast.maintainer)
       .put(`${own.path}/merge`)
@@ -218,7 +218,7 @@ describe('merging', () => {
   });
 
   it('by a push of the head to the target marks it as merged', async () => {
-    const { target, head, path } = await opened();
+    const { target, head, path } = await openFromFork();
     const { git } = scene;
     await git.ok(target.folder, 'fetch', '--quiet', 'origin', 'refs/merge-requests/1/head');
     await git.ok(target.folder, 'push', '--quiet', 'origin', 'FETCH_HEAD:refs/heads/main');
@@ -226,7 +226,7 @@ describe('merging', () => {
   });
 
   it('is not possible after a conflict, and a rebase pushes to the fork with rights there', async () => {
-    const { target, fork, path } = await opened();
+    const { target, fork, path } = await openFromFork();
     await scene.push(target, 'main', ['Upstream']);
     const tip = await scene.ref(target, 'refs/heads/main');
     await service.seed.member(fork.cast.developer, target.project, 'developer');
@@ -248,7 +248,7 @@ describe('merging', () => {
 
 describe('a private fork', () => {
   it('shows readers of the target the commits of its request alone', async () => {
-    const { target, fork, head, path } = await opened({ visibility: 'private' });
+    const { target, fork, head, path } = await openFromFork({ visibility: 'private' });
     const [hidden] = await scene.branch(fork, 'hidden', ['Secret']);
     const outsider = as(target.cast.stranger);
     const { body } = await outsider.get(path).expect(200);
@@ -261,7 +261,7 @@ describe('a private fork', () => {
 
 describe('commits that a private fork got while its merge request was closed', () => {
   it('are shown by nobody who does not read the fork', async () => {
-    const { target, fork, head, path } = await opened({ visibility: 'private' });
+    const { target, fork, head, path } = await openFromFork({ visibility: 'private' });
     const developer = as(target.cast.developer);
     await developer.put(path).send({ state_event: 'close' }).expect(200);
     const [later] = await scene.push(fork, 'topic', ['Secret']);
@@ -277,7 +277,7 @@ describe('commits that a private fork got while its merge request was closed', (
 
 describe('a deleted fork', () => {
   it('closes its open merge request, which keeps its commits', async () => {
-    const { target, fork, head, path } = await opened();
+    const { target, fork, head, path } = await openFromFork();
     await service.database.query('delete from directory_projects where id = $1', [fork.project.id]);
     const { id } = fork.project;
     const data = { project_id: id };

@@ -39,7 +39,7 @@ afterAll(async () => {
 const repositories = (): ProjectRepositories => service.app.get(ProjectRepositories);
 
 /** A project with two branches, a tag and a commit that only a hidden ref names. */
-async function origin(): Promise<{ project: DirectoryProject; hidden: string; main: string }> {
+async function createOrigin(): Promise<{ project: DirectoryProject; hidden: string; main: string }> {
   const project = await service.seed.project({ visibility: 'private' });
   const repository = await repositories().openRepository({ id: project.id, defaultBranch: 'main' });
   const main = commitFiles(repository, { 'README.md': 'read\n' });
@@ -66,7 +66,7 @@ const read = (project: DirectoryProject, path: string) =>
 const names = (body: unknown): string[] => (body as { name: string }[]).map(({ name }) => name);
 
 it('has the branches and tags of its source from the first request on, and nothing hidden', async () => {
-  const { project: source, hidden, main } = await origin();
+  const { project: source, hidden, main } = await createOrigin();
   const fork = await forkOf(source);
   expect(names((await read(fork, '/branches').expect(200)).body)).toEqual(['main', 'side']);
   expect(names((await read(fork, '/tags').expect(200)).body)).toEqual(['v1']);
@@ -80,7 +80,7 @@ it('has the branches and tags of its source from the first request on, and nothi
 });
 
 it('is copied once for many first requests, and is measured', async () => {
-  const { project: source } = await origin();
+  const { project: source } = await createOrigin();
   const fork = await forkOf(source);
   const answers = await Promise.all(Array.from({ length: 8 }, () => read(fork, '/tree')));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -96,7 +96,7 @@ it('is copied once for many first requests, and is measured', async () => {
 });
 
 it('is cloned and pushed to by git, without effect on the source', async () => {
-  const { project: source, main } = await origin();
+  const { project: source, main } = await createOrigin();
   const fork = await forkOf(source);
   const [home] = await service.database.query<{ full_path: string }>(
     'select full_path from directory_namespaces where id = $1',
@@ -112,20 +112,20 @@ it('is cloned and pushed to by git, without effect on the source', async () => {
 });
 
 it('has one branch if only that is wanted, and none for a name that the source lacks', async () => {
-  const { project: source } = await origin();
+  const { project: source } = await createOrigin();
   expect(names((await read(await forkOf(source, 'side'), '/branches')).body)).toEqual(['side']);
   for (const name of ['absent', '../x', '-x'])
     expect(names((await read(await forkOf(source, name), '/branches')).body)).toEqual([]);
 });
 
 it('of a fork that no request has touched has the commits of the first project', async () => {
-  const { project: source } = await origin();
+  const { project: source } = await createOrigin();
   const fork = await forkOf(await forkOf(source));
   expect(names((await read(fork, '/branches')).body)).toEqual(['main', 'side']);
 });
 
 it('stays whole when its source is deleted before it was copied', async () => {
-  const { project: source } = await origin();
+  const { project: source } = await createOrigin();
   const fork = await forkOf(source);
   const facts = { project_id: fork.id, source_project_id: source.id, namespace_id: fork.namespace_id };
   await service.database.query(

@@ -36,15 +36,15 @@ beforeEach(async () => {
 });
 const query = <R>(sql: string, values: readonly unknown[] = []) => service.database.query<R>(sql, values);
 const { anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
-const at = (user: SeededUser) => `@${user.username}`;
-const mine = (user: SeededUser) =>
+const mentionOf = (user: SeededUser) => `@${user.username}`;
+const mailsTo = (user: SeededUser) =>
   box
     .mails()
     .filter((mail) => mail.to === user.notification_email)
     .map((mail) => mail.parsed);
 
 /** Waits until the allowance is used up and all queued e-mails are postponed. */
-async function waits(): Promise<void> {
+async function waitUntilMailsAreGathered(): Promise<void> {
   await box.worker().drained();
   await until(async () => {
     const due = `state = 'queued' and (next_attempt_at <= now() or claim is not null)`;
@@ -52,49 +52,49 @@ async function waits(): Promise<void> {
   }, 'all sent or put off');
 }
 /** Makes the postponed e-mails due. */
-async function sendAll(): Promise<void> {
-  await waits();
+async function sendPostponedMails(): Promise<void> {
+  await waitUntilMailsAreGathered();
   box.mails().length = 0;
   await query(`update mails set next_attempt_at = now(), allowed_at = now() where state = 'queued'`);
   await box.delivered();
 }
 
 test('contains notes and changes of others, and not those of the recipient', async () => {
-  const issue = await anIssue({ description: `${at(cast.guest)} ${at(cast.reporter)}` });
-  await waits();
+  const issue = await anIssue({ description: `${mentionOf(cast.guest)} ${mentionOf(cast.reporter)}` });
+  await waitUntilMailsAreGathered();
   await comment(issue, 'one', cast.developer);
   await comment(issue, 'of their own', cast.guest);
   await comment(issue, 'two', cast.maintainer);
   await comment(issue, 'secret', cast.maintainer, { internal: true });
   await edit(issue, { state_event: 'close' }, cast.developer);
-  await sendAll();
-  const [guest, none] = mine(cast.guest);
+  await sendPostponedMails();
+  const [guest, none] = mailsTo(cast.guest);
   expect(none).toBeUndefined();
   expect(guest!.text).toContain(`3 messages about issue #${issue.iid}: An issue`);
   expect(guest!.text).toContain(
-    `By ${cast.developer.name} (${at(cast.developer)}): 2, ${cast.maintainer.name} (${at(cast.maintainer)}): 1.`,
+    `By ${cast.developer.name} (${mentionOf(cast.developer)}): 2, ${cast.maintainer.name} (${mentionOf(cast.maintainer)}): 1.`,
   );
   expect(guest!.text).not.toMatch(/of their own|secret/);
   expect([guest!.inReplyTo, guest!.references]).toEqual([
     `<issue_${issue.id}@localhost>`,
     `<issue_${issue.id}@localhost>`,
   ]);
-  const [reporter] = mine(cast.reporter);
+  const [reporter] = mailsTo(cast.reporter);
   expect(reporter!.text).toContain('5 messages');
   expect(reporter!.text).toContain('secret');
 });
 
 test('for an epic uses the wording of epics', async () => {
-  const epic = await places.open(places.who(cast.owner), group, { description: at(cast.guest) });
-  await waits();
+  const epic = await places.open(places.who(cast.owner), group, { description: mentionOf(cast.guest) });
+  await waitUntilMailsAreGathered();
   for (const body of ['one', 'two'])
     await places
       .as(places.who(cast.developer))
       .post(`${places.pathOf(group)}/${epic.id}/notes`)
       .send({ body })
       .expect(201);
-  await sendAll();
-  const [mail] = mine(cast.guest);
+  await sendPostponedMails();
+  const [mail] = mailsTo(cast.guest);
   expect(mail!.subject).toBe(`Re: ${group.name} | A goal (&${epic.iid})`);
   expect(mail!.text).toContain(`2 messages about epic &${epic.iid}: A goal`);
   expect(mail!.references).toBe(`<epic_${epic.id}@localhost>`);
@@ -102,13 +102,13 @@ test('for an epic uses the wording of epics', async () => {
 });
 
 test('is not sent to recipients who can no longer read the issue', async () => {
-  const issue = await anIssue({ description: `${at(cast.guest)} ${at(cast.reporter)}` });
-  await waits();
+  const issue = await anIssue({ description: `${mentionOf(cast.guest)} ${mentionOf(cast.reporter)}` });
+  await waitUntilMailsAreGathered();
   for (const text of ['one', 'two', 'three']) await comment(issue, text, cast.developer);
-  await waits();
+  await waitUntilMailsAreGathered();
   await edit(issue, { confidential: true });
-  await sendAll();
-  expect(mine(cast.guest)).toEqual([]);
-  expect(mine(cast.reporter)[0]!.text).toContain('3 messages');
+  await sendPostponedMails();
+  expect(mailsTo(cast.guest)).toEqual([]);
+  expect(mailsTo(cast.reporter)[0]!.text).toContain('3 messages');
   expect(await box.lastState(cast.guest)).toBe('dropped');
 });

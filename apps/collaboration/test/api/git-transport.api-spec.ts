@@ -57,7 +57,10 @@ async function place(visibility: Visibility = 'private', over: Partial<Directory
 }
 
 /** A project whose repository has one commit. */
-async function filled(visibility: Visibility = 'private', over: Partial<DirectoryProject> = {}): Promise<Place> {
+async function createFilledPlace(
+  visibility: Visibility = 'private',
+  over: Partial<DirectoryProject> = {},
+): Promise<Place> {
   const made = await place(visibility, over);
   await git.init(made.folder, front.url(`${made.path}.git`, 'maintainer'));
   await git.ok(made.folder, 'push', '--quiet', 'origin', 'main');
@@ -78,7 +81,7 @@ it('creates the repository at the first clone, and serves what was pushed to the
 });
 
 it('serves protocols 0, 1 and 2, with and without .git', async () => {
-  const { path } = await filled();
+  const { path } = await createFilledPlace();
   for (const version of [0, 1, 2])
     for (const name of [path, `${path}.git`]) {
       const url = front.url(name, 'reporter');
@@ -92,7 +95,7 @@ it('serves protocols 0, 1 and 2, with and without .git', async () => {
 });
 
 it('serves shallow and partial clones, and commits by id', async () => {
-  const { path, folder } = await filled();
+  const { path, folder } = await createFilledPlace();
   for (const title of ['Second', 'Third']) await git.commit(folder, title);
   await git.ok(folder, 'push', '--quiet', 'origin', 'main');
   const url = front.url(`${path}.git`, 'reporter');
@@ -110,7 +113,7 @@ it('serves shallow and partial clones, and commits by id', async () => {
 });
 
 it('serves many clones and pushes of one repository at once, which stays whole', async () => {
-  const { project, path, folder } = await filled();
+  const { project, path, folder } = await createFilledPlace();
   const commits: string[] = [];
   for (let n = 0; n < 6; n += 1) commits.push(await git.commit(folder, `Commit ${n}`));
   const numbers = Array.from({ length: 10 }, (_, n) => n);
@@ -131,7 +134,7 @@ it('serves many clones and pushes of one repository at once, which stays whole',
 });
 
 it('takes chunked pushes, gzip negotiations, push options, tags, forced pushes and deletions', async () => {
-  const { path, folder } = await filled();
+  const { path, folder } = await createFilledPlace();
   await git.ok(folder, 'config', 'http.postBuffer', '65536');
   const { randomBytes } = await import('node:crypto');
   const { writeFile } = await import('node:fs/promises');
@@ -161,7 +164,7 @@ describe('access', () => {
   it.each(['advertise', 'upload'] as const)(
     'is rechecked after %s has waited for a free git process',
     async (handler) => {
-      const { project, path } = await filled();
+      const { project, path } = await createFilledPlace();
       const controller = service.app.get(SmartHttpController);
       const request = {
         params: { full_path: path, service: 'git-upload-pack' },
@@ -189,7 +192,7 @@ describe('access', () => {
   it.each(['advertise', 'upload', 'receive'] as const)(
     'is not waited for after the client of %s has left',
     async (handler) => {
-      const { project, path } = await filled();
+      const { project, path } = await createFilledPlace();
       const request = {
         params: { full_path: path, service: 'git-upload-pack' },
         within: { ...project, fullPath: path, defaultBranch: 'main', namespace: { plan: 'default' } },
@@ -203,7 +206,7 @@ describe('access', () => {
   );
 
   it('asks anonymous callers for a credential wherever they see nothing, and serves public code', async () => {
-    const [hidden, open] = [await filled('private'), await filled('public')];
+    const [hidden, open] = [await createFilledPlace('private'), await createFilledPlace('public')];
     for (const path of [hidden.path, 'nowhere/at-all']) {
       const refused = await clone(front.url(`${path}.git`));
       expect(refused.code).toBe(128);
@@ -222,7 +225,7 @@ describe('access', () => {
   });
 
   it('answers a member without the right to read code, or to push, in words', async () => {
-    const { path, folder } = await filled();
+    const { path, folder } = await createFilledPlace();
     expect((await clone(front.url(`${path}.git`, 'guest'))).output).toContain(
       'remote: You are not allowed to download code from this project.',
     );
@@ -234,7 +237,7 @@ describe('access', () => {
   });
 
   it('requires a scope for code', async () => {
-    const { path, folder } = await filled();
+    const { path, folder } = await createFilledPlace();
     expect((await clone(front.url(`${path}.git`, 'downloads'))).code).toBe(0);
     const refused = await git.run(folder, 'push', front.url(`${path}.git`, 'downloads'), 'main:x');
     expect(refused.output).toContain('remote: You are not allowed to upload code.');
@@ -245,7 +248,7 @@ describe('access', () => {
   });
 
   it('keeps archived projects readable, and refuses pushes to them', async () => {
-    const { path, project, folder } = await filled();
+    const { path, project, folder } = await createFilledPlace();
     await service.seed.put('projects', { ...project, archived: true });
     expect((await clone(front.url(`${path}.git`, 'maintainer'))).code).toBe(0);
     await git.commit(folder, 'Second');
@@ -254,7 +257,7 @@ describe('access', () => {
   });
 
   it('refuses what is no smart request', async () => {
-    const { path } = await filled('public');
+    const { path } = await createFilledPlace('public');
     const ask = async (suffix: string, password?: string, method = 'GET') => {
       const authorization = password && `Basic ${Buffer.from(`x:${password}`).toString('base64')}`;
       const headers = authorization ? { authorization } : undefined;
@@ -270,7 +273,7 @@ describe('access', () => {
   });
 
   it('answers Git LFS after the access check', async () => {
-    const { path } = await filled();
+    const { path } = await createFilledPlace();
     const ask = async (method: string, suffix: string, password?: string) => {
       const authorization = password && `Basic ${Buffer.from(`x:${password}`).toString('base64')}`;
       const headers = { 'content-type': 'application/vnd.git-lfs+json', ...(authorization ? { authorization } : {}) };

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const KEY = internalAuthorization('package', 'collaboration');
-const ask = (path: string, asked: object, authorization = KEY) =>
+const postInternal = (path: string, asked: object, authorization = KEY) =>
   service.app
     .bare()
     .post(path)
@@ -39,11 +39,11 @@ const ask = (path: string, asked: object, authorization = KEY) =>
     .send({ project_id: project.id, ...asked });
 const COMMIT = { paths: ['go.mod', 'none/go.mod'], max_bytes: 100, keeps: false, finds_tags: false };
 const readCommit = (asked: Partial<SourceCommitRequest>, authorization = KEY) =>
-  ask(INTERNAL_PATHS.sourceCommit, { ...COMMIT, ...asked }, authorization);
+  postInternal(INTERNAL_PATHS.sourceCommit, { ...COMMIT, ...asked }, authorization);
 const listTags = (asked: Partial<SourceTagsRequest>, authorization = KEY) =>
-  ask(INTERNAL_PATHS.sourceTags, { prefix: '', path: 'go.mod', merged_into: null, ...asked }, authorization);
+  postInternal(INTERNAL_PATHS.sourceTags, { prefix: '', path: 'go.mod', merged_into: null, ...asked }, authorization);
 const openModule = (asked: object, authorization = KEY) =>
-  ask(INTERNAL_PATHS.sourceModule, { commit: second, folder: '', prefix: 'm@v1', ...asked }, authorization)
+  postInternal(INTERNAL_PATHS.sourceModule, { commit: second, folder: '', prefix: 'm@v1', ...asked }, authorization)
     .buffer(true)
     .parse((response, done) => {
       const parts: Buffer[] = [];

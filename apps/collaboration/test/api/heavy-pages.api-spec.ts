@@ -87,16 +87,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const issue = (rest: string) => (id: number) => `/api/v4/projects/${id}/issues/1/${rest}`;
+const issueSubpath = (rest: string) => (id: number) => `/api/v4/projects/${id}/issues/1/${rest}`;
 const LISTS: readonly [string, (project: number) => string, Readonly<Record<string, unknown>>][] = [
   ['issues with their milestone', (id) => `/api/v4/projects/${id}/issues`, {}],
   ['issues with the details of their labels', (id) => `/api/v4/projects/${id}/issues`, { with_labels_details: true }],
   ['milestones', (id) => `/api/v4/projects/${id}/milestones`, {}],
   ['labels', (id) => `/api/v4/projects/${id}/labels`, {}],
-  ['notes', issue('notes'), {}],
-  ['discussions', issue('discussions'), {}],
-  ['changes of the milestone', issue('resource_milestone_events'), {}],
-  ['changes of labels', issue('resource_label_events'), {}],
+  ['notes', issueSubpath('notes'), {}],
+  ['discussions', issueSubpath('discussions'), {}],
+  ['changes of the milestone', issueSubpath('resource_milestone_events'), {}],
+  ['changes of labels', issueSubpath('resource_label_events'), {}],
   ['to-dos', () => '/api/v4/todos', {}],
   ['events of a project', (id) => `/api/v4/projects/${id}/events`, {}],
   ['events of the caller', () => '/api/v4/events', {}],
@@ -133,7 +133,7 @@ describe('while a caller does not read their answer', () => {
   const page = (of: Viewer, perPage = 20, waitMs?: number) =>
     service.app
       .as(of, { isUncounted: true, ...(waitMs === undefined ? {} : { waitMs }) })
-      .get(issue('notes')(project.id))
+      .get(issueSubpath('notes')(project.id))
       .query({ per_page: perPage });
   const held: (() => void)[] = [];
   const readers: Promise<unknown>[] = [];

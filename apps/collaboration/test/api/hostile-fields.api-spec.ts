@@ -50,7 +50,7 @@ const BY_NAME = ['updateProjectLabelByName', 'updateGroupLabelByName'];
  */
 const GIT_STARTS = 400;
 
-const operations = writes();
+const operations = listWriteOperations();
 const identity = new AccountFacts();
 let service: SeededService;
 let viewer: Viewer;
@@ -134,8 +134,11 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
           const [name, text] = texts[turn++ % texts.length]!;
           const sent = size > text.length ? text + text.slice(0, size - text.length) : text.slice(0, size);
           const isList = String(type).includes('array') && turn % 2 === 0;
-          const send = prepared({ ...othersOf(operation), ...valueOf(field, isList ? [sent] : sent) });
-          const ask = () => send(requestOf(service.app.as(viewer), operation.method, pathOf(operation)));
+          const send = prepared({
+            ...otherRequiredFields(operation),
+            ...hostileFieldBody(field, isList ? [sent] : sent),
+          });
+          const ask = () => send(requestOf(service.app.as(viewer), operation.method, operationPath(operation)));
           // Quick actions are removed from a description before its length is checked.
           const isShortened = field === 'description' && name === 'commands';
           const isTooLong = BOUNDED.includes(field) && Array.from(sent).length >= TOO_LONG && !isShortened;
@@ -151,19 +154,19 @@ test.each(operations.map((operation) => [operation.name, operation] as const))(
   120_000,
 );
 
-function othersOf({ name, required }: Operation): object {
+function otherRequiredFields({ name, required }: Operation): object {
   const wanted = [...required, ...(OF_FILES.includes(name) ? ['file_name', 'content'] : [])];
   const others = Object.fromEntries(wanted.map((field) => [field, VALID[field] ?? 1]));
   return BY_NAME.includes(name) ? { name: 'x', ...others } : others;
 }
 
 /** Returns a parameter with a value; `files` need objects. */
-function valueOf(field: string, value: unknown): object {
+function hostileFieldBody(field: string, value: unknown): object {
   if (field !== 'files') return { [field]: value };
   return { files: [{ action: 'create', file_path: value, content: 'x' }] };
 }
 
-function pathOf({ path }: Operation): string {
+function operationPath({ path }: Operation): string {
   const [root] = path.split('/').slice(3);
   const noteable = /\/(issues|epics|snippets|commits)\//.exec(path)?.[1];
   const valueFor = (key: string) => places[`${root} ${key}`] ?? places[`${noteable} ${key}`] ?? places[key] ?? 1;
@@ -171,12 +174,12 @@ function pathOf({ path }: Operation): string {
 }
 
 /** Lists the routes that write; aliases of a route are the same endpoint. */
-function writes(): readonly Operation[] {
+function listWriteOperations(): readonly Operation[] {
   const document = JSON.parse(readFileSync(join(__dirname, '../../openapi.json'), 'utf8'));
   const schemas = document.components.schemas as Record<string, Schema>;
   return Object.entries(document.paths as Record<string, Record<string, never>>).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, said]) => {
-      const { operationId: name, requestBody, parameters, ...rest } = said as unknown as Said;
+      const { operationId: name, requestBody, parameters, ...rest } = said as unknown as DocumentedOperation;
       if (method === 'get' || rest['x-rookery-alias-of']) return [];
       const media = Object.values(requestBody?.content ?? {})[0]?.schema;
       const schema = media?.$ref ? schemas[media.$ref.split('/').at(-1)!] : media;
@@ -193,7 +196,7 @@ interface Schema {
   readonly properties?: Operation['fields'];
   readonly required?: readonly string[];
 }
-interface Said {
+interface DocumentedOperation {
   readonly operationId: string;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
   readonly parameters?: readonly { readonly in: string; readonly name: string; readonly schema: object }[];

@@ -38,70 +38,73 @@ afterAll(() => service.close());
 
 const FILE = { title: 'x', visibility: 'private', files: [{ file_path: 'a.txt', content: 'x' }] };
 type Method = 'post' | 'put';
-interface Field {
+interface TextField {
   readonly method: Method;
   readonly path: () => string;
   readonly fields: (text: string) => object;
 }
-const of = (kind: 'projects' | 'groups', tail: string) => () =>
+const apiPathOf = (kind: 'projects' | 'groups', tail: string) => () =>
   `/api/v4/${kind}/${kind === 'projects' ? project.id : group.id}/${tail}`;
-const post = (path: () => string, fields: Field['fields']): Field => ({ method: 'post', path, fields });
-const put = (path: () => string, fields: Field['fields']): Field => ({ method: 'put', path, fields });
-const FIELDS: Readonly<Record<string, Field>> = {
-  'the title of an issue': post(of('projects', 'issues'), (title) => ({ title })),
-  'the description of an issue': post(of('projects', 'issues'), (description) => ({ title: 'x', description })),
-  'a new description of an issue': put(
+const postField = (path: () => string, fields: TextField['fields']): TextField => ({ method: 'post', path, fields });
+const putField = (path: () => string, fields: TextField['fields']): TextField => ({ method: 'put', path, fields });
+const FIELDS: Readonly<Record<string, TextField>> = {
+  'the title of an issue': postField(apiPathOf('projects', 'issues'), (title) => ({ title })),
+  'the description of an issue': postField(apiPathOf('projects', 'issues'), (description) => ({
+    title: 'x',
+    description,
+  })),
+  'a new description of an issue': putField(
     () => made.issue,
     (description) => ({ description }),
   ),
-  'labels of an issue': post(of('projects', 'issues'), (labels) => ({ title: 'x', labels })),
-  'a note': post(
+  'labels of an issue': postField(apiPathOf('projects', 'issues'), (labels) => ({ title: 'x', labels })),
+  'a note': postField(
     () => `${made.issue}/notes`,
     (body) => ({ body }),
   ),
-  'a changed note': put(
+  'a changed note': putField(
     () => made.note,
     (body) => ({ body }),
   ),
-  'a discussion': post(
+  'a discussion': postField(
     () => `${made.issue}/discussions`,
     (body) => ({ body }),
   ),
-  'the name of an emoji': post(
+  'the name of an emoji': postField(
     () => `${made.issue}/award_emoji`,
     (name) => ({ name }),
   ),
-  'an estimate': post(
+  'an estimate': postField(
     () => `${made.issue}/time_estimate`,
     (duration) => ({ duration }),
   ),
-  'the name of a label': post(of('projects', 'labels'), (name) => ({ name, color: '#ff0000' })),
-  'the colour of a label': post(of('projects', 'labels'), (color) => ({ name: 'y', color })),
-  'the description of a label': put(
+  'the name of a label': postField(apiPathOf('projects', 'labels'), (name) => ({ name, color: '#ff0000' })),
+  'the colour of a label': postField(apiPathOf('projects', 'labels'), (color) => ({ name: 'y', color })),
+  'the description of a label': putField(
     () => made.label,
     (description) => ({ description }),
   ),
-  'the title of a milestone': post(of('projects', 'milestones'), (title) => ({ title })),
-  'the description of a milestone': put(
+  'the title of a milestone': postField(apiPathOf('projects', 'milestones'), (title) => ({ title })),
+  'the description of a milestone': putField(
     () => made.milestone,
     (description) => ({ description }),
   ),
-  'the title of an epic': post(of('groups', 'epics'), (title) => ({ title })),
-  'the description of an epic': post(of('groups', 'epics'), (description) => ({ title: 'x', description })),
-  'a new description of an epic': put(
+  'the title of an epic': postField(apiPathOf('groups', 'epics'), (title) => ({ title })),
+  'the description of an epic': postField(apiPathOf('groups', 'epics'), (description) => ({ title: 'x', description })),
+  'a new description of an epic': putField(
     () => made.epic,
     (description) => ({ description }),
   ),
-  'the title of a snippet': post(of('projects', 'snippets'), (title) => ({ ...FILE, title })),
-  'the description of a snippet': put(
+  'the title of a snippet': postField(apiPathOf('projects', 'snippets'), (title) => ({ ...FILE, title })),
+  'the description of a snippet': putField(
     () => made.snippet,
     (description) => ({ description }),
   ),
-  'the content of a snippet': put(
+  'the content of a snippet': putField(
     () => made.snippet,
     (content) => ({ files: [{ action: 'update', file_path: 'a.txt', content }] }),
   ),
-  'the name of a file': post(of('projects', 'snippets'), (file_path) => ({
+  'the name of a file': postField(apiPathOf('projects', 'snippets'), (file_path) => ({
     ...FILE,
     files: [{ file_path, content: 'x' }],
   })),
@@ -127,12 +130,12 @@ describe.each(Object.entries(FIELDS))('%s', (field, { method, path, fields }) =>
 
 /** Search terms are in the URL, so they are as long as it may be. Pages have one row, because found rows are long. */
 const SEARCHES: Readonly<Record<string, () => string>> = {
-  issues: of('projects', 'issues'),
-  'issues of a group': of('groups', 'issues'),
+  issues: apiPathOf('projects', 'issues'),
+  'issues of a group': apiPathOf('groups', 'issues'),
   'all issues': () => '/api/v4/issues?scope=all',
-  labels: of('projects', 'labels'),
-  milestones: of('projects', 'milestones'),
-  epics: of('groups', 'epics'),
+  labels: apiPathOf('projects', 'labels'),
+  milestones: apiPathOf('projects', 'milestones'),
+  epics: apiPathOf('groups', 'epics'),
 };
 describe.each(Object.entries(SEARCHES))('a search for %s', (_, path) => {
   test('is refused or answered quickly with any term', async () => {

@@ -18,13 +18,13 @@ afterAll(async () => {
 });
 
 const KEY = internalAuthorization('import', 'collaboration');
-const door = ({ id }: { readonly id: number }) => `${service.app.baseUrl}/internal/repositories/${id}`;
+const importUrl = ({ id }: { readonly id: number }) => `${service.app.baseUrl}/internal/repositories/${id}`;
 
 async function place(over: Partial<DirectoryProject> = {}): Promise<{ project: DirectoryProject; folder: string }> {
   const project = await service.seed.project({ default_branch: 'trunk', ...over });
   await service.seed.member(owner, project, 'owner');
   const folder = `work-${++at}`;
-  await git.init(folder, door(project));
+  await git.init(folder, importUrl(project));
   return { project, folder };
 }
 

@@ -22,13 +22,16 @@ const PUSH = ['-c', `http.extraHeader=Authorization: ${KEY}`, 'push', '--quiet',
 const AT = '2024-01-02T03:04:05.000Z';
 const times = { created_at: AT, updated_at: AT };
 
-interface Shown {
+interface ShownResource {
   readonly imported?: boolean;
   readonly imported_from?: string;
   readonly [field: string]: unknown;
 }
 
-/** A project with one imported object of each kind with authors. Shape: requests its answers. */
+/**
+ * Creates a project with one imported object of each kind with authors. Returns the project, and `show` for its
+ * answers.
+ */
 async function importAll(source: string) {
   const project = await service.seed.project({ default_branch: 'main' });
   await service.seed.member(owner, project, 'owner');
@@ -84,7 +87,7 @@ async function importAll(source: string) {
   );
   const show = async (path: string) => {
     const request = service.app.as(service.seed.viewer(owner)).get(`/api/v4/projects/${project.id}${path}`);
-    return (await request.expect(200)).body as readonly Shown[] & Shown;
+    return (await request.expect(200)).body as readonly ShownResource[] & ShownResource;
   };
   return { project, show };
 }
@@ -93,11 +96,11 @@ it.each(['remote', 'repohost_server', 'repohost'])('names the kind of host on ev
   const { show } = await importAll(source);
   const [issueNotes, requestNotes] = [await show('/issues/1/notes'), await show('/merge_requests/2/notes')];
   const threads = [...(await show('/issues/1/discussions')), ...(await show('/merge_requests/2/discussions'))];
-  const shown: readonly Shown[] = [
+  const shown: readonly ShownResource[] = [
     ...[await show('/issues/1'), await show('/merge_requests/2')],
     ...[...(await show('/issues')), ...(await show('/merge_requests'))],
     ...[...issueNotes, ...requestNotes, await show(`/issues/1/notes/${String(issueNotes[0]!['id'])}`)],
-    ...threads.flatMap((thread) => thread['notes'] as readonly Shown[]),
+    ...threads.flatMap((thread) => thread['notes'] as readonly ShownResource[]),
   ];
   expect([issueNotes.length, requestNotes.length]).toEqual([3, 6]);
   expect(requestNotes.map((note) => note['type']).toSorted()).toEqual([

@@ -73,10 +73,10 @@ const request = (number: number, { main, feature }: Place, over: object = {}) =>
   ...{ assignee_ids: [], reviewer_ids: [], labels: [], milestone: null },
   ...over,
 });
-const foreignOf = ({ foreign }: Place) => ({
+const foreignBranchFields = ({ foreign }: Place) => ({
   ...{ source_branch: 'patch', is_foreign: true, source_owner: 'merlin', head_sha: foreign },
 });
-const mergedOf = ({ merged, mergeCommit }: Place) => ({
+const mergedFields = ({ merged, mergeCommit }: Place) => ({
   ...{ state: 'merged', source_branch: 'merged', head_sha: merged, merge_commit_sha: mergeCommit },
   ...{ merged_by_id: merlin.id, merged_at: LATER, closed_at: LATER },
 });
@@ -85,19 +85,20 @@ const note = (id: number, over: object) => ({
   ...over,
 });
 
-const ask = (body: object) =>
+const postImport = (body: object) =>
   service.app.bare().post(INTERNAL_PATHS.importObjects).set('authorization', KEY).send(body);
 const write = async ({ project }: Place, kind: string, objects: readonly object[]) =>
-  (await ask({ project_id: project.id, import_type: 'remote', kind, objects }).expect(200)).body.failed as object[];
+  (await postImport({ project_id: project.id, import_type: 'remote', kind, objects }).expect(200)).body
+    .failed as object[];
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
 const show = async ({ project }: Place, path: string) =>
   (await as(owner).get(`/api/v4/projects/${project.id}${path}`).expect(200)).body as Record<string, unknown>[] &
     Record<string, unknown>;
-const refsOf = async ({ project }: Place) => {
+const advertisedRefs = async ({ project }: Place) => {
   const door = service.app.bare().get(`/internal/repositories/${project.id}/info/refs?service=git-receive-pack`);
-  return (await door.set('authorization', KEY).buffer(true).parse(asText).expect(200)).body as string;
+  return (await door.set('authorization', KEY).buffer(true).parse(parseAsText).expect(200)).body as string;
 };
-const asText = (answer: Response, done: (error: Error | null, body: string) => void): void => {
+const parseAsText = (answer: Response, done: (error: Error | null, body: string) => void): void => {
   let text = '';
   answer.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
   answer.on('end', () => done(null, text));
@@ -113,8 +114,8 @@ it('writes merge requests with their branches, commits, people, times and states
   expect(
     await write(at, 'merge_request', [
       request(2, at, { ...people, description: 'By @merlin\n- [x] done', title: 'Draft: Change 2' }),
-      request(3, at, foreignOf(at)),
-      request(4, at, mergedOf(at)),
+      request(3, at, foreignBranchFields(at)),
+      request(4, at, mergedFields(at)),
       request(9, at, { state: 'closed', closed_at: LATER, source_branch: 'gone', head_sha: 'a'.repeat(40) }),
     ]),
   ).toEqual([]);
@@ -155,7 +156,7 @@ it('writes merge requests with their branches, commits, people, times and states
 
 it('finds commits whose ids the host abbreviates', async () => {
   const at = await place();
-  const merged = { ...request(40, at, mergedOf(at)), closed_at: null } as Record<string, unknown>;
+  const merged = { ...request(40, at, mergedFields(at)), closed_at: null } as Record<string, unknown>;
   const short = Object.fromEntries(
     ['head_sha', 'base_sha', 'merge_commit_sha'].map((name) => [name, String(merged[name]).slice(0, 12)]),
   );
@@ -184,17 +185,17 @@ it('names the heads in the repository, and keeps the refs of the import away fro
       'select iid, published_sha from merge_requests where project_id = $1 order by iid',
       [at.project.id],
     );
-  expect(await refsOf(at)).toContain('refs/imports/3');
+  expect(await advertisedRefs(at)).toContain('refs/imports/3');
   const path = `/${at.path}.git/info/refs?service=git-upload-pack`;
-  const { body } = await as(owner).get(path).buffer(true).parse(asText).expect(200);
+  const { body } = await as(owner).get(path).buffer(true).parse(parseAsText).expect(200);
   expect(body).toContain('refs/heads/feature');
   expect(body).not.toContain('refs/imports');
-  await write(at, 'merge_request', [request(3, at, foreignOf(at)), request(4, at, mergedOf(at))]);
+  await write(at, 'merge_request', [request(3, at, foreignBranchFields(at)), request(4, at, mergedFields(at))]);
   expect(await stored()).toEqual([
     { iid: 3, published_sha: at.foreign },
     { iid: 4, published_sha: at.merged },
   ]);
-  expect(await refsOf(at)).not.toMatch(/refs\/imports\/[34]/);
+  expect(await advertisedRefs(at)).not.toMatch(/refs\/imports\/[34]/);
   expect((await show(at, `/repository/commits/${at.merged}/merge_requests`)).map((one) => one['iid'])).toEqual([4]);
   const pushed = await git.run(at.folder, ...push, 'main:refs/imports/x', 'main:refs/imports/0');
   expect(pushed.code).not.toBe(0);
@@ -217,7 +218,7 @@ it('writes comments on merge requests, and counts them', async () => {
 
 it('changes nothing when it writes the same objects again, also after deletions and with several writers', async () => {
   const at = await place();
-  const all = [request(2, at), request(3, at, foreignOf(at)), request(4, at, mergedOf(at))];
+  const all = [request(2, at), request(3, at, foreignBranchFields(at)), request(4, at, mergedFields(at))];
   const answers = await Promise.all([1, 2, 3].map(() => write(at, 'merge_request', all)));
   expect(answers).toEqual([[], [], []]);
   await as(owner).delete(`/api/v4/projects/${at.project.id}/merge_requests/4`).expect(204);
@@ -242,11 +243,11 @@ it('lists merge requests that break a rule or whose number or branches are in us
   const used = 'Its number or its branches are used by another merge request.';
   expect(
     await write(at, 'merge_request', [
-      request(1, at, mergedOf(at)),
+      request(1, at, mergedFields(at)),
       request(2, at),
       request(3, at, { title: ' ' }),
       request(4, at, { source_branch: 'a..b' }),
-      request(5, at, { ...mergedOf(at), target_branch: '-x' }),
+      request(5, at, { ...mergedFields(at), target_branch: '-x' }),
     ]),
   ).toEqual([
     { index: 2, message: "Title can't be blank." },
@@ -269,7 +270,7 @@ it('causes no to-do, no e-mail, no entry in the feed and no event about merge re
   const text = `@${owner.username} /merge\n\nCloses #1`;
   await write(at, 'merge_request', [
     request(2, at, { description: text, assignee_ids: [owner.id], reviewer_ids: [owner.id] }),
-    request(3, at, foreignOf(at)),
+    request(3, at, foreignBranchFields(at)),
   ]);
   await write(at, 'note', [note(1, { merge_request: 2, body: text })]);
   expect(await Promise.all(tables.map(count))).toEqual(before);
@@ -289,8 +290,8 @@ it('refuses malformed merge requests and too many of them', async () => {
     [{ ...request(2, at), state: 'locked' }],
     Array.from({ length: 21 }, (_, number) => request(number + 1, at)),
   ]) {
-    expect((await ask({ ...body, objects }).expect(400)).body).toEqual({ error: 'objects is invalid' });
+    expect((await postImport({ ...body, objects }).expect(400)).body).toEqual({ error: 'objects is invalid' });
   }
   await service.seed.put('projects', { ...at.project, archived: true });
-  await ask({ ...body, objects: [request(2, at)] }).expect(404);
+  await postImport({ ...body, objects: [request(2, at)] }).expect(404);
 });

@@ -46,24 +46,24 @@ const release = (id: number, tag: string, over: object = {}) => ({
   ...{ created_at: AT, released_at: LATER },
   ...over,
 });
-const branch = (name: string, over: object = {}) => ({
+const importedBranch = (name: string, over: object = {}) => ({
   ...{ name, allows_force_push: false, needs_merge_request: false },
   ...over,
 });
-const write = async ({ project }: Place, kind: string, objects: readonly object[]) => {
+const importObjects = async ({ project }: Place, kind: string, objects: readonly object[]) => {
   const body = { project_id: project.id, import_type: 'remote', kind, objects };
   const request = service.app.bare().post(INTERNAL_PATHS.importObjects).set('authorization', KEY);
   return (await request.send(body).expect(200)).body.failed as object[];
 };
-const as = () => service.app.as(service.seed.viewer(owner));
+const ownerClient = () => service.app.as(service.seed.viewer(owner));
 const show = async ({ project }: Place, path: string) =>
-  (await as().get(`/api/v4/projects/${project.id}${path}`).expect(200)).body as Record<string, unknown>[];
+  (await ownerClient().get(`/api/v4/projects/${project.id}${path}`).expect(200)).body as Record<string, unknown>[];
 
 describe('releases', () => {
   it('are added to tags with their authors and times', async () => {
     const at = await place();
     const all = [release(1, 'v1'), release(2, 'v2', { name: null, description: null, released_at: AT })];
-    expect(await write(at, 'release', all)).toEqual([]);
+    expect(await importObjects(at, 'release', all)).toEqual([]);
     expect(await show(at, '/releases')).toMatchObject([
       {
         ...{ tag_name: 'v1', name: 'Release 1', description: 'By `@robin`', author: { id: robin.id } },
@@ -75,9 +75,12 @@ describe('releases', () => {
 
   it('are left out without a tag, with a tag in use, and with texts that break a rule', async () => {
     const at = await place();
-    await as().post(`/api/v4/projects/${at.project.id}/releases`).send({ tag_name: 'v1', name: 'Own' }).expect(201);
+    await ownerClient()
+      .post(`/api/v4/projects/${at.project.id}/releases`)
+      .send({ tag_name: 'v1', name: 'Own' })
+      .expect(201);
     expect(
-      await write(at, 'release', [
+      await importObjects(at, 'release', [
         release(1, 'v1'),
         release(2, 'v9'),
         release(3, 'a..b'),
@@ -98,12 +101,14 @@ describe('releases', () => {
   it('change nothing the second time, and do not come back', async () => {
     const at = await place();
     const [{ count: before }] = (await service.database.query('select count(*) from outbox')) as [{ count: string }];
-    const answers = await Promise.all([1, 2, 3].map(() => write(at, 'release', [release(1, 'v1'), release(2, 'v2')])));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => importObjects(at, 'release', [release(1, 'v1'), release(2, 'v2')])),
+    );
     expect(answers).toEqual([[], [], []]);
     const [{ count: after }] = (await service.database.query('select count(*) from outbox')) as [{ count: string }];
     expect(after).toBe(before);
-    await as().delete(`/api/v4/projects/${at.project.id}/releases/v1`).expect(200);
-    expect(await write(at, 'release', [release(1, 'v1'), release(2, 'v2', { name: 'Other' })])).toEqual([]);
+    await ownerClient().delete(`/api/v4/projects/${at.project.id}/releases/v1`).expect(200);
+    expect(await importObjects(at, 'release', [release(1, 'v1'), release(2, 'v2', { name: 'Other' })])).toEqual([]);
     expect((await show(at, '/releases')).map((one) => one['name'])).toEqual(['Release 2']);
   });
 });
@@ -122,12 +127,12 @@ describe('protected branches', () => {
     const at = await place();
     expect(await rules(at)).toEqual([['main', false, [40], [40]]]);
     expect(
-      await write(at, 'protected_branch', [
-        branch('main', { needs_merge_request: true }),
-        branch('release/1', { allows_force_push: true }),
-        branch('a*'),
-        branch(''),
-        branch('x'.repeat(256)),
+      await importObjects(at, 'protected_branch', [
+        importedBranch('main', { needs_merge_request: true }),
+        importedBranch('release/1', { allows_force_push: true }),
+        importedBranch('a*'),
+        importedBranch(''),
+        importedBranch('x'.repeat(256)),
       ]),
     ).toEqual([2, 3, 4].map((index) => ({ index, message: 'Name is invalid.' })));
     expect(await rules(at)).toEqual([
@@ -138,13 +143,16 @@ describe('protected branches', () => {
 
   it('keep a rule that was changed meanwhile', async () => {
     const at = await place();
-    const all = [branch('main', { needs_merge_request: true }), branch('main', { needs_merge_request: true })];
-    expect(await write(at, 'protected_branch', all)).toEqual([]);
+    const all = [
+      importedBranch('main', { needs_merge_request: true }),
+      importedBranch('main', { needs_merge_request: true }),
+    ];
+    expect(await importObjects(at, 'protected_branch', all)).toEqual([]);
     const path = `/api/v4/projects/${at.project.id}/protected_branches/main`;
-    await as().patch(path).send({ allow_force_push: true }).expect(200);
+    await ownerClient().patch(path).send({ allow_force_push: true }).expect(200);
     const before = await rules(at);
     expect(before).toEqual([['main', true, [0], [40]]]);
-    expect(await write(at, 'protected_branch', all)).toEqual([]);
+    expect(await importObjects(at, 'protected_branch', all)).toEqual([]);
     expect(await rules(at)).toEqual(before);
   });
 });

@@ -54,11 +54,11 @@ async function place(): Promise<Place> {
   const head = await commit(LINES.with(2, 'second').with(9, 'tenth'));
   await git.ok(folder, ...PUSH, 'main', 'feature', 'feature:refs/imports/2');
   const at = { project, base, first, head };
-  expect(await write(at, 'merge_request', [request(at)])).toEqual([]);
+  expect(await write(at, 'merge_request', [importedMergeRequest(at)])).toEqual([]);
   return at;
 }
 
-const request = ({ base, head }: Place) => ({
+const importedMergeRequest = ({ base, head }: Place) => ({
   ...{ number: 2, author_id: robin.id, title: 'Change', description: null, state: 'opened', is_locked: false },
   ...{ source_branch: 'feature', target_branch: 'main', is_foreign: false, source_owner: 'robin' },
   ...{ head_sha: head, base_sha: base, merge_commit_sha: null, merged_by_id: null, reviewer_ids: [merlin.id] },
@@ -74,10 +74,11 @@ const line = (id: number, { head }: Place, over: object = {}) => ({
   ...{ start_line: null, commit_id: head, reply_to: null, created_at: AT, updated_at: LATER },
   ...over,
 });
-const ask = (body: object) =>
+const postImport = (body: object) =>
   service.app.bare().post(INTERNAL_PATHS.importObjects).set('authorization', KEY).send(body);
 const write = async ({ project }: Place, kind: string, objects: readonly object[]) =>
-  (await ask({ project_id: project.id, import_type: 'remote', kind, objects }).expect(200)).body.failed as object[];
+  (await postImport({ project_id: project.id, import_type: 'remote', kind, objects }).expect(200)).body
+    .failed as object[];
 type Body = Record<string, unknown>[] & Record<string, unknown>;
 const show = async ({ project }: Place, path: string) => {
   const client = service.app.as(service.seed.viewer(owner));

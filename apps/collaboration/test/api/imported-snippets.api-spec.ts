@@ -14,15 +14,15 @@ afterAll(() => service.close());
 
 const KEY = internalAuthorization('import', 'collaboration');
 const [AT, LATER] = ['2024-01-02T03:04:05.000Z', '2024-02-03T04:05:06.000Z'];
-const snippet = (over: object = {}) => ({
+const importedSnippet = (over: object = {}) => ({
   ...{ user_id: owner.id, source: 'git.example', upstream_id: 'abc', title: 'Notes', visibility: 'private' },
   ...{ files: [{ path: 'a.txt', content: 'A' }], created_at: AT, updated_at: LATER },
   ...over,
 });
-const ask = (path: string, body: object, key = KEY) =>
+const postInternal = (path: string, body: object, key = KEY) =>
   service.app.bare().post(path).set('authorization', key).send(body);
-const write = async (over: object = {}) =>
-  (await ask(INTERNAL_PATHS.importSnippet, snippet(over)).expect(200)).body as object;
+const importSnippet = async (over: object = {}) =>
+  (await postInternal(INTERNAL_PATHS.importSnippet, importedSnippet(over)).expect(200)).body as object;
 const listed = async (user = owner) =>
   (await service.app.as(service.seed.viewer(user)).get('/api/v4/snippets').expect(200)).body as {
     readonly id: number;
@@ -33,8 +33,8 @@ it('writes a snippet with its files, visibility and times, once', async () => {
     { path: 'b/c.txt', content: 'é\n' },
     { path: 'a.txt', content: '' },
   ];
-  expect(await write({ visibility: 'public', files })).toEqual({ problem: null });
-  expect(await write({ visibility: 'public', files })).toEqual({ problem: null });
+  expect(await importSnippet({ visibility: 'public', files })).toEqual({ problem: null });
+  expect(await importSnippet({ visibility: 'public', files })).toEqual({ problem: null });
   const [first, ...others] = await listed();
   expect(others).toEqual([]);
   expect(first).toMatchObject({
@@ -47,23 +47,23 @@ it('writes a snippet with its files, visibility and times, once', async () => {
 
 it('writes it once for several runs at the same time, and again after it was deleted', async () => {
   const user = await service.seed.user();
-  await Promise.all([1, 2, 3].map(() => write({ user_id: user.id })));
+  await Promise.all([1, 2, 3].map(() => importSnippet({ user_id: user.id })));
   const [found, ...others] = await listed(user);
   expect(others).toEqual([]);
   await service.app.as(service.seed.viewer(user)).delete(`/api/v4/snippets/${found!.id}`).expect(204);
-  await write({ user_id: user.id });
+  await importSnippet({ user_id: user.id });
   expect(await listed(user)).toHaveLength(1);
 });
 
 it.each([{ state: 'blocked' }, { external: true }] as const)('is refused once its user is %j', async (over) => {
   const { id } = await service.seed.user(over);
-  expect(await write({ user_id: id })).toEqual({ problem: 'The user may not have snippets any more.' });
+  expect(await importSnippet({ user_id: id })).toEqual({ problem: 'The user may not have snippets any more.' });
 });
 
 it('is independent of the same id on another host', async () => {
   const user = await service.seed.user();
-  await write({ user_id: user.id });
-  await write({ user_id: user.id, source: 'other.example' });
+  await importSnippet({ user_id: user.id });
+  await importSnippet({ user_id: user.id, source: 'other.example' });
   expect(await listed(user)).toHaveLength(2);
 });
 
@@ -77,18 +77,22 @@ it.each([
   [{ title: ' ' }, "Title can't be blank."],
   [{ user_id: 999_999 }, 'The user may not have snippets any more.'],
 ])('names the reason against %j', async (over, problem) => {
-  expect(await write({ upstream_id: 'refused', ...over })).toEqual({ problem });
+  expect(await importSnippet({ upstream_id: 'refused', ...over })).toEqual({ problem });
 });
 
 it('takes files of several megabytes', async () => {
   const content = 'x'.repeat(4 * 1024 * 1024);
-  expect(await write({ upstream_id: 'large', files: [{ path: 'a', content }] })).toEqual({ problem: null });
+  expect(await importSnippet({ upstream_id: 'large', files: [{ path: 'a', content }] })).toEqual({ problem: null });
 });
 
 it('is for the import service, with whole requests', async () => {
-  await ask(INTERNAL_PATHS.importSnippet, snippet(), internalAuthorization('package', 'collaboration')).expect(403);
+  await postInternal(
+    INTERNAL_PATHS.importSnippet,
+    importedSnippet(),
+    internalAuthorization('package', 'collaboration'),
+  ).expect(403);
   for (const over of [{ visibility: 'internal' }, { title: 'a\0' }, { files: [{ path: 'a' }] }, { user_id: '1' }]) {
-    await ask(INTERNAL_PATHS.importSnippet, snippet(over)).expect(400);
+    await postInternal(INTERNAL_PATHS.importSnippet, importedSnippet(over)).expect(400);
   }
 });
 
@@ -101,8 +105,8 @@ describe('snippets that were left out', () => {
 
   it('are listed in one e-mail for each import', async () => {
     const request = leftOut();
-    await ask(INTERNAL_PATHS.importLeftOut, request).expect(200);
-    await ask(INTERNAL_PATHS.importLeftOut, request).expect(200);
+    await postInternal(INTERNAL_PATHS.importLeftOut, request).expect(200);
+    await postInternal(INTERNAL_PATHS.importLeftOut, request).expect(200);
     const rows = await service.database.query(
       'select recipient_id, template, subject_id, left_out from account_mails where source_event_id = $1',
       [request.import_key],
@@ -111,8 +115,8 @@ describe('snippets that were left out', () => {
   });
 
   it('come in whole requests', async () => {
-    await ask(INTERNAL_PATHS.importLeftOut, leftOut({ import_key: 'x' })).expect(400);
+    await postInternal(INTERNAL_PATHS.importLeftOut, leftOut({ import_key: 'x' })).expect(400);
     const many = Array.from({ length: 101 }, () => snippets[0]);
-    await ask(INTERNAL_PATHS.importLeftOut, leftOut({ snippets: many })).expect(400);
+    await postInternal(INTERNAL_PATHS.importLeftOut, leftOut({ snippets: many })).expect(400);
   });
 });

@@ -14,7 +14,7 @@ interface Issue {
   readonly iid: number;
   readonly weight: number | null;
 }
-interface Change {
+interface ResourceEvent {
   readonly id: number;
   readonly created_at: string;
   readonly state?: string;
@@ -50,16 +50,16 @@ const made = async (fields: Record<string, unknown> = {}, author = cast.owner) =
   (await anIssue(fields, author)) as Issue;
 const put = async ({ iid }: Pick<Issue, 'iid'>, fields: Record<string, unknown>, who = cast.planner): Promise<Issue> =>
   (await by(who).put(`${issues()}/${iid}`).send(fields).expect(200)).body as Issue;
-const changesPath = (sort: string, { iid }: Pick<Issue, 'iid'>) => `${issues()}/${iid}/resource_${sort}_events`;
-const changes = async (sort: 'state' | 'weight', issue: Issue): Promise<Change[]> =>
-  (await by(cast.guest).get(changesPath(sort, issue)).expect(200)).body as Change[];
+const resourceEventsPath = (sort: string, { iid }: Pick<Issue, 'iid'>) => `${issues()}/${iid}/resource_${sort}_events`;
+const changes = async (sort: 'state' | 'weight', issue: Issue): Promise<ResourceEvent[]> =>
+  (await by(cast.guest).get(resourceEventsPath(sort, issue)).expect(200)).body as ResourceEvent[];
 const weights = async (issue: Issue) => (await changes('weight', issue)).map(({ weight }) => weight);
 const states = async (issue: Issue) => (await changes('state', issue)).map(({ state }) => state);
 const listed = async (query: Record<string, unknown>): Promise<number[]> =>
   ((await by(cast.owner).get(issues()).query(query).expect(200)).body as Issue[]).map(({ iid }) => iid);
 const rowsOf = (table: string) => service.database.query(`select 1 from ${table} where project_id = $1`, [project.id]);
-const person = ({ id, username, name }: SeededUser) => expect.objectContaining({ id, username, name });
-const shift = (plan: DirectoryNamespace['plan']) => service.seed.put('namespaces', { ...group, plan });
+const expectedPerson = ({ id, username, name }: SeededUser) => expect.objectContaining({ id, username, name });
+const changeGroupPlan = (plan: DirectoryNamespace['plan']) => service.seed.put('namespaces', { ...group, plan });
 
 describe('a weight', () => {
   test('is set, changed and removed, with an event for each change', async () => {
@@ -74,13 +74,13 @@ describe('a weight', () => {
     expect((await put(issue, { due_date: '2026-12-24' })).weight).toBeNull();
     const events = await changes('weight', issue);
     expect(events).toMatchObject([
-      { user: person(cast.owner), issue_id: issue.id, weight: 5 },
-      { user: person(cast.planner), issue_id: issue.id, weight: 0 },
-      { user: person(cast.planner), issue_id: issue.id, weight: null },
+      { user: expectedPerson(cast.owner), issue_id: issue.id, weight: 5 },
+      { user: expectedPerson(cast.planner), issue_id: issue.id, weight: 0 },
+      { user: expectedPerson(cast.planner), issue_id: issue.id, weight: null },
     ]);
     expect(Object.keys(events[0]!)).toEqual(['id', 'user', 'created_at', 'issue_id', 'weight']);
     const one = await by(cast.guest)
-      .get(`${changesPath('weight', issue)}/${events[0]!.id}`)
+      .get(`${resourceEventsPath('weight', issue)}/${events[0]!.id}`)
       .expect(200);
     expect(one.body).toEqual(events[0]);
     const { body: notes } = await by(cast.guest).get(`${issues()}/${issue.iid}/notes`).expect(200);
@@ -103,12 +103,12 @@ describe('a weight', () => {
     expect(own.weight).toBeNull();
     expect((await put(own, { weight: 5 }, cast.guest)).weight).toBeNull();
     const issue = await made({ weight: 5 });
-    await shift('free');
+    await changeGroupPlan('free');
     expect((await made({ weight: 5 })).weight).toBeNull();
     expect((await put(issue, { weight: 7, title: 'Renamed' })).weight).toBe(5);
     expect((await put(issue, { weight: null })).weight).toBeNull();
     expect(await weights(issue)).toEqual([5, null]);
-    await shift('premium');
+    await changeGroupPlan('premium');
     expect((await put(issue, { weight: 7 })).weight).toBe(7);
   });
 
@@ -159,18 +159,18 @@ describe('a state', () => {
     expect(events).toEqual([
       {
         id: events[0]!.id,
-        user: person(cast.planner),
+        user: expectedPerson(cast.planner),
         created_at: events[0]!.created_at,
         resource_type: 'Issue',
         resource_id: issue.id,
         state: 'closed',
       },
-      expect.objectContaining({ user: person(cast.reporter), state: 'reopened' }),
+      expect.objectContaining({ user: expectedPerson(cast.reporter), state: 'reopened' }),
     ]);
     const { body } = await by(cast.guest).get(`${issues()}/${issue.iid}`).expect(200);
     expect(events[1]!.created_at).toBe((body as { updated_at: string }).updated_at);
     const one = await by(cast.guest)
-      .get(`${changesPath('state', issue)}/${events[1]!.id}`)
+      .get(`${resourceEventsPath('state', issue)}/${events[1]!.id}`)
       .expect(200);
     expect(one.body).toEqual(events[1]);
   });
@@ -195,26 +195,28 @@ describe.each(['state', 'weight'] as const)('events of a %s', (sort) => {
 
   test('are visible only to readers of the issue', async () => {
     const open = await changed(1);
-    const anonymous = await service.app.as(service.seed.anonymous()).get(changesPath(sort, open)).expect(200);
+    const anonymous = await service.app.as(service.seed.anonymous()).get(resourceEventsPath(sort, open)).expect(200);
     expect(anonymous.body).toHaveLength(1);
-    expect((await by(cast.guest).get(`${changesPath(sort, open)}/999999`)).body).toEqual({ message: '404 Not found' });
+    expect((await by(cast.guest).get(`${resourceEventsPath(sort, open)}/999999`)).body).toEqual({
+      message: '404 Not found',
+    });
     const hidden = await changed(1, { confidential: true });
-    const [change] = (await by(cast.planner).get(changesPath(sort, hidden)).expect(200)).body as Change[];
+    const [change] = (await by(cast.planner).get(resourceEventsPath(sort, hidden)).expect(200)).body as ResourceEvent[];
     for (const who of [cast.guest, cast.stranger, cast.external]) {
       for (const tail of ['', `/${change!.id}`]) {
-        const refused = await by(who).get(`${changesPath(sort, hidden)}${tail}`);
+        const refused = await by(who).get(`${resourceEventsPath(sort, hidden)}${tail}`);
         expect([refused.status, refused.body]).toEqual([404, { message: '404 Issue Not Found' }]);
       }
     }
     await service.seed.put('projects', { ...project, issues_access_level: 'disabled' });
-    await by(cast.owner).get(changesPath(sort, open)).expect(404);
+    await by(cast.owner).get(resourceEventsPath(sort, open)).expect(404);
   });
 
   describe('as a list', () => {
     let path: string;
     let other: Issue;
     beforeEach(async () => {
-      path = changesPath(sort, await changed(7));
+      path = resourceEventsPath(sort, await changed(7));
       other = await changed(1);
     });
     paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path, rows: 7 }));

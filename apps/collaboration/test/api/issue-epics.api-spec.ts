@@ -25,12 +25,12 @@ let guest: SeededUser;
 let epic: ShownEpic;
 let issue: ShownIssue;
 const { as, bodiesOf, pathOf, standing, group: groupOf, open, who } = epicPlaces(() => service);
-const issues = (): string => `/api/v4/projects/${project.id}/issues`;
-const at = ({ iid }: Pick<ShownIssue, 'iid'> = issue): string => `${issues()}/${iid}`;
+const issuesPath = (): string => `/api/v4/projects/${project.id}/issues`;
+const at = ({ iid }: Pick<ShownIssue, 'iid'> = issue): string => `${issuesPath()}/${iid}`;
 const opened = async (fields: object = {}, user = planner): Promise<ShownIssue> =>
   (
     await as(who(user))
-      .post(issues())
+      .post(issuesPath())
       .send({ title: 'An egg', ...fields })
       .expect(201)
   ).body as ShownIssue;
@@ -41,7 +41,7 @@ const serve = ({ id }: ShownIssue, to: ShownEpic, place = group, user = planner)
 const shown = async (viewer: Viewer, one = issue): Promise<ShownIssue> =>
   (await as(viewer).get(at(one)).expect(200)).body as ShownIssue;
 const epicOf = async (user = planner, one = issue) => (await shown(who(user), one)).epic?.['id'] ?? null;
-const notes = (path: string): Promise<string[]> => bodiesOf(who(planner), path);
+const listNoteBodies = (path: string): Promise<string[]> => bodiesOf(who(planner), path);
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -60,7 +60,7 @@ beforeEach(async () => {
   issue = await opened();
 });
 
-const summaryOf = ({ id, iid, title }: ShownEpic, place = group) => ({
+const expectedEpicSummary = ({ id, iid, title }: ShownEpic, place = group) => ({
   id,
   iid,
   title,
@@ -84,14 +84,14 @@ it('an issue shows its epic in all answers', async () => {
     .expect(201);
   expect(await shown(who(planner))).toMatchObject({ epic: null, epic_iid: null });
   await serve(issue, epic);
-  const wanted = { epic: summaryOf(epic), epic_iid: epic.iid };
+  const wanted = { epic: expectedEpicSummary(epic), epic_iid: epic.iid };
   expect(await shown(who(planner))).toMatchObject(wanted);
   const { body: todo } = await as(who(planner)).post(`${at()}/todo`).expect(201);
   expect((todo as { target: unknown }).target).toMatchObject(wanted);
   expect((await as(who(planner)).post(`${at()}/unsubscribe`).expect(201)).body).toMatchObject(wanted);
   expect((await as(who(planner)).put(at()).send({ title: 'Newer' }).expect(200)).body).toMatchObject(wanted);
   for (const list of [
-    `${issues()}?iids[]=${issue.iid}`,
+    `${issuesPath()}?iids[]=${issue.iid}`,
     `/api/v4/groups/${group.id}/issues?search=Newer&epic_id=${epic.id}`,
     `/api/v4/issues?epic_id=${epic.id}`,
     `${milestones}/${milestone.id}/issues`,
@@ -126,7 +126,7 @@ describe('an epic is shown with its issue', () => {
       const wanted = READERS[place].includes(how) ? goal.id : null;
       expect([how, (await shown(viewer)).epic?.['id'] ?? null]).toEqual([how, wanted]);
       const find = async (query: string): Promise<number> =>
-        ((await as(viewer).get(`${issues()}?iids[]=${issue.iid}&${query}`).expect(200)).body as unknown[]).length;
+        ((await as(viewer).get(`${issuesPath()}?iids[]=${issue.iid}&${query}`).expect(200)).body as unknown[]).length;
       const found = wanted === null ? 0 : 1;
       const asked = [
         `epic_id=${goal.id}`,
@@ -144,7 +144,7 @@ describe('an epic is shown with its issue', () => {
 describe('epic_id', () => {
   it('adds an issue to an epic and removes it, like the routes of the epic', async () => {
     const fresh = await opened({ epic_id: epic.id });
-    expect(fresh).toMatchObject({ epic_iid: epic.iid, epic: summaryOf(epic) });
+    expect(fresh).toMatchObject({ epic_iid: epic.iid, epic: expectedEpicSummary(epic) });
     const other = await open(who(planner), group);
     const put = async (fields: object) => (await as(who(planner)).put(at(fresh)).send(fields).expect(200)).body;
     expect(await put({ epic_id: other.id })).toMatchObject({ epic_iid: other.iid });
@@ -155,8 +155,11 @@ describe('epic_id', () => {
       await put({ epic_id: other.id });
     }
     const ref = `${group.full_path}/${project.path}#${fresh.iid}`;
-    expect(await notes(`${pathOf(group)}/${epic.id}/notes`)).toEqual([`added issue ${ref}`, `removed issue ${ref}`]);
-    expect((await notes(`${at(fresh)}/notes`)).filter((note) => note.includes('epic'))).toEqual([
+    expect(await listNoteBodies(`${pathOf(group)}/${epic.id}/notes`)).toEqual([
+      `added issue ${ref}`,
+      `removed issue ${ref}`,
+    ]);
+    expect((await listNoteBodies(`${at(fresh)}/notes`)).filter((note) => note.includes('epic'))).toEqual([
       `added to epic &${epic.iid}`,
       `removed from epic &${epic.iid}`,
       ...Array.from({ length: 3 }, () => [`added to epic &${other.iid}`, `removed from epic &${other.iid}`]).flat(),
@@ -179,7 +182,7 @@ describe('epic_id', () => {
       [planner, secret.id, 409, { message: 'A confidential epic takes confidential issues only' }],
     ] as const) {
       const send = { title: 'Never', epic_id: id };
-      const created = await as(who(user)).post(issues()).send(send);
+      const created = await as(who(user)).post(issuesPath()).send(send);
       expect([created.status, created.body]).toEqual([status, body]);
       const mine = user === outsider ? own : await opened({}, user);
       const changed = await as(who(user)).put(at(mine)).send(send);
@@ -195,7 +198,7 @@ describe('epic_id', () => {
     expect((await as(who(planner)).put(at()).send({ epic_id: 'x' }).expect(400)).body).toEqual({
       error: 'epic_id is invalid',
     });
-    expect((await as(who(planner)).get(issues()).query({ search: 'Never' }).expect(200)).body).toEqual([]);
+    expect((await as(who(planner)).get(issuesPath()).query({ search: 'Never' }).expect(200)).body).toEqual([]);
   });
 
   it('can be the number of an epic of the group of the project', async () => {
@@ -223,7 +226,7 @@ describe('epic_id', () => {
       for (const answer of [
         await put(fields, user),
         await as(who(user))
-          .post(issues())
+          .post(issuesPath())
           .send({ title: 'Never', ...fields }),
       ]) {
         expect([answer.status, answer.body]).toEqual(expected);
@@ -255,7 +258,7 @@ describe('epic_id', () => {
   });
 
   it('filters lists by an id, None or Any', async () => {
-    const { body } = await as(who(planner)).get(issues()).query({ epic_id: 'soon' }).expect(400);
+    const { body } = await as(who(planner)).get(issuesPath()).query({ epic_id: 'soon' }).expect(400);
     expect(body).toEqual({ error: 'epic_id is invalid' });
   });
 });

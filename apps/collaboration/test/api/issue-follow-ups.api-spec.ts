@@ -53,7 +53,7 @@ const threads = async (iid: number): Promise<Discussion[]> => {
   return (body as (Discussion & { individual_note: boolean })[]).filter((one) => !one.individual_note);
 };
 const issuesPath = (): string => `/api/v4/projects/${on.place.project.id}/issues`;
-const follow = (fields: Record<string, unknown>, by: Role = 'developer') =>
+const postFollowUpIssue = (fields: Record<string, unknown>, by: Role = 'developer') =>
   on
     .as(by)
     .post(issuesPath())
@@ -74,7 +74,7 @@ test('all open threads become a task list, and are resolved in favour of the iss
     .send({ resolved: true })
     .expect(200);
 
-  const { body, headers } = await follow({ merge_request_to_resolve_discussions_of: iid }).expect(201);
+  const { body, headers } = await postFollowUpIssue({ merge_request_to_resolve_discussions_of: iid }).expect(201);
   const issue = body as Issue;
   const { username } = on.place.cast.reporter;
   const linkOf = (of: Discussion): string => `${on.place.fullPath}/-/merge_requests/${iid}#note_${of.notes[0]!.id}`;
@@ -100,7 +100,7 @@ test('one thread, an own description and its quick actions', async () => {
   const iid = await mergeRequest();
   const [left, taken] = [await start(iid, 'Left'), await start(iid, 'Taken')];
   const fields = { description: 'Mine\n/title Renamed', discussion_to_resolve: taken.id };
-  const { body } = await follow({ merge_request_to_resolve_discussions_of: iid, ...fields }).expect(201);
+  const { body } = await postFollowUpIssue({ merge_request_to_resolve_discussions_of: iid, ...fields }).expect(201);
   expect(body).toMatchObject({ description: 'Mine', title: 'Renamed' });
   expect((await threads(iid)).map(({ id, notes }) => [id, notes[0]!.resolved])).toEqual([
     [left.id, false],
@@ -111,7 +111,7 @@ test('one thread, an own description and its quick actions', async () => {
 test('commands in a quoted comment are not run', async () => {
   const iid = await mergeRequest();
   await start(iid, 'See\n> /close\n```\n/close\n```\n/title Hijacked');
-  const { body } = await follow({ merge_request_to_resolve_discussions_of: iid }).expect(201);
+  const { body } = await postFollowUpIssue({ merge_request_to_resolve_discussions_of: iid }).expect(201);
   expect(body).toMatchObject({ title: 'Later', state: 'opened' });
 });
 
@@ -119,7 +119,7 @@ test('a caller resolves only threads that they may resolve', async () => {
   const iid = await mergeRequest();
   await start(iid, 'Of the guest', 'guest');
   await start(iid, 'Of the reporter', 'reporter');
-  await follow({ merge_request_to_resolve_discussions_of: iid }, 'guest').expect(201);
+  await postFollowUpIssue({ merge_request_to_resolve_discussions_of: iid }, 'guest').expect(201);
   expect(await states(iid)).toEqual([true, false]);
 });
 
@@ -132,7 +132,7 @@ test('internal threads stay where they are, and long notes are quoted in part', 
     .post(`${on.path(iid)}/discussions`)
     .send(sent)
     .expect(201);
-  const { body } = await follow({ merge_request_to_resolve_discussions_of: iid }).expect(201);
+  const { body } = await postFollowUpIssue({ merge_request_to_resolve_discussions_of: iid }).expect(201);
   const { description } = body as Issue;
   expect(description).toContain(`${'x'.repeat(1000)}…`);
   expect(description).not.toMatch(/hidden|Between us/);
@@ -141,12 +141,12 @@ test('internal threads stay where they are, and long notes are quoted in part', 
 
 test('nothing open: an issue as any other', async () => {
   const iid = await mergeRequest();
-  const { body } = await follow({ merge_request_to_resolve_discussions_of: iid }).expect(201);
+  const { body } = await postFollowUpIssue({ merge_request_to_resolve_discussions_of: iid }).expect(201);
   expect((body as Issue).description).toBeNull();
 });
 
 test('a thread without its merge request has no effect and is named', async () => {
-  const { headers } = await follow({ discussion_to_resolve: 'x' }).expect(201);
+  const { headers } = await postFollowUpIssue({ discussion_to_resolve: 'x' }).expect(201);
   expect(headers['x-rookery-ignored']).toBe('discussion_to_resolve');
 });
 
@@ -163,7 +163,7 @@ test.each([
 ])('%s', async (_, fields, message) => {
   const count = async (): Promise<number> => ((await on.as('developer').get(issuesPath())).body as unknown[]).length;
   const before = await count();
-  const { body } = await follow(await fields()).expect(404);
+  const { body } = await postFollowUpIssue(await fields()).expect(404);
   expect(body).toEqual({ message });
   expect(await count()).toBe(before);
 });

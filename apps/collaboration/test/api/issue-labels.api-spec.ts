@@ -17,7 +17,7 @@ interface Issue {
   readonly iid: number;
   readonly labels: readonly string[];
 }
-interface Change {
+interface LabelEvent {
   readonly id: number;
   readonly action: string;
   readonly label: { readonly name: string } | null;
@@ -59,16 +59,19 @@ const label = async (source: 'projects' | 'groups', id: number, fields: Record<s
   (await by(cast.admin).post(`/api/v4/${source}/${id}/labels`).send(fields).expect(201)).body as { id: number };
 const listed = async (query: Record<string, unknown>, who = cast.owner): Promise<number[]> =>
   ((await by(who).get(issues()).query(query).expect(200)).body as Issue[]).map(({ iid }) => iid);
-const changes = async ({ iid }: Issue): Promise<Change[]> =>
-  (await by(cast.owner).get(`${issues()}/${iid}/resource_label_events`).expect(200)).body as Change[];
+const changes = async ({ iid }: Issue): Promise<LabelEvent[]> =>
+  (await by(cast.owner).get(`${issues()}/${iid}/resource_label_events`).expect(200)).body as LabelEvent[];
 const names = async (who = cast.owner): Promise<string[]> =>
   (
     (await by(who).get(`/api/v4/projects/${project.id}/labels`).query({ per_page: 100 })).body as { name: string }[]
   ).map(({ name }) => name);
-const rows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
-async function delivered(): Promise<void> {
+const queryRows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
+async function waitUntilMailsAreSent(): Promise<void> {
   await worker.drained();
-  await until(async () => (await rows(`select 1 from mails where state = 'queued' limit 1`)).length === 0, 'the mails');
+  await until(
+    async () => (await queryRows(`select 1 from mails where state = 'queued' limit 1`)).length === 0,
+    'the mails',
+  );
 }
 
 describe('writing', () => {
@@ -76,7 +79,7 @@ describe('writing', () => {
     await label('groups', group.id, { name: 'of the group' });
     const issue = await made({ labels: ' b, of the group,a ,b,' });
     expect(issue.labels).toEqual(['a', 'b', 'of the group']);
-    const of = await rows(`select title, project_id is null as above from labels order by id desc limit 3`);
+    const of = await queryRows(`select title, project_id is null as above from labels order by id desc limit 3`);
     expect(of).toEqual(
       expect.arrayContaining([
         { title: 'a', above: false },
@@ -358,29 +361,29 @@ describe('effects', () => {
     const follow = (who: SeededUser) =>
       by(who).post(`/api/v4/projects/${project.id}/labels/news/subscribe`).expect(201);
     for (const who of [cast.guest, cast.stranger, cast.owner]) await follow(who);
-    await delivered();
+    await waitUntilMailsAreSent();
     smtp.mails.length = 0;
     const issue = await made({ labels: 'other', title: 'Quiet' });
     await put(issue, { add_labels: 'other' });
-    await delivered();
+    await waitUntilMailsAreSent();
     expect(smtp.recipients()).toEqual([]);
     await put(issue, { add_labels: 'news' });
-    await delivered();
+    await waitUntilMailsAreSent();
     expect(smtp.recipients()).toEqual([cast.guest.username, cast.stranger.username].sort());
     const mail = smtp.mails[0]!;
     expect(mail.parsed.text).toContain(`added the label "news" to issue #${issue.iid}`);
     expect(mail.parsed.headers.get('x-platform-notificationreason')).toBe('subscribed');
     smtp.mails.length = 0;
     await made({ labels: 'news', confidential: true });
-    await delivered();
+    await waitUntilMailsAreSent();
     expect(smtp.recipients()).toEqual([]);
     await made({ labels: 'news', assignee_ids: [cast.guest.id] });
-    await delivered();
+    await waitUntilMailsAreSent();
     expect(smtp.recipients()).toEqual([cast.guest.username, cast.stranger.username].sort());
     smtp.mails.length = 0;
     await put(issue, { labels: 'other', assignee_ids: [cast.guest.id] });
     await put(issue, { labels: 'news', assignee_ids: [cast.reporter.id] });
-    await delivered();
+    await waitUntilMailsAreSent();
     const twice = smtp.mails.filter((one) => one.to === cast.guest.notification_email);
     expect(twice).toHaveLength(2);
   });
@@ -442,15 +445,18 @@ describe('effects', () => {
     await by(cast.owner).delete(`${issues()}/${issue.iid}`).expect(204);
     await worker.drained();
     const left = (table: string) =>
-      rows<{ noteable_id: number }>(`select noteable_id from ${table} where project_id = $1`, project.id);
+      queryRows<{ noteable_id: number }>(`select noteable_id from ${table} where project_id = $1`, project.id);
     expect(await left('label_links')).toEqual([{ noteable_id: stays.id }]);
     expect(await left('resource_label_events')).toEqual([{ noteable_id: stays.id }]);
     await service.database.query('delete from directory_projects where id = $1', [project.id]);
     const data = { project_id: project.id };
     await publish(nats, projectDeleted.of({ aggregateId: project.id, actorId: 1, data }));
-    await until(async () => (await rows('select 1 from labels where project_id = $1', project.id)).length === 0, 'it');
+    await until(
+      async () => (await queryRows('select 1 from labels where project_id = $1', project.id)).length === 0,
+      'it',
+    );
     expect(await left('label_links')).toEqual([]);
     expect(await left('resource_label_events')).toEqual([]);
-    expect(await rows('select title from labels where group_id = $1', group.id)).toEqual([{ title: 'above' }]);
+    expect(await queryRows('select title from labels where group_id = $1', group.id)).toEqual([{ title: 'above' }]);
   });
 });

@@ -9,13 +9,13 @@ interface Issue {
   readonly id: number;
   readonly iid: number;
 }
-interface Link {
+interface IssueLink {
   readonly id: number;
   readonly source_issue: Issue;
   readonly target_issue: Issue;
   readonly link_type: string;
 }
-type Linked = Issue & { readonly issue_link_id: number; readonly link_type: string };
+type LinkedIssue = Issue & { readonly issue_link_id: number; readonly link_type: string };
 
 let service: SeededService;
 let group: DirectoryNamespace;
@@ -47,13 +47,13 @@ const linkFields = (issue: Issue, of = project, linkType?: string) => ({
   target_issue_iid: issue.iid,
   ...(linkType ? { link_type: linkType } : {}),
 });
-const link = async (from: Issue, to: Issue, linkType?: string, who = cast.guest): Promise<Link> =>
+const link = async (from: Issue, to: Issue, linkType?: string, who = cast.guest): Promise<IssueLink> =>
   (
     await by(who)
       .post(at(from))
       .send(linkFields(to, project, linkType))
       .expect(201)
-  ).body as Link;
+  ).body as IssueLink;
 const anIssueIn = async (of: DirectoryProject, fields: Record<string, unknown> = {}): Promise<Issue> =>
   (
     await as('admin')
@@ -70,10 +70,10 @@ const linked = async (issue: Issue, who: SeededUser = cast.guest, of = project):
   const { body, headers } = await by(who)
     .get(at(issue, '', of))
     .expect(200);
-  expect(headers['x-total']).toBe(String((body as Linked[]).length));
-  return (body as Linked[]).map(({ id, link_type }) => [id, link_type]);
+  expect(headers['x-total']).toBe(String((body as LinkedIssue[]).length));
+  return (body as LinkedIssue[]).map(({ id, link_type }) => [id, link_type]);
 };
-const blocked = async (issue: Issue): Promise<unknown> => (await shown(issue))['blocking_issues_count'];
+const countBlockedIssues = async (issue: Issue): Promise<unknown> => (await shown(issue))['blocking_issues_count'];
 
 describe('a link', () => {
   test('shows both issues from either side', async () => {
@@ -150,20 +150,22 @@ describe('a link', () => {
       [other.id, 'blocks'],
       [third.id, 'blocks'],
     ]);
-    expect([await blocked(own), await blocked(other), await blocked(third)]).toEqual([2, 0, 0]);
+    expect([await countBlockedIssues(own), await countBlockedIssues(other), await countBlockedIssues(third)]).toEqual([
+      2, 0, 0,
+    ]);
     await as('owner').put(`/api/v4/projects/${project.id}/issues/${third.iid}`).send({ state_event: 'close' });
-    expect(await blocked(own)).toBe(1);
+    expect(await countBlockedIssues(own)).toBe(1);
     await as('owner').put(`/api/v4/projects/${project.id}/issues/${other.iid}`).send({ confidential: true });
-    expect(await blocked(own)).toBe(0);
+    expect(await countBlockedIssues(own)).toBe(0);
   });
 
   test('connects projects by id or path, and each issue is shown as in its own project', async () => {
     const there = await anIssueIn(secret);
     const fields = { target_project_id: secret.id, target_issue_iid: there.iid };
     const { body } = await as('guest').post(at(own)).send(fields).expect(201);
-    expect((body as Link).target_issue).toEqual(await shown(there, cast.guest, secret));
+    expect((body as IssueLink).target_issue).toEqual(await shown(there, cast.guest, secret));
     await as('guest')
-      .delete(at(there, `/${(body as Link).id}`, secret))
+      .delete(at(there, `/${(body as IssueLink).id}`, secret))
       .expect(200);
     const path = (await shown(there, cast.guest, secret))['references'] as { full: string };
     await as('guest')
@@ -267,7 +269,7 @@ describe('refusals', () => {
       expect(await refused(linkFields(other), name)).toEqual(forbidden);
     expect(await refused(linkFields(there, open))).toEqual(forbidden);
     const { body } = await as('admin').post(at(own)).send(linkFields(there, open)).expect(201);
-    const { id } = body as Link;
+    const { id } = body as IssueLink;
     await as('guest')
       .delete(at(own, `/${id}`))
       .expect(403);
@@ -325,7 +327,7 @@ describe('a hidden issue', () => {
       [hidden, secret],
     ] as const) {
       const { body } = await as('admin').post(at(own)).send(linkFields(issue, of)).expect(201);
-      ids.set(issue, (body as Link).id);
+      ids.set(issue, (body as IssueLink).id);
     }
     const seen = (await linked(own, cast[name])).map(([id]) => id);
     expect(seen).toHaveLength(count);
@@ -367,7 +369,7 @@ describe('a hidden issue', () => {
 });
 
 describe('as a list', () => {
-  let made: Link;
+  let made: IssueLink;
   beforeEach(async () => {
     for (let count = 0; count < 6; count++) made = await link(own, await anIssue());
     await link(await anIssue(), own);

@@ -21,7 +21,7 @@ interface Issue {
   readonly updated_at: string;
   readonly milestone: Milestone | null;
 }
-interface Change {
+interface MilestoneEvent {
   readonly id: number;
   readonly action: string;
   readonly milestone: { readonly title: string } | null;
@@ -68,9 +68,9 @@ const ownPlace = () => `projects/${project.id}`;
 const groupPlace = () => `groups/${group.id}`;
 const listed = async (query: Record<string, unknown>, who = cast.owner): Promise<number[]> =>
   ((await by(who).get(issues()).query(query).expect(200)).body as Issue[]).map(({ iid }) => iid);
-const changes = async ({ iid }: Issue): Promise<Change[]> =>
-  (await by(cast.owner).get(`${issues()}/${iid}/resource_milestone_events`).expect(200)).body as Change[];
-const rows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
+const changes = async ({ iid }: Issue): Promise<MilestoneEvent[]> =>
+  (await by(cast.owner).get(`${issues()}/${iid}/resource_milestone_events`).expect(200)).body as MilestoneEvent[];
+const queryRows = <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
 const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 describe('writing', () => {
@@ -464,7 +464,7 @@ describe('effects', () => {
     await by(cast.owner).delete(`${issues()}/${issue.iid}`).expect(204);
     await worker.drained();
     const left = () =>
-      rows<{ noteable_id: number }>(
+      queryRows<{ noteable_id: number }>(
         'select noteable_id from resource_milestone_events where project_id = $1',
         project.id,
       );
@@ -476,14 +476,14 @@ describe('effects', () => {
     const data = { project_id: project.id };
     await publish(nats, projectDeleted.of({ aggregateId: project.id, actorId: 1, data }));
     const gone = (column: string, id: number) => async () =>
-      (await rows(`select 1 from milestones where ${column} = $1`, id)).length === 0;
+      (await queryRows(`select 1 from milestones where ${column} = $1`, id)).length === 0;
     await until(gone('project_id', project.id), 'the milestones of the project to go');
     expect(await left()).toEqual([]);
     expect((await by(cast.admin).get(`${path}/1`)).body).toMatchObject({ milestone: above });
     await service.database.query('delete from directory_namespaces where id = $1', [group.id]);
     await publish(nats, groupDeleted.of({ aggregateId: group.id, actorId: 1, data: { group_id: group.id } }));
     await until(gone('group_id', group.id), 'the milestones of the group to go');
-    expect(await rows('select milestone_id from issues where project_id = $1', kept.id)).toEqual([
+    expect(await queryRows('select milestone_id from issues where project_id = $1', kept.id)).toEqual([
       { milestone_id: null },
     ]);
   });

@@ -60,7 +60,7 @@ const shown = async (path: string, who: SeededUser = cast.owner): Promise<Issue>
   (await by(who).get(path).expect(200)).body as Issue;
 const notesOf = async (one: Pick<Issue, 'project_id' | 'iid'>, who: SeededUser = cast.owner): Promise<ShownNote[]> =>
   (await by(who).get(pathOf(one, '/notes?sort=asc&per_page=100')).expect(200)).body as ShownNote[];
-const here = () => ({ project_id: project.id, iid: issue.iid });
+const currentIssueKey = () => ({ project_id: project.id, iid: issue.iid });
 const bodies = (notes: readonly ShownNote[]): string[] => notes.map(({ body }) => body);
 
 describe('a moved issue', () => {
@@ -125,7 +125,10 @@ describe('a moved issue', () => {
     expect((await as('owner').get(at(issue, '/resource_state_events')).expect(200)).body).toMatchObject([
       { state: 'closed' },
     ]);
-    expect(bodies(await notesOf(here())).slice(-2)).toEqual(['closed', `moved to ${targetPath}#${moved.iid}`]);
+    expect(bodies(await notesOf(currentIssueKey())).slice(-2)).toEqual([
+      'closed',
+      `moved to ${targetPath}#${moved.iid}`,
+    ]);
     expect(bodies(await notesOf(moved)).at(-1)).toBe(`moved from ${(before['references'] as Body)['full'] as string}`);
   });
 
@@ -155,7 +158,7 @@ describe('a moved issue', () => {
     await as('reporter')
       .delete(at(issue, `/notes/${notes[0]!.id}`))
       .expect(204);
-    const before = await notesOf(here());
+    const before = await notesOf(currentIssueKey());
 
     const moved = await move();
     const after = await notesOf(moved);
@@ -179,7 +182,7 @@ describe('a moved issue', () => {
       .post(pathOf(moved, `/discussions/${there.id}/notes`))
       .send({ body: 'later' })
       .expect(201);
-    expect(bodies(await notesOf(here())).filter((text) => text === 'later')).toEqual([]);
+    expect(bodies(await notesOf(currentIssueKey())).filter((text) => text === 'later')).toEqual([]);
     const totals = await as('owner').get(pathOf(moved, '/notes')).expect(200);
     expect(totals.headers['x-total']).toBe(String(after.length + 1));
   });
@@ -207,7 +210,7 @@ describe('a moved issue', () => {
     await as('owner').put(at(issue)).send({ state_event: 'close' }).expect(200);
     const moved = await move();
     expect(moved).toMatchObject({ state: 'opened', closed_at: null });
-    expect(bodies(await notesOf(here())).filter((text) => text === 'closed')).toHaveLength(1);
+    expect(bodies(await notesOf(currentIssueKey())).filter((text) => text === 'closed')).toHaveLength(1);
     const closings = await eventsOf(service.database, 'collaboration.issue.closed.v1');
     expect(closings.filter((event) => event['issue_id'] === issue.id && event['moved'] === true)).toEqual([]);
   });
@@ -226,7 +229,7 @@ describe('a moved issue', () => {
     const moved = await move(issue, cast.planner);
     expect(bodies(await notesOf(moved))).toEqual(['for all', expect.stringMatching(/^moved from /)]);
     expect(await shown(pathOf(moved))).toMatchObject({ user_notes_count: 1 });
-    expect(bodies(await notesOf(here()))).toContain('among us');
+    expect(bodies(await notesOf(currentIssueKey()))).toContain('among us');
   });
 
   test('publishes events for creation, closing and the move', async () => {
@@ -254,12 +257,15 @@ describe('a moved issue', () => {
     const moved = await move();
     await as('owner').delete(pathOf(moved)).expect(204);
     expect(await shown(at(issue))).toMatchObject({ state: 'closed', moved_to_id: null });
-    expect(bodies(await notesOf(here())).at(-1)).toBe(`moved to ${UNSEEN}`);
+    expect(bodies(await notesOf(currentIssueKey())).at(-1)).toBe(`moved to ${UNSEEN}`);
   });
 });
 
 describe('the destination of a move', () => {
-  const lastNoteTexts = async (who: SeededUser, one: Pick<Issue, 'project_id' | 'iid'> = here()): Promise<string[]> => {
+  const lastNoteTexts = async (
+    who: SeededUser,
+    one: Pick<Issue, 'project_id' | 'iid'> = currentIssueKey(),
+  ): Promise<string[]> => {
     const listed = (await notesOf(one, who)).at(-1)!;
     const single = await shown(pathOf(one, `/notes/${listed.id}`), who);
     const { body: all } = await by(who).get(pathOf(one, '/discussions')).expect(200);
@@ -314,7 +320,7 @@ describe('the destination of a move', () => {
 
   test('does not change user-written texts of the same form', async () => {
     await comment(issue, 'moved to some/where#7', cast.guest);
-    expect(bodies(await notesOf(here(), cast.stranger))).toEqual(['moved to some/where#7']);
+    expect(bodies(await notesOf(currentIssueKey(), cast.stranger))).toEqual(['moved to some/where#7']);
   });
 });
 
@@ -338,7 +344,7 @@ describe('a clone', () => {
     });
     expect(made['created_at']).not.toBe(before['created_at']);
     expect(bodies(await notesOf(made))).toEqual([`cloned from ${(before['references'] as Body)['full'] as string}`]);
-    expect(bodies(await notesOf(here())).at(-1)).toBe(`cloned to ${targetPath}#${made.iid}`);
+    expect(bodies(await notesOf(currentIssueKey())).at(-1)).toBe(`cloned to ${targetPath}#${made.iid}`);
   });
 
   test('has the notes on request', async () => {
@@ -353,7 +359,7 @@ describe('a clone', () => {
     const made = await clone({ to_project_id: project.id });
     expect(made).toMatchObject({ project_id: project.id });
     expect(bodies(await notesOf(made))).toEqual([`cloned from #${issue.iid}`]);
-    expect(bodies(await notesOf(here(), cast.stranger))).toEqual([`cloned to #${made.iid}`]);
+    expect(bodies(await notesOf(currentIssueKey(), cast.stranger))).toEqual([`cloned to #${made.iid}`]);
     await clone({ to_project_id: project.id });
     await clone({}, cast.owner, made);
   });

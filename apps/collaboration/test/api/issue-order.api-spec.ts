@@ -21,67 +21,67 @@ beforeEach(async () => {
 });
 
 const { by, anIssue } = issueActions(() => ({ service, project, cast }));
-const issues = () => `/api/v4/projects/${project.id}/issues`;
-const order = async (query: Record<string, unknown> = {}): Promise<number[]> => {
+const issuesPath = () => `/api/v4/projects/${project.id}/issues`;
+const listIidsInOrder = async (query: Record<string, unknown> = {}): Promise<number[]> => {
   const wanted = { order_by: 'relative_position', sort: 'asc', per_page: 100, ...query };
-  const { body } = await by(cast.guest).get(issues()).query(wanted).expect(200);
+  const { body } = await by(cast.guest).get(issuesPath()).query(wanted).expect(200);
   return (body as { iid: number }[]).map(({ iid }) => iid);
 };
-const move = (iid: number, wish: { after?: number; before?: number }, name: keyof Cast = 'planner') => {
+const reorderIssue = (iid: number, wish: { after?: number; before?: number }, name: keyof Cast = 'planner') => {
   const id = (number: number | undefined) => (number === undefined ? undefined : (ids[number - 1] ?? number));
   const fields = { move_after_id: id(wish.after), move_before_id: id(wish.before) };
-  return by(cast[name]).put(`${issues()}/${iid}/reorder`).send(fields);
+  return by(cast[name]).put(`${issuesPath()}/${iid}/reorder`).send(fields);
 };
 
 test('issues are in the order of creation until one is moved', async () => {
-  expect(await order()).toEqual([1, 2, 3, 4, 5]);
-  const moved = await move(5, { after: 1, before: 2 }).expect(200);
-  expect(moved.body).toEqual((await by(cast.planner).get(`${issues()}/5`)).body);
-  expect(await order()).toEqual([1, 5, 2, 3, 4]);
-  await move(1, { after: 3 }).expect(200);
-  expect(await order()).toEqual([5, 2, 3, 1, 4]);
-  await move(4, { before: 5 }).expect(200);
-  expect(await order()).toEqual([4, 5, 2, 3, 1]);
-  await move(4, { after: 1 }).expect(200);
-  expect(await order()).toEqual([5, 2, 3, 1, 4]);
-  await move(5, { before: 4 }).expect(200);
-  expect(await order()).toEqual([2, 3, 1, 5, 4]);
-  expect(await order({ sort: 'desc' })).toEqual([4, 5, 1, 3, 2]);
+  expect(await listIidsInOrder()).toEqual([1, 2, 3, 4, 5]);
+  const moved = await reorderIssue(5, { after: 1, before: 2 }).expect(200);
+  expect(moved.body).toEqual((await by(cast.planner).get(`${issuesPath()}/5`)).body);
+  expect(await listIidsInOrder()).toEqual([1, 5, 2, 3, 4]);
+  await reorderIssue(1, { after: 3 }).expect(200);
+  expect(await listIidsInOrder()).toEqual([5, 2, 3, 1, 4]);
+  await reorderIssue(4, { before: 5 }).expect(200);
+  expect(await listIidsInOrder()).toEqual([4, 5, 2, 3, 1]);
+  await reorderIssue(4, { after: 1 }).expect(200);
+  expect(await listIidsInOrder()).toEqual([5, 2, 3, 1, 4]);
+  await reorderIssue(5, { before: 4 }).expect(200);
+  expect(await listIidsInOrder()).toEqual([2, 3, 1, 5, 4]);
+  expect(await listIidsInOrder({ sort: 'desc' })).toEqual([4, 5, 1, 3, 2]);
   await anIssue();
-  expect(await order()).toEqual([2, 3, 1, 5, 4, 6]);
+  expect(await listIidsInOrder()).toEqual([2, 3, 1, 5, 4, 6]);
 });
 
 test('with contradictory parameters, move_after_id decides', async () => {
-  await move(5, { after: 3, before: 1 }).expect(200);
-  expect(await order()).toEqual([1, 2, 3, 5, 4]);
+  await reorderIssue(5, { after: 3, before: 1 }).expect(200);
+  expect(await listIidsInOrder()).toEqual([1, 2, 3, 5, 4]);
 });
 
 test('many issues can be moved to one position', async () => {
   // Each is moved right behind the first: every move halves the gap, which is widened by moving the following issues.
-  for (let round = 0; round < 50; round++) await move(2 + (round % 4), { after: 1 }).expect(200);
-  expect(await order()).toEqual([1, 3, 2, 5, 4]);
+  for (let round = 0; round < 50; round++) await reorderIssue(2 + (round % 4), { after: 1 }).expect(200);
+  expect(await listIidsInOrder()).toEqual([1, 3, 2, 5, 4]);
 });
 
 test('concurrent moves are executed one after the other', async () => {
-  const answers = await Promise.all([2, 3, 4, 5].map((iid) => move(iid, { before: 1 })));
+  const answers = await Promise.all([2, 3, 4, 5].map((iid) => reorderIssue(iid, { before: 1 })));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const positions = await service.database.query(
     'select distinct relative_position from issues where project_id = $1 and relative_position is not null',
     [project.id],
   );
   expect(positions).toHaveLength(4);
-  expect((await order()).at(-1)).toBe(1);
+  expect((await listIidsInOrder()).at(-1)).toBe(1);
 });
 
 test('moves no other issue, and does not change updated_at', async () => {
-  const before = (await by(cast.guest).get(`${issues()}/2`)).body as unknown;
-  await move(2, { after: 4 }).expect(200);
-  expect((await by(cast.guest).get(`${issues()}/2`)).body).toEqual(before);
+  const before = (await by(cast.guest).get(`${issuesPath()}/2`)).body as unknown;
+  await reorderIssue(2, { after: 4 }).expect(200);
+  expect((await by(cast.guest).get(`${issuesPath()}/2`)).body).toEqual(before);
   expect(await service.database.query(`select 1 from notes where project_id = $1`, [project.id])).toEqual([]);
 });
 
 test('is refused without a position, for itself, and for issues of other projects', async () => {
-  expect((await move(1, {}).expect(400)).body).toEqual({
+  expect((await reorderIssue(1, {}).expect(400)).body).toEqual({
     error: 'move_after_id, move_before_id are missing, at least one parameter must be provided',
   });
   const own = project;
@@ -89,21 +89,21 @@ test('is refused without a position, for itself, and for issues of other project
   const foreign = (await anIssue({}, cast.admin)).id;
   project = own;
   for (const wish of [{ after: 1 }, { after: foreign }, { after: 2, before: foreign }, { before: 999_999 }]) {
-    expect((await move(1, wish).expect(422)).body).toEqual({ message: '422 Unprocessable Entity' });
+    expect((await reorderIssue(1, wish).expect(422)).body).toEqual({ message: '422 Unprocessable Entity' });
   }
-  expect((await move(99, { after: 1 }).expect(404)).body).toEqual({ message: '404 Issue Not Found' });
-  expect(await order()).toEqual([1, 2, 3, 4, 5]);
+  expect((await reorderIssue(99, { after: 1 }).expect(404)).body).toEqual({ message: '404 Issue Not Found' });
+  expect(await listIidsInOrder()).toEqual([1, 2, 3, 4, 5]);
 });
 
 test('is for planners', async () => {
-  for (const name of ['guest', 'stranger', 'external'] as const) await move(2, { after: 3 }, name).expect(403);
+  for (const name of ['guest', 'stranger', 'external'] as const) await reorderIssue(2, { after: 3 }, name).expect(403);
   for (const name of ['planner', 'reporter', 'developer', 'maintainer', 'owner', 'admin'] as const) {
-    await move(2, { after: 3 }, name).expect(200);
+    await reorderIssue(2, { after: 3 }, name).expect(200);
   }
   await service.seed.put('projects', { ...project, issues_access_level: 'disabled' });
-  await move(2, { after: 3 }).expect(404);
+  await reorderIssue(2, { after: 3 }).expect(404);
   await service.seed.put('projects', { ...project, archived: true });
-  await move(2, { after: 3 }, 'admin').expect(403);
+  await reorderIssue(2, { after: 3 }, 'admin').expect(403);
 });
 
 describe('a move', () => {
@@ -136,7 +136,7 @@ describe('a move', () => {
     to: () => ({
       viewer: service.seed.viewer(cast.owner),
       method: 'PUT',
-      path: `${issues()}/1/reorder`,
+      path: `${issuesPath()}/1/reorder`,
       params: { move_after_id: ids[2], move_before_id: ids[3] },
     }),
     seen: ({ iid }) => iid,
@@ -151,6 +151,6 @@ describe('a move', () => {
         { method: 'PUT', path: `/api/v4/projects/${elsewhere.id}/issues/1/reorder`, body: { move_after_id: ids[1] } },
       ];
     },
-    untouched: () => order(),
+    untouched: () => listIidsInOrder(),
   });
 });

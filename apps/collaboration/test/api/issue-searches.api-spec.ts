@@ -30,16 +30,16 @@ beforeAll(async () => {
   await service.seed.member(owner, group, 'owner');
   for (const project of projects) {
     for (const [title, description] of TEXTS) {
-      await call().post(`/api/v4/projects/${project.id}/issues`).send({ title, description }).expect(201);
+      await ownerClient().post(`/api/v4/projects/${project.id}/issues`).send({ title, description }).expect(201);
     }
   }
 });
 afterAll(() => service.close());
 
-const call = () => service.app.as(service.seed.viewer(owner));
-type Found = { readonly ids: number[]; readonly total: string | undefined };
-const search = async (path: string, query: Readonly<Record<string, unknown>>): Promise<Found> => {
-  const page = await call()
+const ownerClient = () => service.app.as(service.seed.viewer(owner));
+type SearchResult = { readonly ids: number[]; readonly total: string | undefined };
+const search = async (path: string, query: Readonly<Record<string, unknown>>): Promise<SearchResult> => {
+  const page = await ownerClient()
     .get(path)
     .query({ per_page: 100, ...query })
     .expect(200);
@@ -51,7 +51,7 @@ const expectedMatches = async (
   words: string,
   fields: readonly string[],
   of: readonly DirectoryProject[],
-): Promise<Found> => {
+): Promise<SearchResult> => {
   const patterns = words.split(/\s+/).map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`);
   const has = patterns.map((_, n) => `(${fields.map((field) => `${field} ilike $${n + 2}`).join(' or ')})`);
   const rows = await service.database.query<{ id: number }>(
@@ -111,20 +111,23 @@ describe.each([...WORDS, ...MORE])('a search for %s finds the same as a comparis
 test('a search reflects changed texts, and finds only readable issues', async () => {
   const project = await service.seed.project({ visibility: 'public', namespace_id: group.id });
   const path = `/api/v4/projects/${project.id}/issues`;
-  const { body: issue } = await call().post(path).send({ title: 'Original', description: 'opening' }).expect(201);
+  const { body: issue } = await ownerClient()
+    .post(path)
+    .send({ title: 'Original', description: 'opening' })
+    .expect(201);
   const count = async (words: string): Promise<number> => (await search(path, { search: words })).ids.length;
   expect([await count('original'), await count('opening')]).toEqual([1, 1]);
-  await call().put(`${path}/${issue.iid}`).send({ title: 'Renamed' }).expect(200);
+  await ownerClient().put(`${path}/${issue.iid}`).send({ title: 'Renamed' }).expect(200);
   expect([await count('original'), await count('renamed'), await count('opening')]).toEqual([0, 1, 1]);
-  await call().put(`${path}/${issue.iid}`).send({ description: null }).expect(200);
+  await ownerClient().put(`${path}/${issue.iid}`).send({ description: null }).expect(200);
   expect([await count('renamed'), await count('opening')]).toEqual([1, 0]);
-  await call().put(`${path}/${issue.iid}`).send({ confidential: true }).expect(200);
+  await ownerClient().put(`${path}/${issue.iid}`).send({ confidential: true }).expect(200);
   const stranger = service.app.as(service.seed.viewer(await service.seed.user()));
   for (const list of [path, `/api/v4/groups/${group.id}/issues`, '/api/v4/issues?scope=all']) {
     const page = await stranger.get(list).query({ search: 'renamed' });
     expect([page.status, page.body, page.get('x-total')]).toEqual([200, [], '0']);
   }
-  await call().delete(`${path}/${issue.iid}`).expect(204);
+  await ownerClient().delete(`${path}/${issue.iid}`).expect(204);
   expect(await count('renamed')).toBe(0);
   expect(await service.database.query('select 1 from issue_texts where issue_id = $1', [issue.id])).toEqual([]);
 });
@@ -144,7 +147,7 @@ test('for very frequent words the list is scanned in its order', async () => {
     ['/api/v4/issues', { scope: 'all' }],
   ] as const) {
     const list = (query: Readonly<Record<string, unknown>>) =>
-      call()
+      ownerClient()
         .get(path)
         .query({ search: 'commonplace', ...more, ...query })
         .expect(200);

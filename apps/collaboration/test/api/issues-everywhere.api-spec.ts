@@ -22,14 +22,14 @@ let archived: DirectoryProject;
 let elsewhere: DirectoryProject;
 let people: Record<'admin' | 'author' | 'planner' | 'guest' | 'outsider' | 'external' | 'memberOfRoot', SeededUser>;
 
-const api = (viewer: Viewer) => service.app.as(viewer);
-const as = (user: SeededUser): Viewer => service.seed.viewer(user);
-const issuesOf = ({ id }: { readonly id: number }) => `/api/v4/projects/${id}/issues`;
+const clientOf = (viewer: Viewer) => service.app.as(viewer);
+const viewerOfUser = (user: SeededUser): Viewer => service.seed.viewer(user);
+const projectIssuesPath = ({ id }: { readonly id: number }) => `/api/v4/projects/${id}/issues`;
 const issuesBelow = ({ id }: { readonly id: number } = root) => `/api/v4/groups/${id}/issues`;
 const made = async (project: DirectoryProject, fields: object, by = people.author): Promise<Issue> =>
-  (await api(as(by)).post(issuesOf(project)).send(fields).expect(201)).body as Issue;
+  (await clientOf(viewerOfUser(by)).post(projectIssuesPath(project)).send(fields).expect(201)).body as Issue;
 const read = async (viewer: Viewer, path: string, query: object = {}): Promise<Issue[]> =>
-  (await api(viewer).get(path).query(query).expect(200)).body as Issue[];
+  (await clientOf(viewer).get(path).query(query).expect(200)).body as Issue[];
 const idsOf = (issues: readonly Issue[]): number[] => issues.map(({ id }) => id);
 const sorted = (ids: readonly number[]): number[] => [...ids].sort((a, b) => a - b);
 
@@ -58,20 +58,26 @@ beforeAll(async () => {
   await seed.member(people.memberOfRoot, root, 'planner');
   const { author, guest } = people;
   for (const project of [open, closed, off, archived, elsewhere]) {
-    await api(as(author)).post(`/api/v4/projects/${project.id}/labels`).send({ name: 'nest', priority: 1 }).expect(201);
+    await clientOf(viewerOfUser(author))
+      .post(`/api/v4/projects/${project.id}/labels`)
+      .send({ name: 'nest', priority: 1 })
+      .expect(201);
     const titled = { title: `v1 of ${project.id}`, due_date: '2030-01-01' };
-    const { body } = await api(as(author)).post(`/api/v4/projects/${project.id}/milestones`).send(titled).expect(201);
+    const { body } = await clientOf(viewerOfUser(author))
+      .post(`/api/v4/projects/${project.id}/milestones`)
+      .send(titled)
+      .expect(201);
     const { id: milestone } = body as { id: number };
     await made(project, { title: 'plain', description: 'twigs' });
     await made(project, { title: 'labelled', labels: 'nest', milestone_id: milestone });
     await made(project, { title: 'hidden', confidential: true, assignee_ids: [guest.id], labels: 'nest' });
     const done = await made(project, { title: 'done', issue_type: 'task', due_date: '2020-01-01' });
-    await api(as(author))
-      .put(`${issuesOf(project)}/${done.iid}`)
+    await clientOf(viewerOfUser(author))
+      .put(`${projectIssuesPath(project)}/${done.iid}`)
       .send({ state_event: 'close' })
       .expect(200);
-    await api(as(author))
-      .post(`${issuesOf(project)}/${done.iid}/award_emoji`)
+    await clientOf(viewerOfUser(author))
+      .post(`${projectIssuesPath(project)}/${done.iid}/award_emoji`)
       .send({ name: 'rocket' })
       .expect(201);
   }
@@ -85,10 +91,13 @@ const WHO: readonly Who[] = [
   ...['admin', 'author', 'planner', 'guest', 'outsider', 'external', 'memberOfRoot'],
   'anonymous',
 ] as Who[];
-const viewerOf = (who: Who): Viewer => (who === 'anonymous' ? service.seed.anonymous() : as(people[who]));
+const viewerOf = (who: Who): Viewer => (who === 'anonymous' ? service.seed.anonymous() : viewerOfUser(people[who]));
 /** The projects of the group that the viewer can see. */
-const projectsFor = async (viewer: Viewer, projects: readonly DirectoryProject[]): Promise<DirectoryProject[]> => {
-  const seen = await Promise.all(projects.map((project) => api(viewer).get(issuesOf(project))));
+const projectsWithVisibleIssues = async (
+  viewer: Viewer,
+  projects: readonly DirectoryProject[],
+): Promise<DirectoryProject[]> => {
+  const seen = await Promise.all(projects.map((project) => clientOf(viewer).get(projectIssuesPath(project))));
   return projects.filter((_, index) => seen[index]!.status === 200);
 };
 
@@ -120,11 +129,11 @@ const FILTERS: readonly object[] = [
 describe('the issues of a group', () => {
   it.each(WHO)('are, for %s, those of its projects, with every filter', async (who) => {
     const viewer = viewerOf(who);
-    const projects = await projectsFor(viewer, [open, closed, off, archived]);
+    const projects = await projectsWithVisibleIssues(viewer, [open, closed, off, archived]);
     for (const filter of FILTERS) {
-      const each = await Promise.all(projects.map((project) => read(viewer, issuesOf(project), filter)));
+      const each = await Promise.all(projects.map((project) => read(viewer, projectIssuesPath(project), filter)));
       const wanted = sorted(idsOf(each.flat()));
-      const { body, headers } = await api(viewer)
+      const { body, headers } = await clientOf(viewer)
         .get(issuesBelow())
         .query({ ...filter, non_archived: false });
       expect([filter, sorted(idsOf(body as Issue[])), headers['x-total']]).toEqual([
@@ -136,7 +145,7 @@ describe('the issues of a group', () => {
   });
 
   it('exclude archived projects unless requested', async () => {
-    const viewer = as(people.author);
+    const viewer = viewerOfUser(people.author);
     expect(new Set((await read(viewer, issuesBelow())).map((issue) => issue.project_id))).toEqual(
       new Set([open.id, closed.id]),
     );
@@ -160,7 +169,7 @@ describe('the issues of a group', () => {
     ['relative_position', 'asc'],
     ['priority', 'desc'],
   ])('are ordered by %s %s over all projects, also page by page', async (order_by, sort) => {
-    const viewer = as(people.admin);
+    const viewer = viewerOfUser(people.admin);
     const asked = { order_by, sort, non_archived: false };
     const whole = idsOf(await read(viewer, issuesBelow(), asked));
     expect(whole).toHaveLength(12);
@@ -169,17 +178,17 @@ describe('the issues of a group', () => {
     );
     expect(idsOf(pages.flat())).toEqual(whole);
     // Within one project the order is that of its own list.
-    const own = idsOf(await read(viewer, issuesOf(open), { order_by, sort }));
+    const own = idsOf(await read(viewer, projectIssuesPath(open), { order_by, sort }));
     expect(whole.filter((id) => own.includes(id))).toEqual(own);
   });
 
   it('have references relative to the group', async () => {
-    const viewer = as(people.author);
+    const viewer = viewerOfUser(people.author);
     const [ofRoot] = await read(viewer, issuesBelow(), { search: 'plain', 'not[iids]': 99, sort: 'asc' });
     expect(ofRoot!.references).toEqual({ short: '#1', relative: 'open#1', full: `${root.full_path}/open#1` });
     const [ofBelow] = (await read(viewer, issuesBelow())).filter((issue) => issue.project_id === closed.id);
     expect(ofBelow!.references.relative).toBe(ofBelow!.references.full);
-    const { body } = await api(viewer).get(issuesOf(open));
+    const { body } = await clientOf(viewer).get(projectIssuesPath(open));
     const shown = (await read(viewer, issuesBelow())).filter((issue) => issue.project_id === open.id);
     expect(shown.map((issue) => ({ ...issue, references: null }))).toEqual(
       (body as Issue[]).map((issue) => ({ ...issue, references: null })),
@@ -190,9 +199,9 @@ describe('the issues of a group', () => {
 
   it('are 404 for a hidden group', async () => {
     const hidden = await service.seed.group({ visibility: 'private' });
-    const answer = await api(as(people.outsider)).get(issuesBelow(hidden)).expect(404);
+    const answer = await clientOf(viewerOfUser(people.outsider)).get(issuesBelow(hidden)).expect(404);
     expect(answer.body).toEqual({ message: '404 Group Not Found' });
-    await api(as(people.outsider))
+    await clientOf(viewerOfUser(people.outsider))
       .get(`/api/v4/groups/${encodeURIComponent(root.full_path)}/issues`)
       .expect(200);
   });
@@ -208,37 +217,43 @@ describe('the issues of a group', () => {
       if (!['admin', 'external', 'outsider'].includes(standing)) {
         await service.seed.member(user, group, standing as never);
       }
-      return { viewer: as(user), path: issuesBelow(group) };
+      return { viewer: viewerOfUser(user), path: issuesBelow(group) };
     },
   });
-  paging(() => ({ app: service.app, viewer: as(people.author), path: issuesBelow(), query: { sort: 'asc' }, rows: 8 }));
+  paging(() => ({
+    app: service.app,
+    viewer: viewerOfUser(people.author),
+    path: issuesBelow(),
+    query: { sort: 'asc' },
+    rows: 8,
+  }));
 });
 
 describe('the issues of the instance', () => {
   it('are those that the caller created, unless the scope is wider', async () => {
-    const viewer = as(people.author);
+    const viewer = viewerOfUser(people.author);
     const mine = await read(viewer, '/api/v4/issues', { per_page: 100 });
     expect(new Set(mine.map((issue) => issue.project_id))).toEqual(new Set([open.id, closed.id, elsewhere.id]));
     expect(mine.every((issue) => issue.references.relative === issue.references.full)).toBe(true);
-    expect(await read(as(people.guest), '/api/v4/issues')).toEqual([]);
-    const assigned = await read(as(people.guest), '/api/v4/issues', { scope: 'assigned-to-me' });
+    expect(await read(viewerOfUser(people.guest), '/api/v4/issues')).toEqual([]);
+    const assigned = await read(viewerOfUser(people.guest), '/api/v4/issues', { scope: 'assigned-to-me' });
     expect(new Set(assigned.map((issue) => issue.project_id))).toEqual(new Set([open.id, closed.id, elsewhere.id]));
   });
 
   it.each(WHO.filter((who) => who !== 'anonymous'))('are, for %s, those of all projects', async (who) => {
     const viewer = viewerOf(who);
-    const projects = await projectsFor(viewer, [open, closed, off, archived, elsewhere]);
+    const projects = await projectsWithVisibleIssues(viewer, [open, closed, off, archived, elsewhere]);
     const people_ = [{ author_id: people.author.id }, { assignee_id: people.guest.id }, { assignee_id: 'Any' }];
     const asked = [...FILTERS, ...people_, { author_username: people.author.username }];
     for (const filter of asked.map((one) => ({ scope: 'all', ...one }))) {
-      const each = await Promise.all(projects.map((project) => read(viewer, issuesOf(project), filter)));
+      const each = await Promise.all(projects.map((project) => read(viewer, projectIssuesPath(project), filter)));
       const all = await read(viewer, '/api/v4/issues', { ...filter, non_archived: false, per_page: 100 });
       expect([filter, sorted(idsOf(all))]).toEqual([filter, sorted(idsOf(each.flat()))]);
     }
   });
 
   it('need a token', async () => {
-    const answer = await api(service.seed.anonymous()).get('/api/v4/issues').expect(401);
+    const answer = await clientOf(service.seed.anonymous()).get('/api/v4/issues').expect(401);
     expect(answer.body).toEqual({ message: '401 Unauthorized' });
   });
 
@@ -249,14 +264,14 @@ describe('the issues of the instance', () => {
     [{ non_archived: 'x' }, { error: 'non_archived is invalid' }],
   ])('refuse %j', async (query, body) => {
     for (const path of ['/api/v4/issues', issuesBelow()]) {
-      const answer = await api(as(people.author)).get(path).query(query).expect(400);
+      const answer = await clientOf(viewerOfUser(people.author)).get(path).query(query).expect(400);
       expect(answer.body).toEqual(body);
     }
   });
 
   paging(() => ({
     app: service.app,
-    viewer: as(people.author),
+    viewer: viewerOfUser(people.author),
     path: '/api/v4/issues',
     query: { sort: 'asc' },
     rows: 12,
@@ -266,23 +281,23 @@ describe('the issues of the instance', () => {
 describe('one issue by its id', () => {
   it('is shown to administrators, as in its project', async () => {
     const issue = await made(closed, { title: 'by id', confidential: true });
-    const viewer = as(people.admin);
-    const { body } = await api(viewer).get(`/api/v4/issues/${issue.id}`).expect(200);
+    const viewer = viewerOfUser(people.admin);
+    const { body } = await clientOf(viewer).get(`/api/v4/issues/${issue.id}`).expect(200);
     const own = (
-      await api(viewer)
-        .get(`${issuesOf(closed)}/${issue.iid}`)
+      await clientOf(viewer)
+        .get(`${projectIssuesPath(closed)}/${issue.iid}`)
         .expect(200)
     ).body as Issue;
     expect(body).toEqual({ ...own, references: { ...own.references, relative: own.references.full } });
-    const missing = await api(viewer).get('/api/v4/issues/999999999').expect(404);
+    const missing = await clientOf(viewer).get('/api/v4/issues/999999999').expect(404);
     expect(missing.body).toEqual({ message: '404 Issue Not Found' });
-    await api(viewer).get('/api/v4/issues/x').expect(400);
+    await clientOf(viewer).get('/api/v4/issues/x').expect(400);
   });
 
   it('is refused for other users', async () => {
     const { id } = await made(open, { title: 'seen by all' });
-    const refused = await api(as(people.author)).get(`/api/v4/issues/${id}`).expect(403);
+    const refused = await clientOf(viewerOfUser(people.author)).get(`/api/v4/issues/${id}`).expect(403);
     expect(refused.body).toEqual({ message: '403 Forbidden' });
-    await api(service.seed.anonymous()).get(`/api/v4/issues/${id}`).expect(401);
+    await clientOf(service.seed.anonymous()).get(`/api/v4/issues/${id}`).expect(401);
   });
 });

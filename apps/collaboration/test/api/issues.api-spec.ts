@@ -3,7 +3,7 @@ import type { SeededService } from '@rookery/testing';
 import { castOf, eventsOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 
-interface Shown {
+interface ShownIssue {
   readonly id: number;
   readonly iid: number;
   readonly title: string;
@@ -31,8 +31,8 @@ const open = async (name: keyof Cast, fields: Record<string, unknown> = {}) =>
       .post(path)
       .send({ title: 'An issue', ...fields })
       .expect(201)
-  ).body as Shown;
-const titles = (response: { body: Shown[] }) => response.body.map((issue) => issue.title);
+  ).body as ShownIssue;
+const titles = (response: { body: ShownIssue[] }) => response.body.map((issue) => issue.title);
 
 describe('creating', () => {
   test('answers the complete issue', async () => {
@@ -141,7 +141,7 @@ describe('creating', () => {
               .post(`/api/v4/projects/${own.id}/issues`)
               .send({ title: `issue ${i}` })
               .expect(201)
-          ).body as Shown,
+          ).body as ShownIssue,
       ),
     );
     expect(made.map((issue) => issue.iid).sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
@@ -343,7 +343,7 @@ describe('changing', () => {
   test('each change has a system note, in order', async () => {
     const { iid } = await open('owner', { title: 'Door' });
     const put = async (fields: Record<string, unknown>) =>
-      (await as('owner').put(`${path}/${iid}`).send(fields).expect(200)).body as Shown;
+      (await as('owner').put(`${path}/${iid}`).send(fields).expect(200)).body as ShownIssue;
     await put({ assignee_ids: [cast.guest.id, cast.developer.id] });
     await put({ assignee_ids: [cast.developer.id, cast.owner.id] });
     await put({ title: 'Doors', description: 'text' });
@@ -538,7 +538,7 @@ describe('listing', () => {
           .post(`/api/v4/projects/${own.id}/issues`)
           .send({ title, ...fields })
           .expect(201)
-      ).body as Shown;
+      ).body as ShownIssue;
     const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
     await make('alpha door', { created_at: '2020-01-01T00:00:00Z', due_date: day(-3), assignee_ids: [cast.guest.id] });
     await make('Beta 100% window', {
@@ -679,7 +679,7 @@ test('an issue of another project is 404 in this one', async () => {
   const other = await service.seed.project();
   const { iid } = (
     await as('admin').post(`/api/v4/projects/${other.id}/issues`).send({ title: 'x', iid: 777 }).expect(201)
-  ).body as Shown;
+  ).body as ShownIssue;
   await as('admin').get(`${path}/${iid}`).expect(404);
   await as('admin').put(`${path}/${iid}`).send({ title: 'y' }).expect(404);
   await as('admin').delete(`${path}/${iid}`).expect(404);

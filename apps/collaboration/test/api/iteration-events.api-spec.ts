@@ -3,7 +3,7 @@ import type { SeededService, SeededUser } from '@rookery/testing';
 import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 
-type Standing = keyof Cast | 'anonymous';
+type CallerName = keyof Cast | 'anonymous';
 
 let service: SeededService;
 beforeAll(async () => void (service = await startCollaboration()));
@@ -31,10 +31,10 @@ const NO_ITEM = [404, { message: '404 Not found' }];
 const NO_ISSUE = [404, { message: '404 Issue Not Found' }];
 const NO_PROJECT = [404, { message: '404 Project Not Found' }];
 const ALL = ['admin', 'owner', 'maintainer', 'developer', 'reporter', 'planner', 'guest', 'stranger', 'external', 'anonymous'] as const; // oxfmt-ignore
-const MEMBERS: readonly Standing[] = ALL.slice(0, 7);
-const PLANNERS: readonly Standing[] = ALL.slice(0, 6);
+const MEMBERS: readonly CallerName[] = ALL.slice(0, 7);
+const PLANNERS: readonly CallerName[] = ALL.slice(0, 6);
 
-describe.each<[string, Partial<DirectoryProject>, Record<string, unknown>, readonly Standing[], unknown]>([
+describe.each<[string, Partial<DirectoryProject>, Record<string, unknown>, readonly CallerName[], unknown]>([
   ['public', {}, {}, ALL, NO_ISSUE],
   ['internal', { visibility: 'internal' }, {}, [...MEMBERS, 'stranger'], NO_PROJECT],
   ['private', { visibility: 'private' }, {}, MEMBERS, NO_PROJECT],

@@ -7,7 +7,7 @@ import { ROLES, startCollaboration } from '../support/app';
 import { planningPlaces } from '../support/planning-places';
 import type { Kind, Place } from '../support/planning-places';
 
-interface Shown {
+interface ShownLabel {
   readonly id: number;
   readonly name: string;
 }
@@ -19,15 +19,15 @@ afterAll(() => service.close());
 
 const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
 const { as, at, listedBy, placeOf, refusedAt, seeded, standingIn, viewerIn } = planningPlaces(() => service, 'labels');
-const add = async ({ path, owner }: Place, fields: Record<string, unknown> = {}): Promise<Shown> =>
+const add = async ({ path, owner }: Place, fields: Record<string, unknown> = {}): Promise<ShownLabel> =>
   (
     await as(owner)
       .post(path)
       .send({ name: `label ${++serial}`, ...fields })
       .expect(201)
-  ).body as Shown;
+  ).body as ShownLabel;
 const namesIn = async ({ path, owner }: Place, query: Record<string, unknown> = {}): Promise<string[]> =>
-  ((await as(owner).get(path).query(query).expect(200)).body as Shown[]).map((label) => label.name);
+  ((await as(owner).get(path).query(query).expect(200)).body as ShownLabel[]).map((label) => label.name);
 
 describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
   let place: Place;
@@ -51,7 +51,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
       is_project_label: kind === 'project',
     };
     expect(answerOf(made)).toEqual([201, whole]);
-    const { id } = made.body as Shown;
+    const { id } = made.body as ShownLabel;
     const byName = `${own.path}/to%20do%3A%20now%3F`;
     for (const path of [`${own.path}/${id}`, byName]) {
       expect(answerOf(await as(own.owner).get(path))).toEqual([200, whole]);
@@ -157,7 +157,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
     const own = await placeOf(kind);
     const one = await add(own, { name: '987654321' });
     const two = await add(own, { name: String(one.id) });
-    const shown = async (key: string | number) => (await as(own.owner).get(`${own.path}/${key}`)).body as Shown;
+    const shown = async (key: string | number) => (await as(own.owner).get(`${own.path}/${key}`)).body as ShownLabel;
     expect((await shown('987654321')).id).toBe(one.id);
     expect((await shown(one.id)).id).toBe(one.id);
     expect((await shown(two.id)).id).toBe(two.id);
@@ -229,7 +229,7 @@ describe.each<Kind>(['project', 'group'])('labels of a %s', (kind) => {
 
   describe('of another place', () => {
     let other: Place;
-    let label: Shown;
+    let label: ShownLabel;
     let both: Viewer;
     beforeAll(async () => {
       other = await placeOf(kind);
@@ -328,8 +328,8 @@ describe('promotion', () => {
     const below = await service.seed.group({ parent: top });
     projects.push(await project(top), await project(top), await project(below));
   });
-  const inGroup = async (): Promise<Shown[]> =>
-    (await as(owner).get(`/api/v4/groups/${top.id}/labels`).expect(200)).body as Shown[];
+  const inGroup = async (): Promise<ShownLabel[]> =>
+    (await as(owner).get(`/api/v4/groups/${top.id}/labels`).expect(200)).body as ShownLabel[];
   const promote = (place: Place, key: string | number) =>
     as(owner).put(`${place.path}/${encodeURIComponent(key)}/promote`);
 
@@ -386,11 +386,11 @@ describe('promotion', () => {
 
 /** By role case: statuses of a GET, a subscription and a write. */
 const MATRIX: Readonly<Record<'public' | 'internal' | 'private', Readonly<Record<RoleCase, string>>>> = {
-  public: row('200 401 401', '200 201 403', '200 201 403'),
-  internal: row('404 401 401', '200 201 403', '404 404 404'),
-  private: row('404 401 401', '404 404 404', '404 404 404'),
+  public: expectedStatusRow('200 401 401', '200 201 403', '200 201 403'),
+  internal: expectedStatusRow('404 401 401', '200 201 403', '404 404 404'),
+  private: expectedStatusRow('404 401 401', '404 404 404', '404 404 404'),
 };
-function row(anonymous: string, outsider: string, external: string): Record<RoleCase, string> {
+function expectedStatusRow(anonymous: string, outsider: string, external: string): Record<RoleCase, string> {
   const [reads, writes] = ['200 201 403', '200 201 201'];
   const members = Object.fromEntries(ROLES.map((role) => [role, role === 'guest' ? reads : writes]));
   return { anonymous, outsider, external, admin: writes, ...members } as Record<RoleCase, string>;

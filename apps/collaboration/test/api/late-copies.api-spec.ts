@@ -47,7 +47,7 @@ beforeEach(async () => {
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
 
 /** Sends a request that needs the next directory version, which the copy receives once the request waits for it. */
-async function afterNext<T>(
+async function askAfterUnreadChange<T>(
   user: SeededUser,
   level: number,
   ask: (by: ReturnType<typeof as>) => Promise<T>,
@@ -69,7 +69,7 @@ async function afterNext<T>(
 }
 
 it('a new member can add a to-do', async () => {
-  const { status } = await afterNext(
+  const { status } = await askAfterUnreadChange(
     reader,
     30,
     (by) => by.post(`${issue}/todo`).then((response) => response),
@@ -95,7 +95,7 @@ it('a note does not reveal an issue that has just become hidden', async () => {
     by.get(`${issue}/notes`).then(({ body: notes }) => (notes as { body: string }[]).map((note) => note.body));
   expect(await read(as(reader))).toEqual([`mentioned in ${group.full_path}/${source.path}#1`]);
   const hidden = () => service.seed.put('projects', { ...source, visibility: 'private' });
-  expect(await afterNext(reader, 10, read, hidden)).toEqual(['mentioned in something that you may not see']);
+  expect(await askAfterUnreadChange(reader, 10, read, hidden)).toEqual(['mentioned in something that you may not see']);
 });
 
 it('a user who has just become external cannot read an internal snippet', async () => {
@@ -113,7 +113,7 @@ it('a user who has just become external cannot read an internal snippet', async 
       .then(({ body }) => (body as { title: string }[]).map(({ title }) => title));
   expect(await read(as(reader))).toEqual(['Internal']);
   const external = () => seed.put('users', { ...reader, external: true });
-  expect(await afterNext(reader, 0, read, external)).toEqual([]);
+  expect(await askAfterUnreadChange(reader, 0, read, external)).toEqual([]);
 });
 
 it('a user who has just lost their role in a target may not push to the branch that it shares', async () => {
@@ -136,7 +136,7 @@ it('a user who has just lost their role in a target may not push to the branch t
       .then(({ body }) => (body as { can_push: boolean }).can_push);
   expect(await mayPush(as(reader))).toBe(true);
   const removed = () => seed.remove('memberships', role.id);
-  expect(await afterNext(reader, 0, mayPush, removed)).toBe(false);
+  expect(await askAfterUnreadChange(reader, 0, mayPush, removed)).toBe(false);
 });
 
 it('a group that has just forbidden first pushes of developers decides about them', async () => {
@@ -149,5 +149,5 @@ it('a group that has just forbidden first pushes of developers decides about the
   const mayPush = () =>
     service.app.get(RefProtections).canDevelopersPushFirst(empty.id, { ...viewer, directory: next });
   const forbidden = () => seed.put('namespaces', { ...group, default_branch_protection: null });
-  expect(await afterNext(reader, 30, mayPush, forbidden)).toBe(false);
+  expect(await askAfterUnreadChange(reader, 30, mayPush, forbidden)).toBe(false);
 });

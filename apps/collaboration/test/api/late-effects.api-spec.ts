@@ -32,12 +32,12 @@ beforeEach(async () => {
 });
 
 const SECRET = 'the-hidden-nest';
-const at = (user: SeededUser) => `@${user.username}`;
+const mentionOf = (user: SeededUser) => `@${user.username}`;
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
 const query = (sql: string, values: readonly unknown[] = []) => service.database.query(sql, values);
 
 /** Everything that a user is shown: to-dos, feeds and e-mails. */
-async function reached(user: SeededUser) {
+async function countReceivedSecrets(user: SeededUser) {
   const feeds = ['/api/v4/events?scope=all', `/api/v4/users/${cast.owner.id}/events`];
   const texts: string[] = [];
   for (const path of ['/api/v4/todos', ...feeds]) {
@@ -81,15 +81,15 @@ test.each(CHANGES)('%s', async (title, change, relation) => {
   const issue = await box.effectsAfterChange(async () => {
     const made = await anIssue({
       title: `About ${SECRET}`,
-      description: `${SECRET}: see ${at(former)}, ${at(cast.reporter)}`,
+      description: `${SECRET}: see ${mentionOf(former)}, ${mentionOf(cast.reporter)}`,
     });
-    await comment(made, `${SECRET} again, ${at(former)}, ${at(cast.reporter)}`);
+    await comment(made, `${SECRET} again, ${mentionOf(former)}, ${mentionOf(cast.reporter)}`);
     return made;
   }, change);
   expect(issue.iid).toBeGreaterThan(0);
-  expect(await reached(former)).toEqual({ shown: 0, mails: 0 });
+  expect(await countReceivedSecrets(former)).toEqual({ shown: 0, mails: 0 });
   if (title.includes('disabled')) return;
-  const kept = await reached(cast.reporter);
+  const kept = await countReceivedSecrets(cast.reporter);
   expect(kept.mails).toBe(2);
   expect(kept.shown).toBeGreaterThanOrEqual(4);
 });
@@ -98,9 +98,9 @@ test('an internal note does not reach a reporter who became a guest', async () =
   const member = await service.seed.member(former, project, 'reporter');
   const made = await anIssue({ title: 'A title' });
   await box.effectsAfterChange(
-    () => comment(made, `${SECRET}, ${at(former)}, ${at(cast.reporter)}`, cast.owner, { internal: true }),
+    () => comment(made, `${SECRET}, ${mentionOf(former)}, ${mentionOf(cast.reporter)}`, cast.owner, { internal: true }),
     () => query('update directory_memberships set access_level = 10 where id = $1', [member.id]),
   );
-  expect(await reached(former)).toEqual({ shown: 0, mails: 0 });
-  expect((await reached(cast.reporter)).mails).toBe(1);
+  expect(await countReceivedSecrets(former)).toEqual({ shown: 0, mails: 0 });
+  expect((await countReceivedSecrets(cast.reporter)).mails).toBe(1);
 });

@@ -26,7 +26,7 @@ const MIXED_MERGES = 20;
 const CLOSED = 4;
 const PUSHES = 4;
 
-interface Request {
+interface OpenedMergeRequest {
   readonly iid: number;
   readonly commit: string;
 }
@@ -34,7 +34,7 @@ interface Request {
 const as = ({ cast }: MergePlace) => service.app.as(service.seed.viewer(cast.developer));
 
 /** Opens merge requests of one commit each, in one push. */
-async function open(place: MergePlace, count: number): Promise<Request[]> {
+async function open(place: MergePlace, count: number): Promise<OpenedMergeRequest[]> {
   const { git } = scene;
   const names = Array.from({ length: count }, (_, n) => `change-${n}`);
   const commits: string[] = [];
@@ -43,22 +43,22 @@ async function open(place: MergePlace, count: number): Promise<Request[]> {
     commits.push(await git.commit(place.folder, name, `${name}.txt`));
   }
   await git.ok(place.folder, 'push', '--quiet', 'origin', ...names);
-  const requests: Request[] = [];
+  const requests: OpenedMergeRequest[] = [];
   for (const [n, name] of names.entries()) {
     const sent = { title: name, source_branch: name, target_branch: 'main' };
     const { body } = await as(place).post(place.path).send(sent).expect(201);
-    requests.push({ iid: (body as Request).iid, commit: commits[n]! });
+    requests.push({ iid: (body as OpenedMergeRequest).iid, commit: commits[n]! });
   }
   return requests;
 }
 
-const merge = async (place: MergePlace, { iid }: Request): Promise<number> =>
+const merge = async (place: MergePlace, { iid }: OpenedMergeRequest): Promise<number> =>
   (await as(place).put(`${place.path}/${iid}/merge`)).status;
-const stateOf = async (place: MergePlace, { iid }: Request): Promise<string> =>
+const stateOf = async (place: MergePlace, { iid }: OpenedMergeRequest): Promise<string> =>
   ((await as(place).get(`${place.path}/${iid}`).expect(200)).body as { state: string }).state;
 
 /** How often each commit is in the history of `main`. */
-async function history({ project }: MergePlace): Promise<ReadonlyMap<string, number>> {
+async function countCommitsById({ project }: MergePlace): Promise<ReadonlyMap<string, number>> {
   const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
   const counts = new Map<string, number>();
   const { stdout } = await repository.run({ args: ['rev-list', 'refs/heads/main'] });
@@ -76,7 +76,7 @@ test('of 50 merges into one branch at once, each is in the history once', async 
     if (statuses[n] === 200 || (await stateOf(place, request)) === 'merged') continue;
     expect(await merge(place, request)).toBe(200);
   }
-  const counts = await history(place);
+  const counts = await countCommitsById(place);
   expect(requests.map(({ commit }) => counts.get(commit))).toEqual(requests.map(() => 1));
 });
 
@@ -98,7 +98,7 @@ test('merges at once with pushes to the branch and with closing: merged or refus
   const statuses = await Promise.all(requests.map((request) => merge(place, request)));
   await Promise.all(closing);
   const pushed = (await Promise.all(pushing)).filter((id) => id !== null);
-  const counts = await history(place);
+  const counts = await countCommitsById(place);
   for (const [n, request] of requests.entries()) {
     const state = await stateOf(place, request);
     expect([state, counts.get(request.commit) ?? 0]).toEqual([state, state === 'merged' ? 1 : 0]);
@@ -110,7 +110,7 @@ test('merges at once with pushes to the branch and with closing: merged or refus
 
 describe('a process that is slow or dead after it moved the target branch', () => {
   /** Squashes a request as a process does that never settles. Returns the commit and the id of the push. */
-  async function squashUnsettled(place: MergePlace, { iid, commit }: Request) {
+  async function squashUnsettled(place: MergePlace, { iid, commit }: OpenedMergeRequest) {
     const git = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
     const variables = Object.fromEntries(
       ['AUTHOR', 'COMMITTER'].flatMap((role) => [
@@ -130,13 +130,13 @@ describe('a process that is slow or dead after it moved the target branch', () =
     const move = () => git.run({ args: ['update-ref', update.ref, squashed, before] });
     return { squashed, pushId, move, git };
   }
-  const shown = async (place: MergePlace, { iid }: Request) =>
+  const shown = async (place: MergePlace, { iid }: OpenedMergeRequest) =>
     (await as(place).get(`${place.path}/${iid}`).expect(200)).body as Record<string, unknown>;
-  const open1 = async (place: MergePlace): Promise<Request> => {
+  const open1 = async (place: MergePlace): Promise<OpenedMergeRequest> => {
     const [commit] = await scene.branch(place, 'change', ['A change']);
     const sent = { title: 'A change', source_branch: 'change', target_branch: 'main' };
     const { body } = await as(place).post(place.path).send(sent).expect(201);
-    return { iid: (body as Request).iid, commit: commit! };
+    return { iid: (body as OpenedMergeRequest).iid, commit: commit! };
   };
 
   test('a second call completes its merge, and adds no commit', async () => {
@@ -149,7 +149,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
       ...{ state: 'merged', squash_commit_sha: squashed, merge_commit_sha: null },
       merged_by: { id: place.cast.maintainer.id },
     });
-    expect([...(await history(place)).keys()]).toEqual([squashed, place.mainSha]);
+    expect([...(await countCommitsById(place)).keys()]).toEqual([squashed, place.mainSha]);
   });
 
   test('it moves the branch after git has refused the attempt of another process: its merge counts', async () => {
@@ -180,7 +180,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
   });
 
   /** Stores an attempt to merge by a fast-forward that was refused. */
-  const refuseFastForward = (place: MergePlace, { iid, commit }: Request) =>
+  const refuseFastForward = (place: MergePlace, { iid, commit }: OpenedMergeRequest) =>
     service.database.query('update merge_requests set merge_intent = $3 where project_id = $1 and iid = $2', [
       ...[place.project.id, iid],
       JSON.stringify({
@@ -230,7 +230,7 @@ describe('a process that is slow or dead after it moved the target branch', () =
     const sent = { title: 'The same change', source_branch: 'change', target_branch: 'main' };
     const { body } = await as(place).post(place.path).send(sent).expect(201);
     const maintainer = service.app.as(service.seed.viewer(place.cast.maintainer));
-    await maintainer.put(`${place.path}/${(body as Request).iid}/merge`).expect(200);
+    await maintainer.put(`${place.path}/${(body as OpenedMergeRequest).iid}/merge`).expect(200);
     expect(await stateOf(place, request)).toBe('closed');
   });
 

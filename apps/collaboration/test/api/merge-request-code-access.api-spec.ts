@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const READS = ['', '/commits', '/diffs', '/changes', '/raw_diffs', '/versions', '/notes', '/discussions'];
 
-async function requestIn(place: MergePlace): Promise<string> {
+async function openMergeRequestIn(place: MergePlace): Promise<string> {
   await scene.branch(place, 'work');
   const { body } = await service.app
     .as(service.seed.viewer(place.cast.developer))
@@ -35,7 +35,7 @@ test.each<[string, readonly (keyof Cast)[], readonly (keyof Cast)[]]>([
   ['disabled', [], ['stranger', 'guest', 'reporter', 'owner']],
 ])('of a project whose repository is %s are for those who may read the code', async (level, readers, others) => {
   const place = await scene.place({ visibility: 'public' });
-  const path = await requestIn(place);
+  const path = await openMergeRequestIn(place);
   await service.seed.put('projects', { ...place.project, repository_access_level: level } as never);
   const everywhere = '/api/v4/merge_requests?scope=all&per_page=100';
   for (const name of [...readers, ...others]) {

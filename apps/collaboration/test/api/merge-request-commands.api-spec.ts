@@ -33,13 +33,13 @@ beforeEach(async () => {
   head = opened.commits.at(-1)!;
 });
 
-type Who = keyof Cast;
-const say = (body: string, who: Who = 'developer', more: object = {}) =>
+type CastName = keyof Cast;
+const say = (body: string, who: CastName = 'developer', more: object = {}) =>
   here
     .as(who)
     .post(`${here.path(iid)}/notes`)
     .send({ body, ...more });
-const username = (who: Who): string => here.place.cast[who].username;
+const username = (who: CastName): string => here.place.cast[who].username;
 const refused = (problem: string) => ({ message: { commands_only: [problem] } });
 interface MergeCommand {
   readonly command: 'merge' | 'rebase';
@@ -241,7 +241,7 @@ describe('/merge', () => {
   });
 
   test('is refused for another head, a closed merge request, and a user who may not merge', async () => {
-    const merge = (who: Who = 'developer', sha = head) => say('/merge', who, { merge_request_diff_head_sha: sha });
+    const merge = (who: CastName = 'developer', sha = head) => say('/merge', who, { merge_request_diff_head_sha: sha });
     expect((await merge('developer', '0'.repeat(40)).expect(400)).body).toEqual(
       refused('Could not apply /merge: the branch has been updated since then.'),
     );
@@ -290,9 +290,9 @@ describe('/rebase', () => {
 });
 
 describe('rights', () => {
-  const PEOPLE: readonly Who[] = ['stranger', 'guest', 'reporter', 'developer', 'maintainer', 'owner'];
-  const WRITERS: readonly Who[] = ['developer', 'maintainer', 'owner'];
-  test.each<[string, readonly Who[]]>([
+  const PEOPLE: readonly CastName[] = ['stranger', 'guest', 'reporter', 'developer', 'maintainer', 'owner'];
+  const WRITERS: readonly CastName[] = ['developer', 'maintainer', 'owner'];
+  test.each<[string, readonly CastName[]]>([
     ['/close', WRITERS],
     ['/title Other', WRITERS],
     ['/draft', WRITERS],

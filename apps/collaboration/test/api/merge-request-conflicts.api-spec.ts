@@ -20,12 +20,12 @@ afterAll(async () => {
   await service.close();
 });
 
-type Shown = { readonly action_name: string; readonly author: { readonly id: number } };
+type ShownTodo = { readonly action_name: string; readonly author: { readonly id: number } };
 
-async function todosOf({ project, cast }: MergePlace, who: keyof Cast, state = 'pending'): Promise<Shown[]> {
+async function todosOf({ project, cast }: MergePlace, who: keyof Cast, state = 'pending'): Promise<ShownTodo[]> {
   const query = { project_id: project.id, state };
   const app = service.app.as(service.seed.viewer(cast[who]));
-  return (await app.get('/api/v4/todos').query(query).expect(200)).body as Shown[];
+  return (await app.get('/api/v4/todos').query(query).expect(200)).body as ShownTodo[];
 }
 
 /** Runs the merge checks that pushes requested. Returns the ids of their projects. */
@@ -40,7 +40,7 @@ async function runChecks(): Promise<number[]> {
 }
 
 /** A merge request of the developer that changes a file, as main may do too. */
-async function opened(over: Parameters<MergeRequestScene['place']>[0] = {}) {
+async function openMergeRequest(over: Parameters<MergeRequestScene['place']>[0] = {}) {
   const here = await MergeActions.in(service, scene, null, over);
   const { place } = here;
   await scene.files(place, 'main', { file: 'Base\n' }, 'origin/main');
@@ -52,19 +52,19 @@ async function opened(over: Parameters<MergeRequestScene['place']>[0] = {}) {
   return { here, place, iid: body.iid as number };
 }
 
-const conflict = (place: MergePlace, text = 'Main\n') => scene.files(place, 'main', { file: text }, 'main');
+const pushConflict = (place: MergePlace, text = 'Main\n') => scene.files(place, 'main', { file: text }, 'main');
 /** Gives the branch the content of main and a file of its own. */
 const resolve = (place: MergePlace) => scene.files(place, 'topic', { other: 'Topic\n' }, 'main');
 
 describe('unmergeable', () => {
   test('is raised for the author and the user of the automatic merge, once for each change', async () => {
-    const { here, place, iid } = await opened();
+    const { here, place, iid } = await openMergeRequest();
     const { developer, maintainer } = place.cast;
     await service.database.query('update merge_requests set auto_merge_user_id = $1 where project_id = $2', [
       maintainer.id,
       place.project.id,
     ]);
-    await conflict(place);
+    await pushConflict(place);
     expect(await runChecks()).toEqual([place.project.id]);
     for (const [who, user] of [
       ['developer', developer],
@@ -78,7 +78,7 @@ describe('unmergeable', () => {
       ]);
     expect(await todosOf(place, 'owner')).toEqual([]);
     await here.as('developer').post('/api/v4/todos/mark_as_done').expect(204);
-    await conflict(place, 'Main again\n');
+    await pushConflict(place, 'Main again\n');
     await runChecks();
     await scene.files(place, 'topic', { file: 'Topic again\n' });
     await runChecks();
@@ -87,8 +87,8 @@ describe('unmergeable', () => {
   });
 
   test('ends for all when the conflicts are resolved, and is raised again by the next ones', async () => {
-    const { place } = await opened();
-    await conflict(place);
+    const { place } = await openMergeRequest();
+    await pushConflict(place);
     await runChecks();
     expect(await todosOf(place, 'developer')).toHaveLength(1);
     await resolve(place);
@@ -101,15 +101,15 @@ describe('unmergeable', () => {
   });
 
   test('is raised by the check of a reader too, and once by both', async () => {
-    const { here, place, iid } = await opened();
-    await conflict(place);
+    const { here, place, iid } = await openMergeRequest();
+    await pushConflict(place);
     await Promise.all([here.shown(iid, 'guest'), here.shown(iid, 'owner'), runChecks()]);
     expect(await here.shown(iid)).toMatchObject({ has_conflicts: true });
     expect(await todosOf(place, 'developer')).toHaveLength(1);
   });
 
   test('is not raised for other merge requests, nor for those without a branch or commits', async () => {
-    const { here, place } = await opened();
+    const { here, place } = await openMergeRequest();
     await here.open();
     await scene.files(place, 'stable', { x: 'x' }, 'main');
     await scene.files(place, 'part', { y: 'y' }, 'main');
@@ -122,14 +122,14 @@ describe('unmergeable', () => {
   });
 
   test('is not raised for users without access', async () => {
-    const { place } = await opened({ visibility: 'private' });
+    const { place } = await openMergeRequest({ visibility: 'private' });
     const { developer } = place.cast;
     const memberships = await service.database.query<{ id: number; access_level: number }>(
       'select * from directory_memberships where user_id = $1',
       [developer.id],
     );
     for (const row of memberships) await service.seed.put('memberships', { ...row, access_level: 10 });
-    await conflict(place);
+    await pushConflict(place);
     await runChecks();
     for (const row of memberships) await service.seed.put('memberships', row);
     expect(await todosOf(place, 'developer')).toEqual([]);
@@ -144,7 +144,7 @@ describe('unmergeable', () => {
     const sent = { title: 'Fork', source_branch: 'topic', target_branch: 'main', target_project_id: place.project.id };
     await app.post(fork.path).send(sent).expect(201);
     await runChecks();
-    await conflict(place);
+    await pushConflict(place);
     expect(await runChecks()).toEqual([place.project.id]);
     const { body } = await app.get('/api/v4/todos').expect(200);
     expect(body).toMatchObject([{ action_name: 'unmergeable', project: { id: place.project.id } }]);
@@ -155,8 +155,8 @@ describe('unmergeable', () => {
     const worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
     try {
       for (const end of ['close', 'push'] as const) {
-        const { here, place, iid } = await opened();
-        await conflict(place);
+        const { here, place, iid } = await openMergeRequest();
+        await pushConflict(place);
         await here.shown(iid);
         expect(await todosOf(place, 'developer')).toHaveLength(1);
         if (end === 'close') await here.as('owner').put(here.path(iid)).send({ state_event: 'close' }).expect(200);

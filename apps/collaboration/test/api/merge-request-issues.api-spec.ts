@@ -5,7 +5,7 @@ import type { Cast } from '../support/app';
 import { MergeActions } from '../support/merge-actions';
 import { MergeRequestScene } from '../support/merge-request-scene';
 
-type Named = { readonly id: number; readonly iid: number };
+type ShownIds = { readonly id: number; readonly iid: number };
 
 let service: SeededService;
 let scene: MergeRequestScene;
@@ -32,13 +32,13 @@ afterAll(async () => {
   await service.close();
 });
 
-const anIssue = async (fields: Record<string, unknown> = {}, of: DirectoryProject = project): Promise<Named> => {
+const anIssue = async (fields: Record<string, unknown> = {}, of: DirectoryProject = project): Promise<ShownIds> => {
   const sent = { title: 'Work', ...fields };
-  return (await on.as('developer').post(`/api/v4/projects/${of.id}/issues`).send(sent).expect(201)).body as Named;
+  return (await on.as('developer').post(`/api/v4/projects/${of.id}/issues`).send(sent).expect(201)).body as ShownIds;
 };
 const edit = (iid: number, fields: Record<string, unknown>) => on.as('developer').put(on.path(iid)).send(fields);
 const list = async (path: string, who: keyof Cast | SeededUser = 'developer'): Promise<number[]> =>
-  ((await on.as(who).get(path).expect(200)).body as Named[]).map(({ id }) => id);
+  ((await on.as(who).get(path).expect(200)).body as ShownIds[]).map(({ id }) => id);
 const closes = (iid: number, who?: keyof Cast) => list(`${on.path(iid)}/closes_issues`, who);
 const related = (iid: number, who?: keyof Cast) => list(`${on.path(iid)}/related_issues`, who);
 const issuePath = (iid: number): string => `/api/v4/projects/${project.id}/issues/${iid}`;
@@ -53,7 +53,7 @@ describe('closes_issues', () => {
     expect(await closes(iid)).toEqual([a, b, c, e].map((one) => one!.id).sort((x, y) => x - y));
   });
 
-  test.each<[string, (issue: Named) => string]>([
+  test.each<[string, (issue: ShownIds) => string]>([
     ['a project of the same group', ({ iid }) => `${project.path}#${iid}`],
     ['the URL of an issue', ({ iid }) => `http://localhost:8080/${fullPath}/-/issues/${iid}`],
     ['the old URL of an issue', ({ iid }) => `http://localhost:8080/${fullPath}/issues/${iid}`],
@@ -132,7 +132,7 @@ describe('closes_issues', () => {
     for (const name of ['closes_issues', 'related_issues']) {
       const app = who === null ? service.app.as(service.seed.anonymous()) : on.as(who);
       const { body, headers } = await app.get(`${on.path(iid)}/${name}`).expect(200);
-      expect((body as Named[]).map(({ id }) => id)).toEqual(expected);
+      expect((body as ShownIds[]).map(({ id }) => id)).toEqual(expected);
       expect(headers['x-total']).toBe(String(expected.length));
     }
   });
@@ -268,7 +268,7 @@ describe('the routes', () => {
     const path = isOfIssue ? `${issuePath(issues[0]!.iid)}/${name}` : `${on.path(requests[0]!.iid)}/${name}`;
     const expected = (isOfIssue ? requests : issues).map(({ id }) => id).sort((x, y) => x - y);
     const { body, headers } = await on.as('developer').get(`${path}?per_page=2&page=2`).expect(200);
-    expect((body as Named[]).map(({ id }) => id)).toEqual(expected.slice(2));
+    expect((body as ShownIds[]).map(({ id }) => id)).toEqual(expected.slice(2));
     expect(headers).toMatchObject({ 'x-total': '3', 'x-total-pages': '2', 'x-page': '2', 'x-prev-page': '1' });
   });
 

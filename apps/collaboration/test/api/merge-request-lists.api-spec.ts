@@ -91,7 +91,7 @@ const titles = async (query: Query, path = paths.project, name: keyof Cast = 'gu
   const { body } = await as(name).get(path).query(query).expect(200);
   return (body as { title: string }[]).map(({ title }) => title.replace('Draft: ', ''));
 };
-const user = (name: keyof Cast) => cast[name];
+const userNamed = (name: keyof Cast) => cast[name];
 
 test.each<[string, () => Query, string[]]>([
   ['all, newest first', () => ({}), ['Delta', 'Gamma', 'Beta', 'Alpha']],
@@ -101,22 +101,22 @@ test.each<[string, () => Query, string[]]>([
   ['state locked', () => ({ state: 'locked' }), []],
   ['scope assigned_to_me', () => ({ scope: 'assigned_to_me' }), ['Beta', 'Alpha']],
   ['scope with a hyphen', () => ({ scope: 'created-by-me' }), []],
-  ['author_id', () => ({ author_id: user('owner').id }), ['Beta']],
-  ['author_username', () => ({ author_username: user('owner').username.toUpperCase() }), ['Beta']],
+  ['author_id', () => ({ author_id: userNamed('owner').id }), ['Beta']],
+  ['author_username', () => ({ author_username: userNamed('owner').username.toUpperCase() }), ['Beta']],
   ['an unknown author', () => ({ author_id: 999_999 }), []],
-  ['assignee_id', () => ({ assignee_id: user('owner').id }), ['Alpha']],
+  ['assignee_id', () => ({ assignee_id: userNamed('owner').id }), ['Alpha']],
   ['assignee None', () => ({ assignee_id: 'None' }), ['Delta', 'Gamma']],
   ['assignee Any', () => ({ assignee_id: 'any' }), ['Beta', 'Alpha']],
   [
     'all of several assignees',
-    () => ({ 'assignee_username[]': [user('guest').username, user('owner').username] }),
+    () => ({ 'assignee_username[]': [userNamed('guest').username, userNamed('owner').username] }),
     ['Alpha'],
   ],
-  ['reviewer_id', () => ({ reviewer_id: user('reporter').id }), ['Alpha']],
-  ['reviewer_username', () => ({ reviewer_username: user('reporter').username }), ['Alpha']],
+  ['reviewer_id', () => ({ reviewer_id: userNamed('reporter').id }), ['Alpha']],
+  ['reviewer_username', () => ({ reviewer_username: userNamed('reporter').username }), ['Alpha']],
   ['reviewer None', () => ({ reviewer_id: 'None' }), ['Delta', 'Gamma', 'Beta']],
-  ['merge_user_id', () => ({ merge_user_id: user('maintainer').id }), ['Gamma']],
-  ['merge_user_username', () => ({ merge_user_username: user('maintainer').username }), ['Gamma']],
+  ['merge_user_id', () => ({ merge_user_id: userNamed('maintainer').id }), ['Gamma']],
+  ['merge_user_username', () => ({ merge_user_username: userNamed('maintainer').username }), ['Gamma']],
   ['all labels', () => ({ labels: 'bug,ui' }), ['Alpha']],
   ['labels None', () => ({ labels: 'None' }), ['Delta', 'Gamma']],
   ['labels Any', () => ({ labels: 'Any' }), ['Beta', 'Alpha']],
@@ -143,9 +143,9 @@ test.each<[string, () => Query, string[]]>([
   ['environment', () => ({ environment: 'production' }), []],
   ['deployed_after', () => ({ deployed_after: day(1) }), []],
   ['iids', () => ({ 'iids[]': [1, 2] }), ['Beta', 'Alpha']],
-  ['not author', () => ({ 'not[author_id]': user('developer').id }), ['Beta']],
-  ['not assignee', () => ({ 'not[assignee_id]': user('owner').id }), ['Delta', 'Gamma', 'Beta']],
-  ['not reviewer', () => ({ 'not[reviewer_username]': user('reporter').username }), ['Delta', 'Gamma', 'Beta']],
+  ['not author', () => ({ 'not[author_id]': userNamed('developer').id }), ['Beta']],
+  ['not assignee', () => ({ 'not[assignee_id]': userNamed('owner').id }), ['Delta', 'Gamma', 'Beta']],
+  ['not reviewer', () => ({ 'not[reviewer_username]': userNamed('reporter').username }), ['Delta', 'Gamma', 'Beta']],
   ['not labels', () => ({ 'not[labels]': 'ui' }), ['Delta', 'Gamma', 'Beta']],
   ['not milestone', () => ({ 'not[milestone]': 'v1' }), ['Delta', 'Gamma', 'Beta']],
   ['not my_reaction_emoji', () => ({ 'not[my_reaction_emoji]': 'rocket' }), ['Delta', 'Gamma', 'Beta']],

@@ -9,7 +9,7 @@ import type { Cast } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
 
-interface Shown {
+interface ShownMergeRequest {
   readonly iid: number;
   readonly sha: string;
   readonly merge_commit_sha: string;
@@ -44,9 +44,10 @@ async function open(
   const commits = await scene.branch(place, source, titles);
   const sent = { title: 'A change', source_branch: source, target_branch: 'main', ...fields };
   const { body } = await as('developer').post(path).send(sent).expect(201);
-  return { iid: (body as Shown).iid, source, commits };
+  return { iid: (body as ShownMergeRequest).iid, source, commits };
 }
-const shown = async (iid: number): Promise<Shown> => (await as('developer').get(`${path}/${iid}`)).body as Shown;
+const shown = async (iid: number): Promise<ShownMergeRequest> =>
+  (await as('developer').get(`${path}/${iid}`)).body as ShownMergeRequest;
 const merge = (iid: number, body: Record<string, unknown> = {}, name: keyof Cast = 'developer') =>
   as(name).put(`${path}/${iid}/merge`).send(body);
 const repository = async () => (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
@@ -71,7 +72,7 @@ describe('merging', () => {
     const { iid, source, commits } = await open({ remove_source_branch: true });
     const before = await tip('main');
     const { body } = await merge(iid, { sha: commits[0] }).expect(200);
-    const merged = body as Shown;
+    const merged = body as ShownMergeRequest;
     expect(merged).toMatchObject({
       state: 'merged',
       merged_by: { id: cast.developer.id },
@@ -107,7 +108,9 @@ describe('merging', () => {
     const message = 'Title\r\n\r\nBody';
     const sent = { merge_commit_message: message, squash_commit_message: ' ', should_remove_source_branch: false };
     const { body } = await as('developer').put(`${path}/${iid}/merge`).query(sent).expect(200);
-    const raw = await (await repository()).run({ args: ['cat-file', 'commit', (body as Shown).merge_commit_sha] });
+    const raw = await (
+      await repository()
+    ).run({ args: ['cat-file', 'commit', (body as ShownMergeRequest).merge_commit_sha] });
     expect(raw.stdout.toString().endsWith(`\n\n${message}`)).toBe(true);
     expect(body).toMatchObject({ should_remove_source_branch: false });
     expect(await tip(source)).not.toBe('');
@@ -117,7 +120,7 @@ describe('merging', () => {
     const { iid, commits } = await open({ squash: true }, ['One', 'Two']);
     const before = await tip('main');
     const { body } = await merge(iid, {}, 'maintainer').expect(200);
-    const merged = body as Shown;
+    const merged = body as ShownMergeRequest;
     expect(merged).toMatchObject({ squash: true, sha: commits[1] });
     const { parents, author, committer, message } = await commit(merged.squash_commit_sha);
     expect([parents, message]).toEqual([[before], 'A change']);
@@ -127,10 +130,11 @@ describe('merging', () => {
     ]);
     expect((await commit(merged.merge_commit_sha)).parents).toEqual([before, merged.squash_commit_sha]);
     const single = await open();
-    const alone = (await merge(single.iid, { squash: true }).expect(200)).body as Shown;
+    const alone = (await merge(single.iid, { squash: true }).expect(200)).body as ShownMergeRequest;
     expect(alone).toMatchObject({ squash: true, squash_commit_sha: single.commits[0] });
     const named = await open();
-    const own = (await merge(named.iid, { squash: true, squash_commit_message: 'Own' }).expect(200)).body as Shown;
+    const own = (await merge(named.iid, { squash: true, squash_commit_message: 'Own' }).expect(200))
+      .body as ShownMergeRequest;
     expect((await commit(own.squash_commit_sha)).message).toBe('Own');
   });
 
@@ -157,7 +161,7 @@ describe('merging', () => {
     await scene.git.ok(place.folder, 'push', '--quiet', 'origin', `main:refs/heads/${empty}`);
     const sent = { title: 'Empty', source_branch: empty, target_branch: 'main' };
     const { body } = await as('developer').post(path).send(sent).expect(201);
-    await merge((body as Shown).iid).expect(405);
+    await merge((body as ShownMergeRequest).iid).expect(405);
   });
 
   test('rules of the target branch decide who may merge', async () => {
@@ -345,7 +349,7 @@ describe('the merge requests of a commit', () => {
     return {
       status: answer.status,
       total: answer.get('x-total'),
-      iids: (answer.body as Shown[]).map?.(({ iid }) => iid),
+      iids: (answer.body as ShownMergeRequest[]).map?.(({ iid }) => iid),
     };
   };
 
@@ -354,7 +358,7 @@ describe('the merge requests of a commit', () => {
     for (const sha of commits) expect(await of(sha)).toEqual({ status: 200, total: '1', iids: [iid] });
     const { body } = await merge(iid).expect(200);
     const later = await open();
-    for (const sha of [...commits, (body as Shown).merge_commit_sha])
+    for (const sha of [...commits, (body as ShownMergeRequest).merge_commit_sha])
       expect(await of(sha)).toEqual({ status: 200, total: '1', iids: [iid] });
     expect((await of(`${later.source}`)).iids).toEqual([later.iid]);
     expect((await of(place.mainSha)).iids).toEqual([]);

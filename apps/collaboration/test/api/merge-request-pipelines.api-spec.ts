@@ -9,7 +9,7 @@ import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-type Status = 'created' | 'pending' | 'running' | 'success' | 'failed' | 'canceled' | 'skipped';
+type PipelineStatus = 'created' | 'pending' | 'running' | 'success' | 'failed' | 'canceled' | 'skipped';
 
 let service: SeededService;
 let scene: MergeRequestScene;
@@ -34,7 +34,7 @@ afterAll(async () => {
 /** Publishes the state of a pipeline as the package service does. Returns its id. */
 async function report(
   here: MergeActions,
-  o: { sha: string; ref: string; status: Status; id?: number; updatedAt?: string },
+  o: { sha: string; ref: string; status: PipelineStatus; id?: number; updatedAt?: string },
 ): Promise<number> {
   const id = o.id ?? ++pipelines;
   const at = new Date((clock += 1000)).toISOString();
@@ -53,7 +53,7 @@ async function report(
   return id;
 }
 /** Executes automatic merges as the jobs do. */
-const runAll = () => service.app.get(AutoMergeRuns).tryAll(null);
+const runAutoMerges = () => service.app.get(AutoMergeRuns).tryAll(null);
 const FORCED = { only_allow_merge_if_pipeline_succeeds: true };
 
 test('the head pipeline is the newest one of the source branch and the head', async () => {
@@ -263,13 +263,13 @@ describe('an automatic merge', () => {
       state: 'opened',
       merge_when_pipeline_succeeds: true,
     });
-    await runAll();
+    await runAutoMerges();
     expect(await here.shown(iid)).toMatchObject({ state: 'opened' });
     await report(here, { sha: commits[1]!, ref: source, status: 'success', id });
     expect(
       await service.database.query(`select 1 from background_jobs where name = 'merge-automatically'`),
     ).not.toEqual([]);
-    await Promise.all([runAll(), runAll(), runAll()]);
+    await Promise.all([runAutoMerges(), runAutoMerges(), runAutoMerges()]);
     const merged = await here.shown(iid);
     expect(merged).toMatchObject({
       state: 'merged',
@@ -291,7 +291,7 @@ describe('an automatic merge', () => {
     const id = await report(here, { sha: commits[0]!, ref: source, status: 'running' });
     await here.merge(iid, { auto_merge: true }).expect(200);
     await report(here, { sha: commits[0]!, ref: source, status, id });
-    await runAll();
+    await runAutoMerges();
     expect(await here.shown(iid)).toMatchObject({ state: 'opened', merge_when_pipeline_succeeds: false });
     expect((await here.notes(iid)).at(-1)).toBe(`aborted the automatic merge because ${reason}`);
     expect((await here.merge(iid, { auto_merge: true }).expect(405)).body).toEqual({
@@ -314,7 +314,7 @@ describe('an automatic merge', () => {
     );
     await service.seed.put('memberships', { ...member!, access_level: 20 });
     await report(here, { sha: demoted.commits[0]!, ref: demoted.source, status: 'success', id: demoted.id });
-    await runAll();
+    await runAutoMerges();
     expect(await here.shown(demoted.iid)).toMatchObject({ state: 'opened', merge_when_pipeline_succeeds: false });
     expect((await here.notes(demoted.iid)).at(-1)).toBe(
       'aborted the automatic merge because its user may not merge any more',
@@ -328,15 +328,15 @@ describe('an automatic merge', () => {
     await here.as('maintainer').post(rules).send(rule).expect(201);
     const { iid } = await here.open({ title: 'Draft: x' });
     await here.merge(iid, { auto_merge: true }).expect(200);
-    await runAll();
+    await runAutoMerges();
     await here
       .as('maintainer')
       .post(`${here.path(iid)}/approve`)
       .expect(201);
-    await runAll();
+    await runAutoMerges();
     expect(await here.shown(iid)).toMatchObject({ state: 'opened', merge_when_pipeline_succeeds: true });
     await here.as('developer').put(here.path(iid)).send({ title: 'x' }).expect(200);
-    await runAll();
+    await runAutoMerges();
     expect(await here.shown(iid)).toMatchObject({ state: 'merged' });
   });
 });

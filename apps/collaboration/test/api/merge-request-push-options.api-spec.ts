@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const as = (user: SeededUser) => service.app.as(service.seed.viewer(user));
-interface Shown {
+interface ShownMergeRequest {
   readonly iid: number;
   readonly [field: string]: unknown;
 }
@@ -45,12 +45,12 @@ async function push(options: readonly string[], refs: readonly string[], at = pl
   return output.replaceAll(/^remote: ?/gm, '').replaceAll(/ +$/gm, '');
 }
 
-async function ofBranch(branch: string, at = place): Promise<Shown[]> {
+async function ofBranch(branch: string, at = place): Promise<ShownMergeRequest[]> {
   const { body } = await as(at.cast.owner).get(at.path).query({ source_branch: branch }).expect(200);
-  return body as Shown[];
+  return body as ShownMergeRequest[];
 }
 
-const warning = (options: readonly string[], text: string): string =>
+const expectedWarning = (options: readonly string[], text: string): string =>
   [
     '='.repeat(72),
     '',
@@ -204,7 +204,7 @@ describe('refused options', () => {
   ])('do not fail the push: %s', async (_, options, text) => {
     const branch = await commit();
     const output = await push(options, [branch]);
-    expect(output).toContain(warning(options, text(branch)));
+    expect(output).toContain(expectedWarning(options, text(branch)));
     expect(await ofBranch(branch)).toEqual([]);
     expect(await scene.ref(place, `refs/heads/${branch}`)).toMatch(/^[0-9a-f]{40}$/);
   });
@@ -216,7 +216,7 @@ describe('refused options', () => {
       ['create'],
       names.map((name) => `${branch}:${name}`),
     );
-    expect(output).toContain(warning(['create'], 'Too many branches pushed (11 were pushed, limit is 10)'));
+    expect(output).toContain(expectedWarning(['create'], 'Too many branches pushed (11 were pushed, limit is 10)'));
     for (const name of names) expect(await ofBranch(name)).toEqual([]);
   });
 
@@ -224,13 +224,15 @@ describe('refused options', () => {
     const closed = await scene.place({ merge_requests_access_level: 'disabled' });
     const branch = await commit(undefined, closed);
     expect(await push(['create'], [branch], closed)).toContain(
-      warning(['create'], `Merge requests are not enabled for project ${closed.fullPath}`),
+      expectedWarning(['create'], `Merge requests are not enabled for project ${closed.fullPath}`),
     );
     const hidden = await scene.fork(place, { visibility: 'private' });
     for (const path of [hidden.fullPath, String(hidden.project.id)]) {
       const options = ['create', `target_project=${path}`];
       const output = await push(options, [await commit()], place, place.cast.developer);
-      expect(output).toContain(warning(options, `Projects ${place.fullPath} and ${path} are not in the same network`));
+      expect(output).toContain(
+        expectedWarning(options, `Projects ${place.fullPath} and ${path} are not in the same network`),
+      );
     }
   });
 
@@ -239,7 +241,7 @@ describe('refused options', () => {
     await service.database.query('update directory_projects set archived = true where id = $1', [archived.project.id]);
     const options = ['create', `target_project=${archived.fullPath}`];
     const output = await push(options, [await commit()], place, place.cast.developer);
-    expect(output).toContain(warning(options, 'User access was denied'));
+    expect(output).toContain(expectedWarning(options, 'User access was denied'));
   });
 
   it('show no control characters', async () => {

@@ -11,7 +11,7 @@ import { gitIn } from '../support/files-repository';
 import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
 
-interface Shown {
+interface ShownMergeRequest {
   readonly id: number;
   readonly iid: number;
   readonly sha: string;
@@ -45,9 +45,10 @@ async function open(titles?: readonly string[]): Promise<{ iid: number; source: 
   const commits = await scene.branch(place, source, titles);
   const sent = { title: 'A change', source_branch: source, target_branch: 'main' };
   const { body } = await as('developer').post(path).send(sent).expect(201);
-  return { iid: (body as Shown).iid, source, commits };
+  return { iid: (body as ShownMergeRequest).iid, source, commits };
 }
-const shown = async (iid: number): Promise<Shown> => (await as('developer').get(`${path}/${iid}`)).body as Shown;
+const shown = async (iid: number): Promise<ShownMergeRequest> =>
+  (await as('developer').get(`${path}/${iid}`)).body as ShownMergeRequest;
 const notesOf = async (iid: number): Promise<string[]> => {
   const query = { sort: 'asc', activity_filter: 'only_activity' };
   const { body } = await as('owner').get(`${path}/${iid}/notes`).query(query);
@@ -157,7 +158,7 @@ test('a conflict that a push to the target brings, and one that it takes away, a
   await scene.branch(place, source);
   await scene.push(place, source, ['Mine'], 'shared');
   const sent = { title: 'A change', source_branch: source, target_branch: 'main' };
-  const { iid } = (await as('developer').post(path).send(sent).expect(201)).body as Shown;
+  const { iid } = (await as('developer').post(path).send(sent).expect(201)).body as ShownMergeRequest;
   await scene.push(place, 'main', ['Theirs'], 'shared');
   expect(await shown(iid)).toMatchObject({ merge_status: 'cannot_be_merged', detailed_merge_status: 'conflict' });
   await scene.push(place, 'main', ['Mine'], 'shared');

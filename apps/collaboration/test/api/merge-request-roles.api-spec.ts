@@ -27,9 +27,9 @@ beforeAll(async () => {
     clients[role] = app.as(viewer);
   }
   for (const visibility of MATRIX_VISIBILITIES) {
-    open[visibility] = await placeOf({ visibility }, people);
-    limited[visibility] = await placeOf({ visibility, merge_requests_access_level: 'private' }, people);
-    disabled[visibility] = await placeOf({ visibility }, people);
+    open[visibility] = await createPlace({ visibility }, people);
+    limited[visibility] = await createPlace({ visibility, merge_requests_access_level: 'private' }, people);
+    disabled[visibility] = await createPlace({ visibility }, people);
     await service.database.query(
       `update directory_projects set merge_requests_access_level = 'disabled' where id = $1`,
       [disabled[visibility]['project']],
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 /** A project with a merge request, in which people have their roles. */
-async function placeOf(over: Partial<DirectoryProject>, people: ReadonlyMap<Role, Viewer>) {
+async function createPlace(over: Partial<DirectoryProject>, people: ReadonlyMap<Role, Viewer>) {
   const place = await scene.place(over);
   const { project, cast, path } = place;
   for (const [role, { userId }] of people) await service.seed.member({ id: userId! }, project, role);
@@ -66,20 +66,25 @@ const REVIEWS = 'approval_rules|approvals|draft_notes|discussions|notes(?!/:note
 const reviews = new RegExp(
   `/projects/:id/(approval_rules|approvals|merge_requests/:merge_request_iid/(${REVIEWS}))(/|$)`,
 );
-const file = (name: string): string => join(__dirname, '../matrix', name);
+const matrixFile = (name: string): string => join(__dirname, '../matrix', name);
 
 describe('merge requests for all who see the project', () => {
-  roleMatrix({ file: file('merge-requests.tsv'), routes, clients: () => clients, places: () => open });
+  roleMatrix({ file: matrixFile('merge-requests.tsv'), routes, clients: () => clients, places: () => open });
 });
 
 describe('merge requests for members', () => {
-  roleMatrix({ file: file('members-merge-requests.tsv'), routes, clients: () => clients, places: () => limited });
+  roleMatrix({ file: matrixFile('members-merge-requests.tsv'), routes, clients: () => clients, places: () => limited });
 });
 
 describe('reviews of merge requests', () => {
-  roleMatrix({ file: file('reviews.tsv'), routes: reviews, clients: () => clients, places: () => open });
+  roleMatrix({ file: matrixFile('reviews.tsv'), routes: reviews, clients: () => clients, places: () => open });
 });
 
 describe('disabled merge requests', () => {
-  roleMatrix({ file: file('disabled-merge-requests.tsv'), routes, clients: () => clients, places: () => disabled });
+  roleMatrix({
+    file: matrixFile('disabled-merge-requests.tsv'),
+    routes,
+    clients: () => clients,
+    places: () => disabled,
+  });
 });

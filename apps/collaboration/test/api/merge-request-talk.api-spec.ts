@@ -21,12 +21,12 @@ beforeEach(async () => {
   path = `/api/v4/projects/${project.id}/merge_requests/${iid}`;
 });
 
-type Shown = Record<string, unknown> & { readonly id: number };
+type ShownResource = Record<string, unknown> & { readonly id: number };
 const as = (name: keyof Cast) => service.app.as(service.seed.viewer(cast[name]));
 const post = async (name: keyof Cast, tail: string, body: Record<string, unknown> = {}, status = 201) =>
-  (await as(name).post(`${path}/${tail}`).send(body).expect(status)).body as Shown;
+  (await as(name).post(`${path}/${tail}`).send(body).expect(status)).body as ShownResource;
 const get = async (tail: string, name: keyof Cast = 'guest') =>
-  (await as(name).get(`${path}/${tail}`).expect(200)).body as Shown;
+  (await as(name).get(`${path}/${tail}`).expect(200)).body as ShownResource;
 
 test('notes are written, listed, shown, changed and deleted', async () => {
   const note = await post('guest', 'notes', { body: 'A word' });
@@ -46,7 +46,10 @@ test('notes are written, listed, shown, changed and deleted', async () => {
 });
 
 test('threads take answers, and are resolved', async () => {
-  const thread = (await post('guest', 'discussions', { body: 'Why?' })) as unknown as { id: string; notes: Shown[] };
+  const thread = (await post('guest', 'discussions', { body: 'Why?' })) as unknown as {
+    id: string;
+    notes: ShownResource[];
+  };
   const at = `discussions/${thread.id}`;
   const reply = await post('developer', `${at}/notes`, { body: 'Because.' });
   expect(reply).toMatchObject({ type: 'DiscussionNote', noteable_type: 'MergeRequest' });
@@ -90,7 +93,7 @@ test('users subscribe, take part and mark it as to-do', async () => {
     .put(path)
     .send({ reviewer_ids: [cast.reporter.id], assignee_id: cast.owner.id })
     .expect(200);
-  const people = (await get('participants')) as unknown as Shown[];
+  const people = (await get('participants')) as unknown as ShownResource[];
   expect(people.map(({ id }) => id)).toEqual(
     [cast.developer.id, cast.reporter.id, cast.owner.id].sort((a, b) => a - b),
   );
@@ -123,7 +126,7 @@ test('labels, milestones and states leave events', async () => {
     ['milestone', { action: 'add', milestone: { id: milestone!.id } }],
     ['state', { state: 'closed' }],
   ] as const) {
-    const events = (await get(`resource_${noun}_events`)) as unknown as Shown[];
+    const events = (await get(`resource_${noun}_events`)) as unknown as ShownResource[];
     expect(events).toMatchObject([{ resource_type: 'MergeRequest', ...shown }]);
     expect(await get(`resource_${noun}_events/${events[0]!.id}`)).toMatchObject(shown);
   }

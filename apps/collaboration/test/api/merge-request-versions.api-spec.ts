@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const as = (name: keyof Cast) => service.app.as(service.seed.viewer(cast[name]));
 const get = (tail: string, query: Record<string, unknown> = {}) => as('reporter').get(`${path}/${tail}`).query(query);
-const diffOf = (title: string) => ({
+const expectedDiff = (title: string) => ({
   diff: `@@ -0,0 +1 @@\n+${title}\n`,
   collapsed: false,
   too_large: false,
@@ -71,7 +71,7 @@ test('commits come newest first, with totals', async () => {
 test('diffs have pages; changes are the merge request with its diff', async () => {
   const { body, headers } = await get('diffs', { per_page: 2 }).expect(200);
   expect(headers).toMatchObject({ 'x-total': '3', 'x-next-page': '2' });
-  expect(body).toEqual([diffOf('One'), diffOf('Three')]);
+  expect(body).toEqual([expectedDiff('One'), expectedDiff('Three')]);
   const unified = await get('diffs', { unidiff: true, per_page: 1 });
   expect(unified.body).toMatchObject([{ diff: '--- /dev/null\n+++ b/feature-One\n@@ -0,0 +1 @@\n+One\n' }]);
   for (const query of [{}, { access_raw_diffs: true }]) {
@@ -79,7 +79,7 @@ test('diffs have pages; changes are the merge request with its diff', async () =
     expect(changes.body).toMatchObject({
       iid: 1,
       changes_count: '3',
-      changes: [diffOf('One'), diffOf('Three'), diffOf('Two')],
+      changes: [expectedDiff('One'), expectedDiff('Three'), expectedDiff('Two')],
       overflow: false,
       subscribed: true,
     });
@@ -113,7 +113,7 @@ test('versions are listed newest first, and shown with commits and files', async
   expect(shown.body).toMatchObject({
     ...first,
     commits: [{ id: commits[1] }, { id: commits[0] }],
-    diffs: [diffOf('One'), diffOf('Two')],
+    diffs: [expectedDiff('One'), expectedDiff('Two')],
   });
   expect((await get('versions/999999').expect(404)).body).toEqual({ message: '404 Not found' });
 });

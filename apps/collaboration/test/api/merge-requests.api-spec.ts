@@ -4,7 +4,7 @@ import type { Cast } from '../support/app';
 import { MergeRequestScene } from '../support/merge-request-scene';
 import type { MergePlace } from '../support/merge-request-scene';
 
-interface Shown {
+interface ShownMergeRequest {
   readonly id: number;
   readonly iid: number;
   readonly title: string;
@@ -34,18 +34,18 @@ afterAll(async () => {
 const as = (name: keyof Cast) => service.app.as(service.seed.viewer(cast[name]));
 const anonymous = () => service.app.as(service.seed.anonymous());
 /** Opens a merge request from a new branch with one commit. */
-async function open(name: keyof Cast = 'developer', fields: Record<string, unknown> = {}): Promise<Shown> {
+async function open(name: keyof Cast = 'developer', fields: Record<string, unknown> = {}): Promise<ShownMergeRequest> {
   const source = `branch-${++branches}`;
   await scene.branch(place, source);
   const sent = { title: 'A change', source_branch: source, target_branch: 'main', ...fields };
-  return (await as(name).post(path).send(sent).expect(201)).body as Shown;
+  return (await as(name).post(path).send(sent).expect(201)).body as ShownMergeRequest;
 }
 const notesOf = async (iid: number): Promise<string[]> => {
   const query = { sort: 'asc', activity_filter: 'only_activity' };
   const { body } = await as('owner').get(`${path}/${iid}/notes`).query(query);
   return (body as { body: string }[]).map((note) => note.body);
 };
-const person = ({ id, username, name }: Cast['owner']) => ({
+const expectedPerson = ({ id, username, name }: Cast['owner']) => ({
   id,
   username,
   public_email: null,
@@ -72,7 +72,7 @@ describe('creating', () => {
         squash: true,
       })
       .expect(201);
-    const { iid } = body as Shown;
+    const { iid } = body as ShownMergeRequest;
     const web = `http://localhost:8080/${place.fullPath}/-/merge_requests/${iid}`;
     const listed = {
       id: expect.any(Number),
@@ -93,10 +93,10 @@ describe('creating', () => {
       user_notes_count: 0,
       upvotes: 0,
       downvotes: 0,
-      author: person(cast.developer),
-      assignees: [person(cast.guest), person(cast.owner)],
-      assignee: person(cast.guest),
-      reviewers: [person(cast.reporter)],
+      author: expectedPerson(cast.developer),
+      assignees: [expectedPerson(cast.guest), expectedPerson(cast.owner)],
+      assignee: expectedPerson(cast.guest),
+      reviewers: [expectedPerson(cast.reporter)],
       source_project_id: place.project.id,
       target_project_id: place.project.id,
       labels: ['a', 'b'],
@@ -162,7 +162,7 @@ describe('creating', () => {
     const simple = await anonymous()
       .get(path)
       .query({ view: 'simple', 'iids[]': [iid] });
-    expect(Object.keys((simple.body as Shown[])[0]!)).toEqual([
+    expect(Object.keys((simple.body as ShownMergeRequest[])[0]!)).toEqual([
       ...['id', 'iid', 'project_id', 'title', 'description', 'state', 'created_at', 'updated_at', 'web_url'],
     ]);
     const created = await eventsOf(service.database, 'collaboration.merge_request.created.v1');
@@ -265,7 +265,9 @@ describe('creating', () => {
     );
     expect(body).toMatchObject({ description: 'Text' });
     const todos = await as('developer').get('/api/v4/todos');
-    expect((todos.body as { target: Shown }[]).map(({ target }) => target.id)).toContain((body as Shown).id);
+    expect((todos.body as { target: ShownMergeRequest }[]).map(({ target }) => target.id)).toContain(
+      (body as ShownMergeRequest).id,
+    );
   });
 });
 
@@ -423,7 +425,7 @@ describe('updating', () => {
     });
     expect((await put({ state_event: 'close' })).body).toMatchObject({ state: 'closed' });
     const sent = { title: 'Second', source_branch: source, target_branch: 'main' };
-    const second = (await as('developer').post(path).send(sent).expect(201)).body as Shown;
+    const second = (await as('developer').post(path).send(sent).expect(201)).body as ShownMergeRequest;
     const refused = await as('developer').put(`${path}/${iid}`).send({ state_event: 'reopen' }).expect(409);
     expect(refused.body).toEqual({
       message: [`Another open merge request already exists for this source branch: !${second.iid}`],

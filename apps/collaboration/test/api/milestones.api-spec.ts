@@ -7,7 +7,7 @@ import { ROLES, startCollaboration } from '../support/app';
 import { planningPlaces } from '../support/planning-places';
 import type { Kind, Place } from '../support/planning-places';
 
-interface Shown {
+interface ShownMilestone {
   readonly id: number;
   readonly iid: number;
   readonly title: string;
@@ -26,15 +26,15 @@ const { as, at, listedBy, placeOf, refusedAt, seeded, standingIn, viewerIn } = p
   () => service,
   'milestones',
 );
-const add = async ({ path, owner }: Place, fields: Record<string, unknown> = {}): Promise<Shown> =>
+const add = async ({ path, owner }: Place, fields: Record<string, unknown> = {}): Promise<ShownMilestone> =>
   (
     await as(owner)
       .post(path)
       .send({ title: `milestone ${++serial}`, ...fields })
       .expect(201)
-  ).body as Shown;
+  ).body as ShownMilestone;
 const titlesIn = async ({ path, owner }: Place, query: Record<string, unknown> = {}, who = owner): Promise<string[]> =>
-  ((await as(who).get(path).query(query).expect(200)).body as Shown[]).map(({ title }) => title);
+  ((await as(who).get(path).query(query).expect(200)).body as ShownMilestone[]).map(({ title }) => title);
 
 describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
   let place: Place;
@@ -139,7 +139,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
   it('are closed and activated, and repeated events change nothing', async () => {
     const { id, updated_at } = await add(place);
     const put = async (state_event: string) =>
-      (await as(place.owner).put(`${place.path}/${id}`).send({ state_event }).expect(200)).body as Shown;
+      (await as(place.owner).put(`${place.path}/${id}`).send({ state_event }).expect(200)).body as ShownMilestone;
     expect(await put('activate')).toMatchObject({ state: 'active', updated_at });
     const closed = await put('close');
     expect(closed).toMatchObject({ state: 'closed' });
@@ -168,7 +168,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
     expect(statuses.filter((status) => status === 201)).toHaveLength(26);
     expect(statuses.filter((status) => status === 400)).toHaveLength(24);
     const { body } = await as(own.owner).get(own.path).query({ per_page: 100 });
-    const numbers = (body as Shown[]).map(({ iid }) => iid).sort((a, b) => a - b);
+    const numbers = (body as ShownMilestone[]).map(({ iid }) => iid).sort((a, b) => a - b);
     expect(numbers).toEqual(Array.from({ length: 26 }, (_, i) => i + 1));
   });
 
@@ -275,7 +275,7 @@ describe.each<Kind>(['project', 'group'])('milestones of a %s', (kind) => {
 
   describe('of another place', () => {
     let other: Place;
-    let milestone: Shown;
+    let milestone: ShownMilestone;
     let both: Viewer;
     beforeAll(async () => {
       other = await placeOf(kind);
@@ -391,7 +391,7 @@ describe('a tree of groups', () => {
   });
 
   it('has milestones that are shown and changed only in their own place', async () => {
-    const [{ id }] = (await as(owner).get(above.path).expect(200)).body as [Shown];
+    const [{ id }] = (await as(owner).get(above.path).expect(200)).body as [ShownMilestone];
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
       for (const place of [project, group]) {
         const refused = requestOf(as(owner), method, `${place.path}/${id}`).send({ title: 'x' });
@@ -412,7 +412,7 @@ describe('a tree of groups', () => {
     ] as const) {
       expect([title, answerOf(await as(owner).post(place.path).send({ title }))]).toEqual([title, TAKEN]);
     }
-    const [{ id }] = (await as(owner).get(project.path).expect(200)).body as [Shown];
+    const [{ id }] = (await as(owner).get(project.path).expect(200)).body as [ShownMilestone];
     expect(answerOf(await as(owner).put(`${project.path}/${id}`).send({ title: 'a' }))).toEqual(TAKEN);
     expect((await as(owner).post(project.path).send({ title: 'd' })).status).toBe(201);
   });
@@ -502,7 +502,7 @@ describe('promotion', () => {
   });
 
   it('is done once by concurrent requests of all projects of a group', async () => {
-    const made: [Place, Shown][] = [];
+    const made: [Place, ShownMilestone][] = [];
     for (const place of projects.slice(0, 2)) made.push([place, await add(place, { title: 'race' })]);
     for (let i = 0; i < 2; i++) {
       const place = at('project', await service.seed.project({ namespace_id: top.id }), owner);
@@ -533,11 +533,11 @@ describe('promotion', () => {
 
 /** By role case: statuses of a GET and a write. */
 const MATRIX: Readonly<Record<'public' | 'internal' | 'private', Readonly<Record<RoleCase, string>>>> = {
-  public: row('200 401', '200 403', '200 403'),
-  internal: row('404 401', '200 403', '404 404'),
-  private: row('404 401', '404 404', '404 404'),
+  public: expectedStatusRow('200 401', '200 403', '200 403'),
+  internal: expectedStatusRow('404 401', '200 403', '404 404'),
+  private: expectedStatusRow('404 401', '404 404', '404 404'),
 };
-function row(anonymous: string, outsider: string, external: string): Record<RoleCase, string> {
+function expectedStatusRow(anonymous: string, outsider: string, external: string): Record<RoleCase, string> {
   const members = Object.fromEntries(ROLES.map((role) => [role, role === 'guest' ? '200 403' : '200 201']));
   return { anonymous, outsider, external, admin: '200 201', ...members } as Record<RoleCase, string>;
 }
@@ -559,7 +559,7 @@ describe.each<Kind>(['project', 'group'])('permissions for milestones of a %s', 
       const [made, body] = await ask('POST', place.path, { title: `by ${standing}` });
       const [changed] = await ask('PUT', one, { description: standing });
       expect([standing, changed]).toEqual([standing, made === 201 ? 200 : made]);
-      const theirs = made === 201 ? `${place.path}/${(body as Shown).id}` : one;
+      const theirs = made === 201 ? `${place.path}/${(body as ShownMilestone).id}` : one;
       expect((await ask('DELETE', theirs))[0]).toBe(made === 201 ? 204 : made);
       if (kind === 'project' && made !== 201) expect((await ask('POST', `${one}/promote`))[0]).toBe(made);
       found[standing] = `${read} ${made}`;

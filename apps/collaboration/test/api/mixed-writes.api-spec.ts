@@ -17,7 +17,7 @@ const AT_ONCE = 24;
 const TARGETS = 6;
 const PEOPLE = 5;
 
-interface Sent {
+interface RequestToSend {
   readonly method: Method;
   readonly path: string;
   readonly body?: object;
@@ -45,7 +45,7 @@ const issues: PlacedIssue[] = [];
 const epics: PlacedEpic[] = [];
 const places = epicPlaces(() => service);
 
-const send = (user: SeededUser, { method, path, body = {} }: Sent) =>
+const sendRequest = (user: SeededUser, { method, path, body = {} }: RequestToSend) =>
   requestOf(places.as(service.seed.viewer(user)), method, `/api/v4${path}`).send(body);
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ beforeAll(async () => {
     users.push(await service.seed.user());
     await service.seed.member(users[n]!, top, 'planner');
   }
-  for (let n = 0; n < TARGETS; n++) await openBoth(n % 2);
+  for (let n = 0; n < TARGETS; n++) await openIssueAndEpic(n % 2);
 });
 afterAll(async () => {
   await worker.stop();
@@ -73,11 +73,12 @@ afterAll(async () => {
   await nats.drop();
 });
 
-async function openBoth(place: number): Promise<void> {
+async function openIssueAndEpic(place: number): Promise<void> {
   const { id: project, fullPath } = projects[place]!;
   const { id: group, full_path } = groups[place]!;
   type Made = { readonly body: { readonly id: number; readonly iid: number } };
-  const open = (path: string): Promise<Made> => send(users[0]!, { method: 'POST', path, body: { title: 'New' } });
+  const open = (path: string): Promise<Made> =>
+    sendRequest(users[0]!, { method: 'POST', path, body: { title: 'New' } });
   const { body: issue } = await open(`/projects/${project}/issues`);
   const link = { target_project_id: project, target_issue_iid: issue.iid };
   const path = `/projects/${project}/issues/${issue.iid}`;
@@ -88,91 +89,124 @@ async function openBoth(place: number): Promise<void> {
 
 /** Reproducible random numbers. */
 let chosen = 7;
-function below(count: number): number {
+function randomBelow(count: number): number {
   chosen = (Math.imul(chosen, 1_664_525) + 1_013_904_223) >>> 0;
   return Math.floor((chosen / 2 ** 32) * count);
 }
-const of = <T>(list: readonly T[]): T => list[below(list.length)]!;
-const some = (): boolean => below(2) === 0;
-const issue = (): string => of(issues).ref;
-const epic = (): string => of(epics).ref;
-const name = (): string => `@${of(users).username}`;
+const pickOne = <T>(list: readonly T[]): T => list[randomBelow(list.length)]!;
+const pickBoolean = (): boolean => randomBelow(2) === 0;
+const pickIssueReference = (): string => pickOne(issues).ref;
+const pickEpicReference = (): string => pickOne(epics).ref;
+const pickMention = (): string => `@${pickOne(users).username}`;
 
 const onIssues: readonly (() => string)[] = [
-  () => `/epic ${epic()}`,
-  () => `/epic ${epic()}\n/epic ${epic()}`,
-  () => `/epic ${epic()}\n/remove_epic\n/epic ${epic()}`,
+  () => `/epic ${pickEpicReference()}`,
+  () => `/epic ${pickEpicReference()}\n/epic ${pickEpicReference()}`,
+  () => `/epic ${pickEpicReference()}\n/remove_epic\n/epic ${pickEpicReference()}`,
   () => '/remove_epic',
-  () => `/relate ${issue()} ${issue()}`,
-  () => `/relate ${issue()}\n/epic ${epic()}`,
-  () => `/duplicate ${issue()}`,
-  () => `/duplicate ${issue()}\n/relate ${issue()}\n/epic ${epic()}`,
+  () => `/relate ${pickIssueReference()} ${pickIssueReference()}`,
+  () => `/relate ${pickIssueReference()}\n/epic ${pickEpicReference()}`,
+  () => `/duplicate ${pickIssueReference()}`,
+  () => `/duplicate ${pickIssueReference()}\n/relate ${pickIssueReference()}\n/epic ${pickEpicReference()}`,
   () => '/close',
   () => '/reopen',
   () => '/confidential',
-  () => `/label ~a ~b\n/assign ${name()}\n/title Egg ${below(100)}`,
-  () => `/clone ${of(projects).fullPath}`,
-  () => `/clone --with_notes\n/epic ${epic()}`,
-  () => `/move ${of(projects).fullPath}`,
+  () => `/label ~a ~b\n/assign ${pickMention()}\n/title Egg ${randomBelow(100)}`,
+  () => `/clone ${pickOne(projects).fullPath}`,
+  () => `/clone --with_notes\n/epic ${pickEpicReference()}`,
+  () => `/move ${pickOne(projects).fullPath}`,
   () => '/estimate 1h\n/spend 5m\n/todo\n/subscribe',
-  () => `/award :tada:\nsee ${issue()} and ${epic()} ${name()}`,
+  () => `/award :tada:\nsee ${pickIssueReference()} and ${pickEpicReference()} ${pickMention()}`,
 ];
 const onEpics: readonly (() => string)[] = [
-  () => `/child_epic ${epic()}`,
-  () => `/parent_epic ${epic()}`,
-  () => `/child_epic ${epic()}\n/child_epic ${epic()}`,
-  () => `/parent_epic ${epic()}\n/remove_parent_epic`,
-  () => `/remove_child_epic ${epic()}`,
-  () => `/confidential\n/child_epic ${epic()}\n/close`,
-  () => `/reopen\n/title Goal ${below(100)}\n/label ~a ~b\n/award :tada:`,
+  () => `/child_epic ${pickEpicReference()}`,
+  () => `/parent_epic ${pickEpicReference()}`,
+  () => `/child_epic ${pickEpicReference()}\n/child_epic ${pickEpicReference()}`,
+  () => `/parent_epic ${pickEpicReference()}\n/remove_parent_epic`,
+  () => `/remove_child_epic ${pickEpicReference()}`,
+  () => `/confidential\n/child_epic ${pickEpicReference()}\n/close`,
+  () => `/reopen\n/title Goal ${randomBelow(100)}\n/label ~a ~b\n/award :tada:`,
   () => '/todo\n/subscribe',
-  () => `see ${issue()} and ${epic()} ${name()}`,
+  () => `see ${pickIssueReference()} and ${pickEpicReference()} ${pickMention()}`,
 ];
-const post = (path: string, body: object = {}): Sent => ({ method: 'POST', path, body });
-const put = (path: string, body: object): Sent => ({ method: 'PUT', path, body });
-const issueNote = (): Sent => post(`${of(issues).path}/${of(['notes', 'discussions'])}`, { body: of(onIssues)() });
-const epicNote = (): Sent => {
-  const { group, id } = of(epics);
-  return post(`/groups/${group}/epics/${id}/notes`, { body: of(onEpics)() });
+const postRequest = (path: string, body: object = {}): RequestToSend => ({ method: 'POST', path, body });
+const putRequest = (path: string, body: object): RequestToSend => ({ method: 'PUT', path, body });
+const issueNoteRequest = (): RequestToSend =>
+  postRequest(`${pickOne(issues).path}/${pickOne(['notes', 'discussions'])}`, { body: pickOne(onIssues)() });
+const epicNoteRequest = (): RequestToSend => {
+  const { group, id } = pickOne(epics);
+  return postRequest(`/groups/${group}/epics/${id}/notes`, { body: pickOne(onEpics)() });
 };
-const opened = (): object => ({
+const newIssueBody = (): object => ({
   title: 'New',
-  description: of(onIssues)(),
-  ...(some() ? { epic_id: of(epics).id } : {}),
+  description: pickOne(onIssues)(),
+  ...(pickBoolean() ? { epic_id: pickOne(epics).id } : {}),
 });
 
-const writes: readonly (() => Sent)[] = [
-  ...[issueNote, issueNote, issueNote, issueNote, epicNote, epicNote, epicNote],
-  () => post(`/projects/${of(projects).id}/issues`, opened()),
-  () => put(of(issues).path, { epic_id: some() ? of(epics).id : 0 }),
-  () => put(of(issues).path, { epic_id: of(epics).id, labels: 'a,new', confidential: some() }),
-  () => put(of(issues).path, { state_event: of(['close', 'reopen']), title: `Egg ${below(100)}` }),
-  () => put(of(issues).path, { assignee_ids: [of(users).id], add_labels: 'c,a', description: `${name()} ${issue()}` }),
-  () => put(`${of(issues).path}/reorder`, { move_after_id: of(issues).id }),
-  () => post(`${of(issues).path}/clone`, { to_project_id: of(projects).id, with_notes: some() }),
-  () => post(`${of(issues).path}/move`, { to_project_id: of(projects).id }),
-  () => post(`${of(issues).path}/links`, of(issues).link),
-  () => post(`${of(issues).path}/${of(['todo', 'subscribe', 'unsubscribe'])}`),
-  () => post(`${of(issues).path}/award_emoji`, { name: of(['thumbsup', 'rocket']) }),
-  () => post(`${of(issues).path}/add_spent_time`, { duration: '1m' }),
-  () => post(`${of(epics).path}/issues/${of(issues).id}`),
-  () => post(`${of(epics).path}/epics/${of(epics).id}`),
-  () => ({ method: 'DELETE', path: `${of(epics).path}/epics/${of(epics).id}` }),
-  () => post(`${of(epics).path}/epics`, { title: 'A part' }),
-  () => put(of(epics).path, { parent_id: some() ? of(epics).id : null }),
-  () => put(of(epics).path, { confidential: some(), title: `Goal ${below(100)}` }),
+const writes: readonly (() => RequestToSend)[] = [
+  ...[
+    issueNoteRequest,
+    issueNoteRequest,
+    issueNoteRequest,
+    issueNoteRequest,
+    epicNoteRequest,
+    epicNoteRequest,
+    epicNoteRequest,
+  ],
+  () => postRequest(`/projects/${pickOne(projects).id}/issues`, newIssueBody()),
+  () => putRequest(pickOne(issues).path, { epic_id: pickBoolean() ? pickOne(epics).id : 0 }),
+  () => putRequest(pickOne(issues).path, { epic_id: pickOne(epics).id, labels: 'a,new', confidential: pickBoolean() }),
   () =>
-    put(of(epics).path, { state_event: of(['close', 'reopen']), labels: 'a,b', description: `${issue()} ${epic()}` }),
-  () => put(of(epics).path, { parent_id: some() ? of(epics).id : null, description: of(onEpics)() }),
-  () => put(of(epics).path, { labels: 'a,c', description: of(onEpics)() }),
-  () => post(`/groups/${of(groups).id}/epics`, { title: 'New', description: of(onEpics)(), parent_id: of(epics).id }),
-  () => post(`/groups/${of(groups).id}/epics`, { title: `Goal ${name()}`, parent_id: of(epics).id }),
-  () => post(`${of(epics).path}/${of(['todo', 'subscribe', 'unsubscribe'])}`),
-  () => post(`${of(epics).path}/award_emoji`, { name: of(['thumbsup', 'rocket']) }),
+    putRequest(pickOne(issues).path, { state_event: pickOne(['close', 'reopen']), title: `Egg ${randomBelow(100)}` }),
+  () =>
+    putRequest(pickOne(issues).path, {
+      assignee_ids: [pickOne(users).id],
+      add_labels: 'c,a',
+      description: `${pickMention()} ${pickIssueReference()}`,
+    }),
+  () => putRequest(`${pickOne(issues).path}/reorder`, { move_after_id: pickOne(issues).id }),
+  () =>
+    postRequest(`${pickOne(issues).path}/clone`, { to_project_id: pickOne(projects).id, with_notes: pickBoolean() }),
+  () => postRequest(`${pickOne(issues).path}/move`, { to_project_id: pickOne(projects).id }),
+  () => postRequest(`${pickOne(issues).path}/links`, pickOne(issues).link),
+  () => postRequest(`${pickOne(issues).path}/${pickOne(['todo', 'subscribe', 'unsubscribe'])}`),
+  () => postRequest(`${pickOne(issues).path}/award_emoji`, { name: pickOne(['thumbsup', 'rocket']) }),
+  () => postRequest(`${pickOne(issues).path}/add_spent_time`, { duration: '1m' }),
+  () => postRequest(`${pickOne(epics).path}/issues/${pickOne(issues).id}`),
+  () => postRequest(`${pickOne(epics).path}/epics/${pickOne(epics).id}`),
+  () => ({ method: 'DELETE', path: `${pickOne(epics).path}/epics/${pickOne(epics).id}` }),
+  () => postRequest(`${pickOne(epics).path}/epics`, { title: 'A part' }),
+  () => putRequest(pickOne(epics).path, { parent_id: pickBoolean() ? pickOne(epics).id : null }),
+  () => putRequest(pickOne(epics).path, { confidential: pickBoolean(), title: `Goal ${randomBelow(100)}` }),
+  () =>
+    putRequest(pickOne(epics).path, {
+      state_event: pickOne(['close', 'reopen']),
+      labels: 'a,b',
+      description: `${pickIssueReference()} ${pickEpicReference()}`,
+    }),
+  () =>
+    putRequest(pickOne(epics).path, {
+      parent_id: pickBoolean() ? pickOne(epics).id : null,
+      description: pickOne(onEpics)(),
+    }),
+  () => putRequest(pickOne(epics).path, { labels: 'a,c', description: pickOne(onEpics)() }),
+  () =>
+    postRequest(`/groups/${pickOne(groups).id}/epics`, {
+      title: 'New',
+      description: pickOne(onEpics)(),
+      parent_id: pickOne(epics).id,
+    }),
+  () =>
+    postRequest(`/groups/${pickOne(groups).id}/epics`, {
+      title: `Goal ${pickMention()}`,
+      parent_id: pickOne(epics).id,
+    }),
+  () => postRequest(`${pickOne(epics).path}/${pickOne(['todo', 'subscribe', 'unsubscribe'])}`),
+  () => postRequest(`${pickOne(epics).path}/award_emoji`, { name: pickOne(['thumbsup', 'rocket']) }),
 ];
 
 /** Returns the number of transactions that the database aborted and the unit of work repeated. */
-async function abortedTransactions(metrics: Metrics): Promise<number> {
+async function countAbortedTransactions(metrics: Metrics): Promise<number> {
   const { body } = await metrics.text();
   const counts = [...body.matchAll(/^rookery_transactions_broken_off_total\{.*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
@@ -185,8 +219,8 @@ it('of many concurrent writes none fails, and hardly any has a deadlock', async 
   let left = WRITES;
   const oneByOne = async (): Promise<void> => {
     while (left-- > 0) {
-      const wish = of(writes)();
-      const { status, body } = await send(of(users), wish);
+      const wish = pickOne(writes)();
+      const { status, body } = await sendRequest(pickOne(users), wish);
       if (status >= 500) failed.push([wish, body]);
     }
   };
@@ -194,6 +228,6 @@ it('of many concurrent writes none fails, and hardly any has a deadlock', async 
   await worker.drained();
   expect(failed).toEqual([]);
   const again =
-    (await abortedTransactions(service.app.get(Metrics))) + (await abortedTransactions(worker.get(Metrics)));
+    (await countAbortedTransactions(service.app.get(Metrics))) + (await countAbortedTransactions(worker.get(Metrics)));
   expect(again).toBeLessThanOrEqual(FEW);
 });

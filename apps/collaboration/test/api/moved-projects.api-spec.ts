@@ -23,12 +23,12 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const { by, anIssue } = issueActions(() => ({ service, project, cast }));
-const issues = (): string => `/api/v4/projects/${project.id}/issues`;
-const own = (): string => `${issues()}/${issue.iid}`;
+const issuesPath = (): string => `/api/v4/projects/${project.id}/issues`;
+const issuePath = (): string => `${issuesPath()}/${issue.iid}`;
 const read = async (path: string, query: Record<string, unknown> = {}, who = cast.owner) =>
   (await by(who).get(path).query(query).expect(200)).body;
 const listed = async (query: Record<string, unknown>): Promise<number[]> =>
-  ((await read(issues(), query)) as { iid: number }[]).map(({ iid }) => iid);
+  ((await read(issuesPath(), query)) as { iid: number }[]).map(({ iid }) => iid);
 const add = async (place: string, noun: 'labels' | 'milestones', fields: Record<string, unknown>): Promise<number> =>
   (await by(cast.admin).post(`/api/v4/${place}/${noun}`).send(fields).expect(201)).body.id as number;
 const move = (to: DirectoryNamespace): Promise<unknown> =>
@@ -50,8 +50,8 @@ beforeEach(async () => {
 /** These tests run without a worker. */
 describe('before the effects of a move, labels and milestones of the former group', () => {
   const shows = async (who: SeededUser = cast.owner): Promise<unknown[]> => {
-    const plain = [await read(own(), {}, who), ...(await read(issues(), {}, who))];
-    const [detailed] = await read(issues(), { with_labels_details: true }, who);
+    const plain = [await read(issuePath(), {}, who), ...(await read(issuesPath(), {}, who))];
+    const [detailed] = await read(issuesPath(), { with_labels_details: true }, who);
     return [...plain, detailed].map(({ labels, milestone }) => [
       labels.map((label: string | { name: string }) => (typeof label === 'string' ? label : label.name)),
       milestone && milestone.title,
@@ -66,8 +66,8 @@ describe('before the effects of a move, labels and milestones of the former grou
 
   test('are in no answer to a write', async () => {
     await move(await service.seed.group());
-    const changed = await by(cast.owner).put(own()).send({ title: 'Second' }).expect(200);
-    const followed = await by(cast.planner).post(`${own()}/subscribe`).expect(201);
+    const changed = await by(cast.owner).put(issuePath()).send({ title: 'Second' }).expect(200);
+    const followed = await by(cast.planner).post(`${issuePath()}/subscribe`).expect(201);
     for (const { body } of [changed, followed]) expect(body).toMatchObject({ labels: ['own'], milestone: null });
   });
 
@@ -197,7 +197,7 @@ describe('the effects of a move', () => {
     ['milestone', 'milestones', 'post', () => `projects/${project.id}/milestones/${ownMilestone}`],
   ] as const)('give the project a %s that is promoted meanwhile', async (_, table, verb, pathOf) => {
     ownMilestone = await add(`projects/${project.id}`, 'milestones', { title: 'own' });
-    await by(cast.owner).put(own()).send({ milestone_id: ownMilestone }).expect(200);
+    await by(cast.owner).put(issuePath()).send({ milestone_id: ownMilestone }).expect(200);
     await service.seed.member(cast.owner, left, 'owner');
     // Effects of earlier events would wait for the rows locked below, and those of the move for these effects.
     await worker.drained();
@@ -227,7 +227,10 @@ describe('the effects of a move', () => {
         left.id,
       );
       expect(kept).toEqual({ n: 0 });
-      expect(await read(own())).toMatchObject({ labels: expect.arrayContaining(['own']), milestone: { title: 'own' } });
+      expect(await read(issuePath())).toMatchObject({
+        labels: expect.arrayContaining(['own']),
+        milestone: { title: 'own' },
+      });
     } finally {
       await other.end();
     }
@@ -243,7 +246,7 @@ describe('the effects of a move', () => {
       await other.query(`select 1 from internal_ids where usage = 'issues' and scope_id = $1 for update`, [project.id]);
       const fields = { title: 'Late', labels: 'secret', milestone_id: secret.milestone };
       const late = by(cast.owner)
-        .post(issues())
+        .post(issuesPath())
         .send(fields)
         .expect(201)
         .then(({ body }) => body.iid as number);
@@ -255,7 +258,7 @@ describe('the effects of a move', () => {
       await other.query('commit');
       const iid = await late;
       await until(isDone, 'the effects');
-      const shown = await read(`${issues()}/${iid}`);
+      const shown = await read(`${issuesPath()}/${iid}`);
       expect(shown).toMatchObject({ labels: ['secret'], milestone: { title: 'secret', project_id: project.id } });
       const [kept] = await rows<{ n: number }>(
         `select count(*)::integer as n from label_links ll join labels l on l.id = ll.label_id
@@ -274,25 +277,25 @@ describe('the effects of a move', () => {
       project.id,
       target.id,
     ]);
-    const refused = await by(cast.owner).put(own()).send({ milestone_id: secret.milestone });
+    const refused = await by(cast.owner).put(issuePath()).send({ milestone_id: secret.milestone });
     expect([refused.status, refused.body]).toEqual([400, { message: { milestone_id: ['is invalid'] } }]);
   });
 
   test('change old resource events to the replacements, and create none only for these events', async () => {
-    await by(cast.owner).put(own()).send({ labels: 'own', milestone_id: 0 }).expect(200);
+    await by(cast.owner).put(issuePath()).send({ labels: 'own', milestone_id: 0 }).expect(200);
     const replacements = {
       label: await add(`groups/${target.id}`, 'labels', { name: 'secret' }),
       milestone: await add(`groups/${target.id}`, 'milestones', { title: 'secret' }),
     };
     const alone = await add(`groups/${left.id}`, 'milestones', { title: 'alone' });
-    await by(cast.owner).put(own()).send({ labels: 'own', milestone_id: alone }).expect(200);
-    await by(cast.owner).put(own()).send({ milestone_id: 0 }).expect(200);
+    await by(cast.owner).put(issuePath()).send({ labels: 'own', milestone_id: alone }).expect(200);
+    await by(cast.owner).put(issuePath()).send({ milestone_id: 0 }).expect(200);
     await publishMove();
     await worker.drained();
     const eventTargets = async (noun: 'label' | 'milestone'): Promise<unknown[]> =>
-      ((await read(`${own()}/resource_${noun}_events`)) as Record<string, { id: number; title: string } | null>[]).map(
-        (change) => change[noun] && change[noun].id,
-      );
+      (
+        (await read(`${issuePath()}/resource_${noun}_events`)) as Record<string, { id: number; title: string } | null>[]
+      ).map((change) => change[noun] && change[noun].id);
     expect((await eventTargets('label')).slice(-2)).toContain(replacements.label);
     expect(await eventTargets('milestone')).toEqual([replacements.milestone, replacements.milestone, null, null]);
     expect(await read(`/api/v4/projects/${project.id}/milestones`)).toEqual([]);

@@ -7,7 +7,7 @@ import { issueActions } from '../support/issue-actions';
 /** `/duplicate`, `/move` and `/clone`. Source: reference work-tracking 2.6, 9.1. */
 type Body = Record<string, unknown>;
 type Issue = Body & { readonly id: number; readonly iid: number; readonly project_id: number };
-type Named = Pick<Issue, 'iid' | 'project_id'>;
+type IssueKey = Pick<Issue, 'iid' | 'project_id'>;
 
 const UNSEEN = 'something that you may not see';
 
@@ -35,19 +35,20 @@ beforeEach(async () => void (issue = (await anIssue()) as Issue));
 
 const { by, anIssue } = issueActions(() => ({ service, project, cast }));
 const as = (name: keyof Cast) => by(cast[name]);
-const at = ({ project_id, iid }: Named, tail = ''): string => `/api/v4/projects/${project_id}/issues/${iid}${tail}`;
-const say = (body: string, on: Named = issue, who: SeededUser = cast.planner) =>
-  by(who).post(at(on, '/notes')).send({ body });
-const shown = async (on: Named = issue, who: SeededUser = cast.owner): Promise<Issue & { _links: Body }> =>
-  (await by(who).get(at(on)).expect(200)).body;
-const notesOf = async (on: Named = issue, who: SeededUser = cast.owner): Promise<string[]> => {
-  const { body } = await by(who).get(at(on, '/notes')).query({ sort: 'asc' }).expect(200);
+const issuePath = ({ project_id, iid }: IssueKey, tail = ''): string =>
+  `/api/v4/projects/${project_id}/issues/${iid}${tail}`;
+const say = (body: string, on: IssueKey = issue, who: SeededUser = cast.planner) =>
+  by(who).post(issuePath(on, '/notes')).send({ body });
+const shown = async (on: IssueKey = issue, who: SeededUser = cast.owner): Promise<Issue & { _links: Body }> =>
+  (await by(who).get(issuePath(on)).expect(200)).body;
+const notesOf = async (on: IssueKey = issue, who: SeededUser = cast.owner): Promise<string[]> => {
+  const { body } = await by(who).get(issuePath(on, '/notes')).query({ sort: 'asc' }).expect(200);
   return (body as { body: string }[]).map((note) => note.body);
 };
-const refused = (problem: string) => ({ message: { commands_only: [problem] } });
-const refusedAs = async (command: string, why: string, on?: Named, who?: SeededUser) =>
+const expectedRefusalBody = (problem: string) => ({ message: { commands_only: [problem] } });
+const expectRefusal = async (command: string, why: string, on?: IssueKey, who?: SeededUser) =>
   expect((await say(command, on, who).expect(400)).body).toEqual(
-    refused(`Could not apply ${command.split(' ')[0]}: ${why}.`),
+    expectedRefusalBody(`Could not apply ${command.split(' ')[0]}: ${why}.`),
   );
 const anIssueIn = async (of: DirectoryProject, fields: Body = {}): Promise<Issue> =>
   (
@@ -56,7 +57,7 @@ const anIssueIn = async (of: DirectoryProject, fields: Body = {}): Promise<Issue
       .send({ title: 'There', ...fields })
       .expect(201)
   ).body as Issue;
-const copyOf = async (on: Named): Promise<Issue> => {
+const copyOf = async (on: IssueKey): Promise<Issue> => {
   const { moved_to_id: id } = await shown(on);
   return (
     await as('admin')
@@ -89,7 +90,7 @@ describe('/duplicate', () => {
     const { body } = await say(`Said before.\n/duplicate #${other.iid}`).expect(201);
     expect(body).toMatchObject({ body: 'Said before.', commands_changes: { canonical_issue_id: other.id } });
     expect(await notesOf()).toContain('Said before.');
-    await refusedAs(`/duplicate #${other.iid}`, 'it is so already');
+    await expectRefusal(`/duplicate #${other.iid}`, 'it is so already');
     await say('/reopen').expect(202);
     expect((await shown())._links['closed_as_duplicate_of']).toBeNull();
     await say('/close').expect(202);
@@ -125,28 +126,28 @@ describe('/duplicate', () => {
     expect(await notesOf(other, cast.guest)).toEqual([`marked ${UNSEEN} as a duplicate of this issue`]);
     await say(`/duplicate #${hidden.iid}`).expect(202);
     expect((await shown(issue, cast.guest))._links['closed_as_duplicate_of']).toBeNull();
-    await as('admin').delete(at(other)).expect(204);
+    await as('admin').delete(issuePath(other)).expect(204);
     expect((await shown(hidden))._links['closed_as_duplicate_of']).toBeNull();
   });
 
   test('is refused for missing, hidden, locked and archived issues, and for the issue itself', async () => {
-    await refusedAs('/duplicate soon', 'it names no issue');
-    await refusedAs('/duplicate #99999', 'it was not found');
-    await refusedAs('/duplicate no/where#1', 'it was not found');
-    await refusedAs(`/duplicate #${issue.iid}`, 'an issue is no duplicate of itself');
+    await expectRefusal('/duplicate soon', 'it names no issue');
+    await expectRefusal('/duplicate #99999', 'it was not found');
+    await expectRefusal('/duplicate no/where#1', 'it was not found');
+    await expectRefusal(`/duplicate #${issue.iid}`, 'an issue is no duplicate of itself');
     const mine = (await anIssue({}, cast.guest)) as Issue;
     const hidden = (await anIssue({ confidential: true })) as Issue;
-    await refusedAs(`/duplicate #${hidden.iid}`, 'it was not found', mine, cast.guest);
+    await expectRefusal(`/duplicate #${hidden.iid}`, 'it was not found', mine, cast.guest);
     const there = await anIssueIn(target);
-    await refusedAs(`/duplicate ${targetPath}#${there.iid}`, 'it was not found', mine, cast.guest);
+    await expectRefusal(`/duplicate ${targetPath}#${there.iid}`, 'it was not found', mine, cast.guest);
     const open = await service.seed.project({ visibility: 'public', path: 'open', namespace_id: project.namespace_id });
     const locked = await anIssueIn(open);
-    await as('admin').put(at(locked)).send({ discussion_locked: true }).expect(200);
+    await as('admin').put(issuePath(locked)).send({ discussion_locked: true }).expect(200);
     const path = String((locked['references'] as Body)['full']);
-    await refusedAs(`/duplicate ${path}`, 'you are not allowed to', mine, cast.guest);
+    await expectRefusal(`/duplicate ${path}`, 'you are not allowed to', mine, cast.guest);
     expect(await shown(mine)).toMatchObject({ state: 'opened' });
     await service.seed.put('projects', { ...open, archived: true });
-    await refusedAs(`/duplicate ${path}`, 'you are not allowed to');
+    await expectRefusal(`/duplicate ${path}`, 'you are not allowed to');
     expect(await notesOf(locked)).toEqual(['locked this issue']);
   });
 });
@@ -181,14 +182,17 @@ describe('/move', () => {
   });
 
   test('in a reply keeps the reply in the thread of both issues', async () => {
-    const { body: begun } = await as('planner').post(at(issue, '/discussions')).send({ body: 'Where?' }).expect(201);
+    const { body: begun } = await as('planner')
+      .post(issuePath(issue, '/discussions'))
+      .send({ body: 'Where?' })
+      .expect(201);
     const { id } = begun as { id: string };
     await as('planner')
-      .post(at(issue, `/discussions/${id}/notes`))
+      .post(issuePath(issue, `/discussions/${id}/notes`))
       .send({ body: `There.\n/move ${targetPath}` })
       .expect(201);
     const { body } = await as('owner')
-      .get(at(await copyOf(issue), '/discussions'))
+      .get(issuePath(await copyOf(issue), '/discussions'))
       .expect(200);
     const threads = body as { notes: { body: string }[] }[];
     expect(threads[0]!.notes.map((note) => note.body)).toEqual(['Where?', 'There.']);
@@ -200,19 +204,19 @@ describe('/move', () => {
     ['/move far/away --with_notes', 'it names no project'],
     ['/move far/nowhere', 'it was not found'],
     [`/move ${'x/'.repeat(2000)}x`, 'it names no project'],
-  ])('is refused: %.40s', (command, why) => refusedAs(command, why));
+  ])('is refused: %.40s', (command, why) => expectRefusal(command, why));
 
   test('is refused within a project, twice, and without the permission in both', async () => {
     const here = String(((await shown())['references'] as Body)['full']).split('#')[0];
-    await refusedAs(`/move ${here}`, 'Cannot move issue to project it originates from');
-    await refusedAs(`/move ${targetPath}`, 'it was not found', issue, cast.guest);
+    await expectRefusal(`/move ${here}`, 'Cannot move issue to project it originates from');
+    await expectRefusal(`/move ${targetPath}`, 'it was not found', issue, cast.guest);
     await service.seed.member(cast.guest, target, 'planner');
-    await refusedAs(`/move ${targetPath}`, 'Cannot move issue due to insufficient permissions', issue, cast.guest);
+    await expectRefusal(`/move ${targetPath}`, 'Cannot move issue due to insufficient permissions', issue, cast.guest);
     const { body } = await say(`/move ${targetPath}\n/move ${targetPath}`).expect(202);
     expect((body as { summary: string[] }).summary[0]).toMatch(
       /^Moved this issue to far\/away#\d+\. Could not apply \/move: one text moves or clones an issue once\.$/,
     );
-    await refusedAs(`/move ${targetPath}`, 'Cannot move issue due to insufficient permissions');
+    await expectRefusal(`/move ${targetPath}`, 'Cannot move issue due to insufficient permissions');
   });
 
   test('stores the note if the move is refused', async () => {
@@ -245,9 +249,9 @@ describe('/clone', () => {
   });
 
   test('is refused without the permission in both', async () => {
-    await refusedAs('/clone', 'Cannot clone issue due to insufficient permissions', issue, cast.guest);
-    await refusedAs('/clone far/nowhere', 'it was not found');
-    await refusedAs('/clone what is this', 'it names no project');
+    await expectRefusal('/clone', 'Cannot clone issue due to insufficient permissions', issue, cast.guest);
+    await expectRefusal('/clone far/nowhere', 'it was not found');
+    await expectRefusal('/clone what is this', 'it names no project');
   });
 });
 

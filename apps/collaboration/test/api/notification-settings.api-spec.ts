@@ -30,30 +30,33 @@ afterAll(async () => {
 
 const PLACES = ['global', 'group', 'project'] as const;
 type Place = (typeof PLACES)[number];
-interface Home {
+interface GroupProjectAndCast {
   readonly group: DirectoryNamespace;
   readonly project: DirectoryProject;
   readonly cast: Cast;
 }
-const homeOf = async (level: Visibility = 'private', plan: 'premium' | 'ultimate' = 'ultimate'): Promise<Home> => {
+const createHome = async (
+  level: Visibility = 'private',
+  plan: 'premium' | 'ultimate' = 'ultimate',
+): Promise<GroupProjectAndCast> => {
   const group = await service.seed.group({ visibility: level, plan });
   const project = await service.seed.project({ namespace_id: group.id, visibility: level });
   return { group, project, cast: await castOf(service.seed, group) };
 };
-const pathOf = (place: Place, { group, project }: Home): string =>
+const pathOf = (place: Place, { group, project }: GroupProjectAndCast): string =>
   place === 'global'
     ? '/api/v4/notification_settings'
     : `/api/v4/${place}s/${place === 'group' ? group.id : project.id}/notification_settings`;
 const viewer = (user: SeededUser) => service.seed.viewer(user);
 
-let home: Home;
-beforeAll(async () => void (home = await homeOf()));
+let home: GroupProjectAndCast;
+beforeAll(async () => void (home = await createHome()));
 const anyUser = async (): Promise<SeededUser> => {
   const user = await service.seed.user();
   await service.seed.member(user, home.group, 'guest');
   return user;
 };
-const on = (user: SeededUser, place: Place, at = home) => {
+const settingsClient = (user: SeededUser, place: Place, at = home) => {
   const client = service.app.as(viewer(user));
   return {
     show: async () => (await client.get(pathOf(place, at)).expect(200)).body as Record<string, unknown>,
@@ -76,7 +79,7 @@ const SHOWN_SWITCHES: Record<Place, string[]> = {
   group: SWITCH_NAMES,
   project: SWITCH_NAMES.filter((name) => name !== 'new_epic'),
 };
-const events = (place: Place, over: Record<string, boolean> = {}) => ({
+const expectedSwitches = (place: Place, over: Record<string, boolean> = {}) => ({
   ...Object.fromEntries(SHOWN_SWITCHES[place].map((name) => [name, ON_AT_FIRST.includes(name)])),
   ...over,
 });
@@ -85,51 +88,57 @@ describe.each(PLACES)('the %s setting', (place) => {
   test('is the default one at first, and PUT without fields keeps it', async () => {
     const user = await anyUser();
     const expected = shown(place, place === 'global' ? 'participating' : 'global');
-    expect(await on(user, place).show()).toEqual(expected);
-    expect(await on(user, place).put({})).toEqual(expected);
-    expect(await on(user, place).put({ level: null, new_note: null, unknown_switch: true })).toEqual(expected);
-    expect(await on(user, place).show()).toEqual(expected);
+    expect(await settingsClient(user, place).show()).toEqual(expected);
+    expect(await settingsClient(user, place).put({})).toEqual(expected);
+    expect(await settingsClient(user, place).put({ level: null, new_note: null, unknown_switch: true })).toEqual(
+      expected,
+    );
+    expect(await settingsClient(user, place).show()).toEqual(expected);
   });
 
   test.each(NOTIFICATION_LEVELS)('takes the level %s, and has switches only while it is custom', async (level) => {
     const user = await anyUser();
-    const expected = shown(place, level, level === 'custom' ? events(place) : undefined);
-    expect(await on(user, place).put({ level })).toEqual(expected);
-    expect(await on(user, place).show()).toEqual(expected);
+    const expected = shown(place, level, level === 'custom' ? expectedSwitches(place) : undefined);
+    expect(await settingsClient(user, place).put({ level })).toEqual(expected);
+    expect(await settingsClient(user, place).show()).toEqual(expected);
     // Other places and other users keep their own.
     for (const other of PLACES.filter((one) => one !== place))
-      expect(await on(user, other).show()).toEqual(shown(other, other === 'global' ? 'participating' : 'global'));
-    expect((await on(await anyUser(), place).show())['level']).not.toBe(level === 'watch' ? 'watch' : 'custom');
+      expect(await settingsClient(user, other).show()).toEqual(
+        shown(other, other === 'global' ? 'participating' : 'global'),
+      );
+    expect((await settingsClient(await anyUser(), place).show())['level']).not.toBe(
+      level === 'watch' ? 'watch' : 'custom',
+    );
   });
 
   test.each(SWITCH_NAMES)('keeps the switch %s while the level is another', async (name) => {
     const user = await anyUser();
     const isShown = SHOWN_SWITCHES[place].includes(name);
     for (const value of [true, false]) {
-      expect(await on(user, place).put({ level: 'watch', [name]: value })).toEqual(shown(place, 'watch'));
-      const expected = shown(place, 'custom', events(place, isShown ? { [name]: value } : {}));
-      expect(await on(user, place).put({ level: 'custom' })).toEqual(expected);
-      expect(await on(user, place).show()).toEqual(expected);
+      expect(await settingsClient(user, place).put({ level: 'watch', [name]: value })).toEqual(shown(place, 'watch'));
+      const expected = shown(place, 'custom', expectedSwitches(place, isShown ? { [name]: value } : {}));
+      expect(await settingsClient(user, place).put({ level: 'custom' })).toEqual(expected);
+      expect(await settingsClient(user, place).show()).toEqual(expected);
     }
   });
 
   test('changes one switch without the level and the others', async () => {
     const user = await anyUser();
-    await on(user, place).put({ level: 'custom', new_note: true });
-    const both = shown(place, 'custom', events(place, { new_note: true, new_issue: true }));
-    expect(await on(user, place).put({ new_issue: true })).toEqual(both);
-    expect(await on(user, place).put({ failed_pipeline: false })).toEqual(
-      shown(place, 'custom', events(place, { new_note: true, new_issue: true, failed_pipeline: false })),
+    await settingsClient(user, place).put({ level: 'custom', new_note: true });
+    const both = shown(place, 'custom', expectedSwitches(place, { new_note: true, new_issue: true }));
+    expect(await settingsClient(user, place).put({ new_issue: true })).toEqual(both);
+    expect(await settingsClient(user, place).put({ failed_pipeline: false })).toEqual(
+      shown(place, 'custom', expectedSwitches(place, { new_note: true, new_issue: true, failed_pipeline: false })),
     );
   });
 
   test('loses no switch to concurrent requests', async () => {
     const user = await anyUser();
-    await on(user, place).put({ level: 'custom' });
+    await settingsClient(user, place).put({ level: 'custom' });
     const names = ['new_note', 'new_issue', 'close_issue', 'reopen_issue', 'reassign_issue'];
-    await Promise.all(names.map((name) => on(user, place).put({ [name]: true })));
+    await Promise.all(names.map((name) => settingsClient(user, place).put({ [name]: true })));
     const all = Object.fromEntries(names.map((name) => [name, true]));
-    expect(await on(user, place).show()).toEqual(shown(place, 'custom', events(place, all)));
+    expect(await settingsClient(user, place).show()).toEqual(shown(place, 'custom', expectedSwitches(place, all)));
   });
 
   test.each([
@@ -141,8 +150,10 @@ describe.each(PLACES)('the %s setting', (place) => {
     [{ new_note: 'x', close_issue: 7 }, { error: 'new_note is invalid, close_issue is invalid' }],
   ])('refuses %j', async (params, body) => {
     const user = await anyUser();
-    expect(await on(user, place).refuse(params)).toEqual([400, body]);
-    expect(await on(user, place).show()).toEqual(shown(place, place === 'global' ? 'participating' : 'global'));
+    expect(await settingsClient(user, place).refuse(params)).toEqual([400, body]);
+    expect(await settingsClient(user, place).show()).toEqual(
+      shown(place, place === 'global' ? 'participating' : 'global'),
+    );
   });
 
   test('requires a token', async () => {
@@ -160,14 +171,14 @@ describe.each(PLACES)('the %s setting', (place) => {
       return { viewer: viewer(await anyUser()), method: 'PUT', path: pathOf(place, home), params };
     },
     seen: (body) => body,
-    expected: shown(place, 'custom', events(place, { new_note: true, failed_pipeline: false })),
+    expected: shown(place, 'custom', expectedSwitches(place, { new_note: true, failed_pipeline: false })),
   });
 });
 
 describe('the address', () => {
   test('is one of the confirmed ones of the user', async () => {
     const user = await anyUser();
-    const settings = on(user, 'global');
+    const settings = settingsClient(user, 'global');
     const second = { level: 'mention', notification_email: CONFIRMED[1] };
     expect(await settings.put(second)).toEqual(second);
     expect(await settings.show()).toEqual(second);
@@ -175,7 +186,7 @@ describe('the address', () => {
   });
 
   test.each(['else@mail.example', '', 'second@mail.example '])('is not %j, and nothing changes', async (email) => {
-    const settings = on(await anyUser(), 'global');
+    const settings = settingsClient(await anyUser(), 'global');
     expect(await settings.refuse({ level: 'watch', notification_email: email })).toEqual([
       400,
       { message: { notification_email: ['must be an email you have verified'] } },
@@ -184,14 +195,16 @@ describe('the address', () => {
   });
 
   test('does not change when the level is refused', async () => {
-    const settings = on(await anyUser(), 'global');
+    const settings = settingsClient(await anyUser(), 'global');
     await settings.refuse({ level: 'loud', notification_email: CONFIRMED[1] });
     expect(await settings.show()).toEqual(shown('global', 'participating'));
   });
 
   test.each(['group', 'project'] as const)('is not part of the setting of a %s', async (place) => {
     const user = await anyUser();
-    expect(await on(user, place).put({ notification_email: 'else@mail.example' })).toEqual(shown(place, 'global'));
+    expect(await settingsClient(user, place).put({ notification_email: 'else@mail.example' })).toEqual(
+      shown(place, 'global'),
+    );
   });
 
   test('cannot be read while identity is away, but settings of places can', async () => {
@@ -212,16 +225,16 @@ test('the switch for epics depends on the plan of the group', async () => {
     ['ultimate', true],
     ['premium', false],
   ] as const) {
-    const at = await homeOf('private', plan);
-    const { events: of } = await on(at.cast.guest, 'group', at).put({ level: 'custom', new_epic: true });
+    const at = await createHome('private', plan);
+    const { events: of } = await settingsClient(at.cast.guest, 'group', at).put({ level: 'custom', new_epic: true });
     expect([plan, 'new_epic' in (of as object)]).toEqual([plan, has]);
   }
 });
 
 describe.each(['group', 'project'] as const)('a %s', (place) => {
-  const homes = new Map<Visibility, Home>();
+  const homes = new Map<Visibility, GroupProjectAndCast>();
   beforeAll(async () => {
-    for (const level of VISIBILITIES) homes.set(level, await homeOf(level));
+    for (const level of VISIBILITIES) homes.set(level, await createHome(level));
   });
   describe.each(['GET', 'PUT'] as const)('%s', (method) => {
     visibility({

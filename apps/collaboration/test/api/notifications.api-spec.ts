@@ -24,24 +24,24 @@ afterAll(async () => {
   await box.stop();
   await service.close();
 });
-const inProject = async (over: Partial<DirectoryProject> = {}): Promise<void> => {
+const useProject = async (over: Partial<DirectoryProject> = {}): Promise<void> => {
   group = await service.seed.group();
   project = await service.seed.project({ namespace_id: group.id, ...over });
   cast = await castOf(service.seed, project);
 };
 beforeEach(async () => {
   await clear();
-  await inProject();
+  await useProject();
 });
 
 const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
-const at = (user: SeededUser) => `@${user.username}`;
+const mentionOf = (user: SeededUser) => `@${user.username}`;
 
 describe('e-mails are sent', () => {
   test('for a new issue: to assignees and mentioned users, not to the actor', async () => {
     await anIssue({
       assignee_ids: [cast.guest.id, cast.owner.id],
-      description: `x ${at(cast.guest)} ${at(cast.reporter)} ${at(cast.owner)}`,
+      description: `x ${mentionOf(cast.guest)} ${mentionOf(cast.reporter)} ${mentionOf(cast.owner)}`,
     });
     expect(await recipients()).toEqual(names(cast.guest, cast.reporter));
     expect(header(mailTo(cast.guest), 'x-platform-notificationreason')).toBe('assigned');
@@ -49,10 +49,10 @@ describe('e-mails are sent', () => {
   });
 
   test('for a comment: to the author, assignees, commenters and mentioned users', async () => {
-    const issue = await anIssue({ assignee_ids: [cast.planner.id], description: at(cast.guest) });
-    await comment(issue, `x ${at(cast.external)}`, cast.developer);
+    const issue = await anIssue({ assignee_ids: [cast.planner.id], description: mentionOf(cast.guest) });
+    await comment(issue, `x ${mentionOf(cast.external)}`, cast.developer);
     await clear();
-    await comment(issue, `y ${at(cast.stranger)}`, cast.reporter);
+    await comment(issue, `y ${mentionOf(cast.stranger)}`, cast.reporter);
     expect(await recipients()).toEqual(
       names(cast.owner, cast.planner, cast.guest, cast.external, cast.developer, cast.stranger),
     );
@@ -63,13 +63,18 @@ describe('e-mails are sent', () => {
 
   test('for a comment: not to users mentioned in texts that they cannot read', async () => {
     const issue = await anIssue();
-    await comment(issue, `${at(cast.guest)} ${at(cast.stranger)} ${at(cast.reporter)}`, cast.developer, {
-      internal: true,
-    });
+    await comment(
+      issue,
+      `${mentionOf(cast.guest)} ${mentionOf(cast.stranger)} ${mentionOf(cast.reporter)}`,
+      cast.developer,
+      {
+        internal: true,
+      },
+    );
     await clear();
     await comment(issue, 'public');
     expect(await recipients()).toEqual(names(cast.developer, cast.reporter));
-    await comment(issue, `now publicly ${at(cast.guest)}`);
+    await comment(issue, `now publicly ${mentionOf(cast.guest)}`);
     await clear();
     await comment(issue, 'public');
     expect(await recipients()).toEqual(names(cast.developer, cast.guest, cast.reporter));
@@ -77,7 +82,7 @@ describe('e-mails are sent', () => {
 
   test('for a move: to participants, once, who also participate in the copy', async () => {
     const issue = await anIssue({ assignee_ids: [cast.reporter.id] });
-    await comment(issue, `x ${at(cast.stranger)}`, cast.developer);
+    await comment(issue, `x ${mentionOf(cast.stranger)}`, cast.developer);
     const there = await service.seed.project({ visibility: 'private' });
     for (const name of ['owner', 'developer'] as const) await service.seed.member(cast[name], there, name);
     await clear();
@@ -117,19 +122,21 @@ describe('e-mails are sent', () => {
     await clear();
     await edit(issue, { assignee_ids: [cast.developer.id] });
     expect(await recipients()).toEqual(names(cast.guest, cast.developer, cast.reporter));
-    expect(mailTo(cast.reporter).parsed.text).toContain(`(added ${at(cast.developer)}; removed ${at(cast.guest)})`);
+    expect(mailTo(cast.reporter).parsed.text).toContain(
+      `(added ${mentionOf(cast.developer)}; removed ${mentionOf(cast.guest)})`,
+    );
   });
 
   test('for a changed text: only to newly mentioned users; for an edited comment: to no user', async () => {
-    const issue = await anIssue({ description: `x ${at(cast.guest)}` });
+    const issue = await anIssue({ description: `x ${mentionOf(cast.guest)}` });
     await clear();
-    await edit(issue, { description: `x ${at(cast.guest)} ${at(cast.reporter)}` });
+    await edit(issue, { description: `x ${mentionOf(cast.guest)} ${mentionOf(cast.reporter)}` });
     expect(await recipients()).toEqual(names(cast.reporter));
     const note = await comment(issue, 'x');
     await clear();
     await by(cast.owner)
       .put(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
-      .send({ body: `y ${at(cast.developer)}` })
+      .send({ body: `y ${mentionOf(cast.developer)}` })
       .expect(200);
     expect(await recipients()).toEqual([]);
     await comment(issue, 'z');
@@ -143,17 +150,17 @@ describe('e-mails are sent', () => {
       await service.seed.user({ kind: 'ghost' }),
       await service.seed.user({ notification_email: null }),
     ];
-    await anIssue({ description: [...others, cast.guest].map(at).join(' ') });
+    await anIssue({ description: [...others, cast.guest].map(mentionOf).join(' ') });
     expect(await recipients()).toEqual(names(cast.guest));
   });
 
   test('not if e-mails are disabled', async () => {
     await service.seed.put('namespaces', { ...group, emails_enabled: false });
-    await anIssue({ description: at(cast.guest) });
+    await anIssue({ description: mentionOf(cast.guest) });
     expect(await recipients()).toEqual([]);
     await service.seed.put('namespaces', group);
     await service.seed.put('projects', { ...project, emails_enabled: false });
-    await anIssue({ description: at(cast.guest) });
+    await anIssue({ description: mentionOf(cast.guest) });
     expect(await recipients()).toEqual([]);
   });
 
@@ -163,7 +170,7 @@ describe('e-mails are sent', () => {
     const issueOn = async (mentions_disabled: boolean | null): Promise<string[]> => {
       await clear();
       await service.seed.put('namespaces', { ...named, mentions_disabled });
-      await anIssue({ description: `@${named.full_path} and ${at(cast.guest)}` });
+      await anIssue({ description: `@${named.full_path} and ${mentionOf(cast.guest)}` });
       return recipients();
     };
     expect(await issueOn(true)).toEqual(names(cast.guest));
@@ -184,7 +191,7 @@ describe('e-mails are sent', () => {
     await set(cast.developer, 'disabled', 'namespace', group.id);
     await set(cast.developer, 'global', 'project', project.id);
     const all = [cast.guest, cast.planner, cast.reporter, cast.developer, cast.maintainer];
-    const issue = await anIssue({ description: all.map(at).join(' ') });
+    const issue = await anIssue({ description: all.map(mentionOf).join(' ') });
     expect(await recipients()).toEqual(names(cast.planner, cast.reporter, cast.maintainer));
     await clear();
     await comment(issue, 'to all who take part');
@@ -200,11 +207,11 @@ describe('only readers', () => {
   } as const;
   test.each(Object.keys(readers) as (keyof typeof readers)[])('get e-mails about %s', async (kind) => {
     for (const visibility of ['public', 'internal', 'private'] as const) {
-      await inProject({ visibility });
+      await useProject({ visibility });
       const issue = await anIssue({ confidential: kind === 'a confidential issue' });
       await clear();
       const people = ['guest', 'planner', 'reporter', 'admin', 'stranger', 'external'] as const;
-      const text = people.map((name) => at(cast[name])).join(' ');
+      const text = people.map((name) => mentionOf(cast[name])).join(' ');
       await comment(issue, `secret for ${text}`, cast.owner, { internal: kind === 'an internal note' });
       const outside = { public: [], internal: ['external'], private: ['external', 'stranger'] }[visibility] as string[];
       const expected = readers[kind].filter((name) => !outside.includes(name)).map((name) => cast[name]);
@@ -234,10 +241,10 @@ describe('only readers', () => {
     ],
   ];
   test.each(changes)('are rechecked when it is sent: a user who %s gets none', async (_, change) => {
-    await inProject({ visibility: 'private' });
+    await useProject({ visibility: 'private' });
     const issue = await anIssue();
     await box.sendAfterChange(
-      () => comment(issue, `x ${at(cast.guest)}`),
+      () => comment(issue, `x ${mentionOf(cast.guest)}`),
       (note) => change(issue, note.id),
     );
     expect(await recipients()).toEqual([]);
@@ -249,7 +256,7 @@ describe('an e-mail', () => {
   test('has the subject, sender, thread and headers that clients filter by', async () => {
     const issue = await anIssue({
       title: 'Größe | "x"',
-      description: `Hello ${at(cast.guest)}, **look** <b>here</b>\n\n![p](http://x/y.png)`,
+      description: `Hello ${mentionOf(cast.guest)}, **look** <b>here</b>\n\n![p](http://x/y.png)`,
     });
     await delivered();
     const { parsed, to } = mailTo(cast.guest);
@@ -262,7 +269,7 @@ describe('an e-mail', () => {
     expect(parsed.replyTo?.value).toEqual([{ name: path, address: 'noreply@localhost' }]);
     expect(parsed.messageId).toBe(`<issue_${issue.id}@localhost>`);
     expect(parsed.inReplyTo).toBeUndefined();
-    expect(parsed.text).toContain(`Hello ${at(cast.guest)}, **look** <b>here</b>`);
+    expect(parsed.text).toContain(`Hello ${mentionOf(cast.guest)}, **look** <b>here</b>`);
     expect(parsed.text).toContain(`http://localhost:8080/${path}/-/issues/${issue.iid}`);
     expect(parsed.text).toContain('because you were mentioned');
     expect(parsed.html).toContain('<strong>look</strong> &lt;b&gt;here&lt;/b&gt;');
@@ -303,7 +310,7 @@ describe('an e-mail', () => {
 
   test('is queued and sent once, even if its event is redelivered', async () => {
     const issue = await anIssue();
-    const note = await comment(issue, `x ${at(cast.guest)}`);
+    const note = await comment(issue, `x ${mentionOf(cast.guest)}`);
     await delivered();
     const [row] = await service.database.query<{ event_id: string; payload: never }>(
       'select event_id, payload from outbox where subject = $1 order by id desc limit 1',
@@ -356,7 +363,7 @@ describe('an e-mail', () => {
     for (let i = 0; i < 20; i++) {
       mails().length = 0;
       const started = Date.now();
-      await comment(issue, `x ${at(cast.guest)}`);
+      await comment(issue, `x ${mentionOf(cast.guest)}`);
       await until(() => mails().length > 0, 'the mail', 30_000);
       delays.push(mails()[0]!.at - started);
     }
@@ -372,7 +379,10 @@ describe('an e-mail', () => {
     await service.seed.put('projects', { ...project, name: evil });
     const title = `x\r\nBcc: victim@evil.example\r\n\r\nBody \u2028 (${'y'.repeat(150)})`;
     await anIssue(
-      { title, description: `.\r\n.\r\nRCPT TO:<v@evil.example>\r\n${at(cast.guest)}\r\n${'z'.repeat(300_000)}` },
+      {
+        title,
+        description: `.\r\n.\r\nRCPT TO:<v@evil.example>\r\n${mentionOf(cast.guest)}\r\n${'z'.repeat(300_000)}`,
+      },
       actor,
     );
     await delivered();
@@ -409,7 +419,7 @@ describe('an e-mail', () => {
 
 test('no e-mail is sent by a stale copy of the directory', async () => {
   await service.database.query(`update directory_state set refreshed_at = now() - interval '1 minute'`);
-  await anIssue({ description: at(cast.guest) });
+  await anIssue({ description: mentionOf(cast.guest) });
   await until(async () => box.worker().logs.some((line) => line['msg'] === 'an effect waits'), 'a waiting effect');
   expect(mails()).toEqual([]);
   await service.database.query(`update directory_state set refreshed_at = 'infinity'`);

@@ -4,7 +4,7 @@ import { castOf, startCollaboration } from '../support/app';
 import type { Cast } from '../support/app';
 import { issueActions } from '../support/issue-actions';
 
-type Numbered = { readonly id: number; readonly iid: number };
+type IssueIds = { readonly id: number; readonly iid: number };
 
 let service: SeededService;
 let project: DirectoryProject;
@@ -21,18 +21,18 @@ const { by, anIssue } = issueActions(() => ({ service, project, cast }));
 const HERE = { 'user-agent': 'Nest/1', 'x-forwarded-for': '192.0.2.7' };
 const DETAIL = { user_agent: 'Nest/1', ip_address: '192.0.2.7', akismet_submitted: false };
 const UNKNOWN = { message: '404 UserAgentDetail Not Found' };
-const issues = (of: DirectoryProject | string = project): string =>
+const issuesPath = (of: DirectoryProject | string = project): string =>
   `/api/v4/projects/${encodeURIComponent(typeof of === 'string' ? of : String(of.id))}/issues`;
-const detail = ({ iid }: { readonly iid: number }, of: DirectoryProject | string = project): string =>
-  `${issues(of)}/${iid}/user_agent_detail`;
+const userAgentDetailPath = ({ iid }: { readonly iid: number }, of: DirectoryProject | string = project): string =>
+  `${issuesPath(of)}/${iid}/user_agent_detail`;
 const originOf = async (one: { readonly iid: number }, of: DirectoryProject = project): Promise<[number, unknown]> => {
-  const { status, body } = await by(cast.admin).get(detail(one, of));
+  const { status, body } = await by(cast.admin).get(userAgentDetailPath(one, of));
   return [status, body];
 };
-const opened = async (fields: Record<string, unknown> = {}, from: Record<string, string> = HERE): Promise<Numbered> =>
+const opened = async (fields: Record<string, unknown> = {}, from: Record<string, string> = HERE): Promise<IssueIds> =>
   (
     await by(cast.owner)
-      .post(issues())
+      .post(issuesPath())
       .set(from)
       .send({ title: 'x', ...fields })
       .expect(201)
@@ -44,9 +44,9 @@ test('administrators see the user agent and address of the creation of an issue'
   const hidden = await opened({ confidential: true, user_agent: 'Sent/2', ip_address: '198.51.100.1' });
   expect(await originOf(hidden)).toEqual([200, DETAIL]);
   const home = /^(.+)#\d+$/.exec(
-    (await by(cast.admin).get(`${issues()}/${hidden.iid}`).expect(200)).body.references.full,
+    (await by(cast.admin).get(`${issuesPath()}/${hidden.iid}`).expect(200)).body.references.full,
   )![1]!;
-  expect((await by(cast.admin).get(detail(hidden, home)).expect(200)).body).toEqual(DETAIL);
+  expect((await by(cast.admin).get(userAgentDetailPath(hidden, home)).expect(200)).body).toEqual(DETAIL);
 });
 
 test('an issue without recorded origin is 404, like a missing issue', async () => {
@@ -62,9 +62,13 @@ test('an issue without recorded origin is 404, like a missing issue', async () =
 
 test('the origin is deleted with the issue, and unchanged by updates', async () => {
   const issue = await opened();
-  await by(cast.admin).put(`${issues()}/${issue.iid}`).set('user-agent', 'Other/2').send({ title: 'y' }).expect(200);
+  await by(cast.admin)
+    .put(`${issuesPath()}/${issue.iid}`)
+    .set('user-agent', 'Other/2')
+    .send({ title: 'y' })
+    .expect(200);
   expect(await originOf(issue)).toEqual([200, DETAIL]);
-  await by(cast.owner).delete(`${issues()}/${issue.iid}`).expect(204);
+  await by(cast.owner).delete(`${issuesPath()}/${issue.iid}`).expect(204);
   expect(await originOf(issue)).toEqual([404, { message: '404 Issue Not Found' }]);
 });
 
@@ -72,8 +76,9 @@ test('a moved issue keeps its origin, a clone has none', async () => {
   const target = await service.seed.project();
   await service.seed.member(cast.owner, target, 'owner');
   const issue = await opened();
-  const to = async (verb: 'move' | 'clone'): Promise<Numbered> =>
-    (await by(cast.owner).post(`${issues()}/${issue.iid}/${verb}`).send({ to_project_id: target.id }).expect(201)).body;
+  const to = async (verb: 'move' | 'clone'): Promise<IssueIds> =>
+    (await by(cast.owner).post(`${issuesPath()}/${issue.iid}/${verb}`).send({ to_project_id: target.id }).expect(201))
+      .body;
   expect(await originOf(await to('clone'), target)).toEqual([404, UNKNOWN]);
   expect(await originOf(await to('move'), target)).toEqual([200, DETAIL]);
   expect(await originOf(issue)).toEqual([200, DETAIL]);

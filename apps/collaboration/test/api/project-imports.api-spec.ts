@@ -32,14 +32,14 @@ const milestone = (number: number, title: string, over: object = {}) => ({
 });
 const label = (name: string, over: object = {}) => ({ name, color: '#d73a4a', description: null, ...over });
 
-const ask = (body: object, caller: 'import' | 'package' = 'import') =>
+const postImport = (body: object, caller: 'import' | 'package' = 'import') =>
   service.app
     .bare()
     .post(INTERNAL_PATHS.importObjects)
     .set('authorization', internalAuthorization(caller, 'collaboration'))
     .send(body);
 const write = async ({ id }: { readonly id: number }, kind: string, objects: readonly object[]) =>
-  (await ask({ project_id: id, import_type: 'remote', kind, objects }).expect(200)).body.failed as object[];
+  (await postImport({ project_id: id, import_type: 'remote', kind, objects }).expect(200)).body.failed as object[];
 const show = async ({ id }: DirectoryProject, path: string) =>
   (await service.app.as(service.seed.viewer(owner)).get(`/api/v4/projects/${id}${path}`).expect(200)).body as Record<
     string,
@@ -309,7 +309,7 @@ it('keeps texts that describe the character NUL', async () => {
 it('refuses other callers, malformed objects, and projects that are missing or archived', async () => {
   const { id } = await place();
   const body = { project_id: id, import_type: 'remote', kind: 'label', objects: [label('x')] };
-  await ask(body, 'package').expect(403);
+  await postImport(body, 'package').expect(403);
   for (const over of [
     { kind: 'epic' },
     { kind: 'issue' },
@@ -318,10 +318,10 @@ it('refuses other callers, malformed objects, and projects that are missing or a
     { objects: [label('x\0')] },
     { objects: Array.from({ length: 101 }, (_, at) => label(`l${at}`)) },
   ]) {
-    expect((await ask({ ...body, ...over }).expect(400)).body).toEqual({ error: 'objects is invalid' });
+    expect((await postImport({ ...body, ...over }).expect(400)).body).toEqual({ error: 'objects is invalid' });
   }
-  await ask({ ...body, project_id: 999_999 }).expect(404);
-  await ask({ ...body, project_id: (await place({ archived: true })).id }).expect(404);
+  await postImport({ ...body, project_id: 999_999 }).expect(404);
+  await postImport({ ...body, project_id: (await place({ archived: true })).id }).expect(404);
 });
 
 deletedWithProjects({

@@ -54,7 +54,7 @@ interface Place {
   ): Promise<[number, unknown]>;
 }
 
-async function empty(): Promise<Place> {
+async function createEmptyPlace(): Promise<Place> {
   const group = await service.seed.group();
   const project = await service.seed.project({ namespace_id: group.id, default_branch: null });
   await service.seed.member(users.developer, project, 'developer');
@@ -74,8 +74,8 @@ async function empty(): Promise<Place> {
 }
 
 /** A repository whose default branch has its first rule. */
-async function filled(): Promise<Place> {
-  const made = await empty();
+async function createFilledPlace(): Promise<Place> {
+  const made = await createEmptyPlace();
   expect((await made.push('maintainer', 'main')).code).toBe(0);
   return made;
 }
@@ -85,7 +85,7 @@ const refusedWith = (text: string) => ({ code: 1, output: expect.stringContainin
 
 describe('an empty repository', () => {
   it('gets its first branch from a maintainer, and a developer is told whom to ask', async () => {
-    const { push, fullPath } = await empty();
+    const { push, fullPath } = await createEmptyPlace();
     const refused = await push('developer', 'main:feature');
     expect(refused.code).toBe(1);
     const said = refused.output.split('\n').map((line) => line.replace(/^remote: ?/, '').trimEnd());
@@ -101,7 +101,7 @@ describe('an empty repository', () => {
   });
 
   it('gets a rule for its default branch with the first push, and only then', async () => {
-    const { push, api, folder } = await empty();
+    const { push, api, folder } = await createEmptyPlace();
     expect((await push('maintainer', 'main:develop', 'main:zeta')).code).toBe(0);
     const rules = async () =>
       ((await api('developer', 'get', '/protected_branches'))[1] as { name: string }[]).map(({ name }) => name);
@@ -113,7 +113,7 @@ describe('an empty repository', () => {
   });
 
   it('keeps rules that were made before', async () => {
-    const { push, api } = await empty();
+    const { push, api } = await createEmptyPlace();
     const body = { name: 'm*', push_access_level: 30 };
     expect((await api('maintainer', 'post', '/protected_branches', body))[0]).toBe(201);
     expect((await push('developer', 'main')).code).toBe(0);
@@ -122,7 +122,7 @@ describe('an empty repository', () => {
   });
 
   it('refuses the API like a push', async () => {
-    const { api, fullPath } = await empty();
+    const { api, fullPath } = await createEmptyPlace();
     const [status, body] = await api('developer', 'post', '/repository/branches', { branch: 'x', ref: 'main' });
     const message = (body as { message: string }).message;
     expect([status, message]).toEqual([400, expect.stringContaining(`does not yet exist for ${fullPath}`)]);
@@ -131,7 +131,7 @@ describe('an empty repository', () => {
 
 describe('a push to a protected branch', () => {
   it('is for those whom the rule names', async () => {
-    const { push, api, folder } = await filled();
+    const { push, api, folder } = await createFilledPlace();
     await git.commit(folder, 'Second');
     expect(await push('developer', 'main')).toEqual(refusedWith(PUSH));
     expect(await push('developer', 'main:fine', 'main')).toEqual(refusedWith(PUSH));
@@ -146,7 +146,7 @@ describe('a push to a protected branch', () => {
   });
 
   it('replaces commits only where the rule allows it', async () => {
-    const { push, api, folder } = await filled();
+    const { push, api, folder } = await createFilledPlace();
     await git.commit(folder, 'Second');
     expect((await push('maintainer', 'main')).code).toBe(0);
     await git.ok(folder, 'commit', '--quiet', '--amend', '-m', 'Other');
@@ -160,7 +160,7 @@ describe('a push to a protected branch', () => {
   });
 
   it('creates and deletes branches by the rule of their name', async () => {
-    const { push, api, folder } = await filled();
+    const { push, api, folder } = await createFilledPlace();
     await api('maintainer', 'post', '/protected_branches', { name: 'release/*', merge_access_level: 30 });
     await git.commit(folder, 'Second');
     expect(await push('developer', 'main:release/1')).toEqual(
@@ -187,7 +187,7 @@ describe('a push to a protected branch', () => {
   });
 
   it('is no merged branch to delete', async () => {
-    const { push, api } = await filled();
+    const { push, api } = await createFilledPlace();
     await api('maintainer', 'post', '/protected_branches', { name: 'kept*' });
     expect((await push('maintainer', 'main:kept', 'main:gone')).code).toBe(0);
     expect((await api('developer', 'delete', '/repository/merged_branches'))[0]).toBe(202);
@@ -197,7 +197,7 @@ describe('a push to a protected branch', () => {
 });
 
 it('checks the rules of a push again after a search for large files', async () => {
-  const { project, folder, push, api } = await filled();
+  const { project, folder, push, api } = await createFilledPlace();
   await writeFile(join(git.folder, folder, 'random'), randomBytes(200 * 1024));
   await git.ok(folder, 'add', 'random');
   await git.ok(folder, 'commit', '--quiet', '-m', 'Random');
@@ -216,7 +216,7 @@ it('checks the rules of a push again after a search for large files', async () =
 });
 
 it('protects tags', async () => {
-  const { push, api } = await filled();
+  const { push, api } = await createFilledPlace();
   await api('maintainer', 'post', '/protected_tags', { name: 'v*' });
   const text = 'You are not allowed to create this tag as it is protected.';
   expect(await push('developer', 'main:refs/tags/v1')).toEqual(refusedWith(text));
@@ -236,7 +236,7 @@ it('protects tags', async () => {
 
 describe('the deprecated routes', () => {
   it('protect a branch, change its rule, and remove it', async () => {
-    const { push, api } = await filled();
+    const { push, api } = await createFilledPlace();
     expect((await push('maintainer', 'main:a/b')).code).toBe(0);
     const put = (verb: string, body: object = {}, by: Name = 'maintainer') =>
       api(by, 'put', `/repository/branches/${encodeURIComponent('a/b')}/${verb}`, body);
@@ -263,14 +263,14 @@ describe('the deprecated routes', () => {
 });
 
 /** A project as developers meet it. */
-const scopeOf = (project: DirectoryProject): ProjectScope =>
+const toProjectScope = (project: DirectoryProject): ProjectScope =>
   ({
     ...{ ...project, level: 30, fullPath: 'a/b' },
     namespace: { plan: 'free', traversalIds: [project.namespace_id] },
   }) as unknown as ProjectScope;
 
 it('lets a merge through the API pass with the right to merge', async () => {
-  const { project, push, api, folder } = await filled();
+  const { project, push, api, folder } = await createFilledPlace();
   await api('maintainer', 'patch', '/protected_branches/main', { allowed_to_merge: [{ access_level: 30 }] });
   await git.commit(folder, 'Second');
   expect((await push('developer', 'main:feature')).code).toBe(0);
@@ -280,7 +280,7 @@ it('lets a merge through the API pass with the right to merge', async () => {
     await readRef(repository, 'refs/heads/feature'),
   ];
   const change = {
-    ...{ project: scopeOf(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
+    ...{ project: toProjectScope(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
     write: () => Promise.resolve([{ ref: 'refs/heads/main', oldId: oldId ?? NO_OBJECT, newId: newId! }]),
   };
   const changes = service.app.get(RefChanges);
@@ -289,7 +289,7 @@ it('lets a merge through the API pass with the right to merge', async () => {
 });
 
 it('checks a change through the API again when its intent is recorded', async () => {
-  const { project, push } = await filled();
+  const { project, push } = await createFilledPlace();
   expect((await push('developer', 'main:feature')).code).toBe(0);
   const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
   const newId = (await readRef(repository, 'refs/heads/feature'))!;
@@ -305,7 +305,7 @@ it('checks a change through the API again when its intent is recorded', async ()
   });
   try {
     const outcome = await service.app.get(RefChanges).changeRefs(repository, {
-      project: scopeOf(project),
+      project: toProjectScope(project),
       viewer: service.seed.viewer(users.developer) as SignedInViewer,
       write: () => Promise.resolve([{ ref: 'refs/heads/late', oldId: NO_OBJECT, newId }]),
     });
@@ -324,7 +324,7 @@ it('checks a change through the API again when its intent is recorded', async ()
 });
 
 it('settles a change whose caller loses the permission once its intent is stored', async () => {
-  const { project, push } = await filled();
+  const { project, push } = await createFilledPlace();
   expect((await push('developer', 'main:feature')).code).toBe(0);
   const repository = (await service.app.get(ProjectRepositories).findRepository(project.id))!;
   const newId = (await readRef(repository, 'refs/heads/feature'))!;
@@ -337,7 +337,7 @@ it('settles a change whose caller loses the permission once its intent is stored
   };
   const change = () =>
     service.app.get(RefChanges).changeRefs(repository, {
-      ...{ project: scopeOf(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
+      ...{ project: toProjectScope(project), viewer: service.seed.viewer(users.developer) as SignedInViewer },
       write: () => Promise.resolve([{ ref: 'refs/heads/lost', oldId: NO_OBJECT, newId }]),
     });
   const outcome = await awaitedBy({ kind: 'client', deadline: Date.now() + 60_000, rights }, change);

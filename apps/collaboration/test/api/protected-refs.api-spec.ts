@@ -19,15 +19,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-type Kind = 'branches' | 'tags';
-const pathOf = (kind: Kind, name?: string, of: Pick<DirectoryProject, 'id'> = project) =>
+type RefKind = 'branches' | 'tags';
+const pathOf = (kind: RefKind, name?: string, of: Pick<DirectoryProject, 'id'> = project) =>
   `/api/v4/projects/${of.id}/protected_${kind}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 const ask = async (method: Method, path: string, body?: object, viewer = maintainer) => {
   const answer = await requestOf(service.app.as(viewer), method, path).send(body as never);
   return [answer.status, answer.body] as const;
 };
 const nextName = () => `release-${++at}`;
-const add = (kind: Kind, body: object = {}, of = project) =>
+const add = (kind: RefKind, body: object = {}, of = project) =>
   ask('POST', pathOf(kind, undefined, of), { name: nextName(), ...body });
 
 interface Level {
@@ -45,7 +45,7 @@ const levels = (...wanted: number[]) =>
     ...{ id: expect.any(Number), access_level: level, access_level_description: TEXTS[level] },
     ...{ deploy_key_id: null, user_id: null, group_id: null },
   }));
-const rule = (name: string, over: object = {}) => ({
+const expectedRule = (name: string, over: object = {}) => ({
   ...{ id: expect.any(Number), name, allow_force_push: false, code_owner_approval_required: false, inherited: false },
   ...{ push_access_levels: levels(40), merge_access_levels: levels(40), unprotect_access_levels: levels(40) },
   ...over,
@@ -54,8 +54,8 @@ const rule = (name: string, over: object = {}) => ({
 describe('a protected branch', () => {
   it('is for maintainers by default', async () => {
     const name = nextName();
-    expect(await ask('POST', pathOf('branches'), { name })).toEqual([201, rule(name)]);
-    expect(await ask('GET', pathOf('branches', name))).toEqual([200, rule(name)]);
+    expect(await ask('POST', pathOf('branches'), { name })).toEqual([201, expectedRule(name)]);
+    expect(await ask('GET', pathOf('branches', name))).toEqual([200, expectedRule(name)]);
     expect(await ask('DELETE', pathOf('branches', name))).toEqual([204, {}]);
     expect(await ask('GET', pathOf('branches', name))).toEqual([404, { message: '404 Not found' }]);
   });
@@ -80,8 +80,8 @@ describe('a protected branch', () => {
     [{ push_access_level: null, allowed_to_push: [] }, {}],
   ])('has the levels of %j', async (body, shown) => {
     const name = `feature/${nextName()}-*`;
-    expect(await add('branches', { name, ...body })).toEqual([201, rule(name, shown)]);
-    expect(await ask('GET', pathOf('branches', name))).toEqual([200, rule(name, shown)]);
+    expect(await add('branches', { name, ...body })).toEqual([201, expectedRule(name, shown)]);
+    expect(await ask('GET', pathOf('branches', name))).toEqual([200, expectedRule(name, shown)]);
   });
 
   it('changes what is sent, and single levels by their id', async () => {
@@ -89,7 +89,7 @@ describe('a protected branch', () => {
     await add('branches', { name, allowed_to_push: [{ access_level: 30 }, { access_level: 40 }] });
     const change = (body: object) => ask('PATCH', pathOf('branches', name), body);
     const [, body] = await change({ allow_force_push: true });
-    expect(body).toEqual(rule(name, { allow_force_push: true, push_access_levels: levels(30, 40) }));
+    expect(body).toEqual(expectedRule(name, { allow_force_push: true, push_access_levels: levels(30, 40) }));
     const [first, second] = (body as { push_access_levels: Level[] }).push_access_levels as [Level, Level];
     expect(first.id).not.toBe(second.id);
     const allowed_to_push = [

@@ -44,7 +44,7 @@ async function place(over: Partial<DirectoryProject> = {}): Promise<{ project: D
   return { project, folder };
 }
 
-async function events(user: SeededUser, path: string): Promise<Record<string, unknown>[]> {
+async function listEvents(user: SeededUser, path: string): Promise<Record<string, unknown>[]> {
   await worker.drained();
   const { body } = await service.app.as(service.seed.viewer(user)).get(`/api/v4${path}`).expect(200);
   return body as Record<string, unknown>[];
@@ -58,7 +58,7 @@ it('shows pushes of branches and tags, the newest first', async () => {
   await git.ok(folder, 'push', '--quiet', 'origin', 'main', 'main:refs/tags/v1');
   await git.ok(folder, 'push', '--quiet', 'origin', 'main:side');
   await git.ok(folder, 'push', '--quiet', 'origin', ':side');
-  const shown = await events(maintainer, `/projects/${project.id}/events?action=pushed`);
+  const shown = await listEvents(maintainer, `/projects/${project.id}/events?action=pushed`);
   const title = expect.stringMatching(/^Second long .{57}…$/);
   const branch = { ref_type: 'branch', ref_count: null };
   expect(shown.map(({ action_name: name, push_data: data }) => [name, data])).toEqual([
@@ -131,7 +131,7 @@ it('shows more than three refs of a kind as one entry', async () => {
     ...['a', 'b', 'c', 'd'].map((name) => `main:${name}`),
     'main:refs/tags/t',
   );
-  const shown = await events(maintainer, `/projects/${project.id}/events?action=pushed`);
+  const shown = await listEvents(maintainer, `/projects/${project.id}/events?action=pushed`);
   const nothing = { commit_from: null, commit_to: null, commit_title: null, ref: null, commit_count: 0 };
   expect(shown.map(({ push_data: data }) => data)).toEqual([
     expect.objectContaining({ ref_type: 'tag', ref: 't' }),
@@ -143,14 +143,14 @@ it('hides pushes from members who do not read code', async () => {
   const [hidden, open] = [await place(), await place({ visibility: 'public' })];
   for (const { folder } of [hidden, open]) await git.ok(folder, 'push', '--quiet', 'origin', 'main');
   const [ofHidden, ofOpen] = [hidden, open].map(({ project: { id } }) => `/projects/${id}/events?action=pushed`);
-  expect(await events(guest, ofHidden!)).toEqual([]);
-  expect(await events(guest, ofOpen!)).toHaveLength(1);
-  expect(await events(maintainer, ofHidden!)).toHaveLength(1);
-  const all = (await events(guest, '/events?scope=all&action=pushed')).map(({ project_id: id }) => id);
+  expect(await listEvents(guest, ofHidden!)).toEqual([]);
+  expect(await listEvents(guest, ofOpen!)).toHaveLength(1);
+  expect(await listEvents(maintainer, ofHidden!)).toHaveLength(1);
+  const all = (await listEvents(guest, '/events?scope=all&action=pushed')).map(({ project_id: id }) => id);
   expect(all).toEqual([open.project.id]);
-  const ofMaintainer = await events(guest, `/users/${maintainer.id}/events?action=pushed`);
+  const ofMaintainer = await listEvents(guest, `/users/${maintainer.id}/events?action=pushed`);
   expect(ofMaintainer.map(({ project_id: id }) => id)).not.toContain(hidden.project.id);
   const off = { ...open.project, repository_access_level: 'disabled' };
   await service.seed.put('projects', off);
-  expect(await events(maintainer, ofOpen!)).toEqual([]);
+  expect(await listEvents(maintainer, ofOpen!)).toEqual([]);
 });

@@ -33,7 +33,7 @@ beforeAll(async () => {
   maintainer = await service.seed.user();
   front.accept('maintainer', () => service.seed.viewer(maintainer));
 });
-afterEach(() => limit({}));
+afterEach(() => applyPlanLimits({}));
 afterAll(async () => {
   await front.stop();
   await git.close();
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 /** Sets limits of a plan, and no others. Units: bytes. */
-function limit(limits: Partial<Record<PlanLimitName, number>>, plan = 'default'): void {
+function applyPlanLimits(limits: Partial<Record<PlanLimitName, number>>, plan = 'default'): void {
   service.app
     .get(InstanceSettings)
     .applyAnswer({ version: (version += 1), features: {}, settings: {}, plan_limits: { [plan]: limits } });
@@ -73,7 +73,7 @@ async function commitBytes(folder: string, size: number, name = 'large'): Promis
 }
 const push = (folder: string, ...refs: string[]): Promise<Ran> => git.run(folder, 'push', 'origin', ...refs);
 
-async function leftovers({ project }: Place): Promise<string[]> {
+async function listTemporaryObjectFolders({ project }: Place): Promise<string[]> {
   const repository = await service.app.get(ProjectRepositories).findRepository(project.id);
   const names = await readdir(join(repository!.directory, 'objects'));
   return names.filter((name) => name.startsWith('tmp_'));
@@ -89,7 +89,7 @@ const commit = ({ project }: Place, content: string, name = 'api'): Promise<Resp
       actions: [{ action: 'create', file_path: name, content, encoding: 'base64' }],
     });
 const randomText = (size: number): string => randomBytes(size).toString('base64');
-const messageOf = ({ status, body }: Response): unknown[] => [status, (body as { message: string }).message];
+const statusAndMessage = ({ status, body }: Response): unknown[] => [status, (body as { message: string }).message];
 const pushesOf = async ({ project }: Place): Promise<number> => {
   const sql = 'select count(*)::int as n from pushes where project_id = $1';
   return (await service.database.query<{ n: number }>(sql, [project.id]))[0]!.n;
@@ -132,7 +132,7 @@ it('gives no warning if the search fails or takes too long, and ends with the pu
 describe('repository_max_file_size', () => {
   it('refuses pushes of larger files, with their ids, and takes files of the size', async () => {
     const here = await place();
-    limit({ repository_max_file_size: MIB });
+    applyPlanLimits({ repository_max_file_size: MIB });
     await commitBytes(here.folder, MIB, 'fits');
     expect((await push(here.folder, 'main')).code).toBe(0);
     const id = await commitBytes(here.folder, MIB + MIB / 2);
@@ -147,11 +147,11 @@ describe('repository_max_file_size', () => {
       );
       expect(output).toContain(`remote: - ${id} (1.5MiB)`);
     }
-    expect([await pushesOf(here), await leftovers(here)]).toEqual([2, []]);
-    limit({});
+    expect([await pushesOf(here), await listTemporaryObjectFolders(here)]).toEqual([2, []]);
+    applyPlanLimits({});
     expect((await push(here.folder, 'main')).code).toBe(0);
     // The file is part of the repository now.
-    limit({ repository_max_file_size: MIB });
+    applyPlanLimits({ repository_max_file_size: MIB });
     await git.commit(here.folder, 'Next');
     expect((await push(here.folder, 'main', 'main:other')).code).toBe(0);
     expect((await push(here.folder, ':other')).code).toBe(0);
@@ -159,15 +159,15 @@ describe('repository_max_file_size', () => {
 
   it('refuses commits through the API', async () => {
     const here = await place();
-    limit({ repository_max_file_size: 1000 }, 'free');
+    applyPlanLimits({ repository_max_file_size: 1000 }, 'free');
     expect((await commit(here, randomText(1000))).status).toBe(201);
     const refused = await commit(here, randomText(2 * MIB), 'second');
-    expect(messageOf(refused)).toEqual([
+    expect(statusAndMessage(refused)).toEqual([
       400,
       expect.stringMatching(/^You are attempting to check in .* the 0\.98KiB limit:\n\n- [0-9a-f]{40} \(2MiB\)\n/),
     ]);
-    expect([await pushesOf(here), await leftovers(here)]).toEqual([2, []]);
-    limit({ repository_max_file_size: 1000 }, 'premium');
+    expect([await pushesOf(here), await listTemporaryObjectFolders(here)]).toEqual([2, []]);
+    applyPlanLimits({ repository_max_file_size: 1000 }, 'premium');
     expect((await commit(here, randomText(2000), 'second')).status).toBe(201);
   });
 });
@@ -175,12 +175,12 @@ describe('repository_max_file_size', () => {
 describe('repository_max_push_size', () => {
   it('ends a push whose pack is larger', async () => {
     const here = await place();
-    limit({ repository_max_push_size: MIB });
+    applyPlanLimits({ repository_max_push_size: MIB });
     await commitBytes(here.folder, 2 * MIB);
     const { code, output } = await push(here.folder, 'main');
     expect([code, output]).toEqual([1, expect.stringContaining('pack exceeds maximum allowed size')]);
-    expect([await pushesOf(here), await leftovers(here)]).toEqual([1, []]);
-    limit({ repository_max_push_size: 3 * MIB });
+    expect([await pushesOf(here), await listTemporaryObjectFolders(here)]).toEqual([1, []]);
+    applyPlanLimits({ repository_max_push_size: 3 * MIB });
     expect((await push(here.folder, 'main')).code).toBe(0);
   });
 });
@@ -188,21 +188,21 @@ describe('repository_max_push_size', () => {
 describe('project_repository_size_limit', () => {
   it('refuses new objects beyond it, and lets refs be deleted', async () => {
     const here = await place();
-    limit({ project_repository_size_limit: 3 * MIB });
+    applyPlanLimits({ project_repository_size_limit: 3 * MIB });
     await commitBytes(here.folder, 2 * MIB, 'first');
     expect((await push(here.folder, 'main', 'main:other')).code).toBe(0);
     await commitBytes(here.folder, 2 * MIB, 'second');
     const { code, output } = await push(here.folder, 'main');
     expect([code, output]).toEqual([1, expect.stringContaining(`remote: Rookery: ${OF_PROJECT}`)]);
-    expect(messageOf(await commit(here, randomText(2 * MIB)))).toEqual([400, OF_PROJECT]);
-    expect([await pushesOf(here), await leftovers(here)]).toEqual([2, []]);
+    expect(statusAndMessage(await commit(here, randomText(2 * MIB)))).toEqual([400, OF_PROJECT]);
+    expect([await pushesOf(here), await listTemporaryObjectFolders(here)]).toEqual([2, []]);
     expect((await push(here.folder, ':other')).code).toBe(0);
     expect((await commit(here, randomText(1000))).status).toBe(201);
   });
 
   it('is not exceeded by pushes at the same time', async () => {
     const here = await place();
-    limit({ project_repository_size_limit: 3 * MIB });
+    applyPlanLimits({ project_repository_size_limit: 3 * MIB });
     const names = Array.from({ length: 6 }, (_, index) => `b${index}`);
     for (const name of names) {
       await git.ok(here.folder, 'checkout', '--quiet', '-b', name, 'main');
@@ -221,13 +221,13 @@ describe('namespace_repositories_size_limit', () => {
   it('counts all repositories below the top-level group', async () => {
     const here = await place();
     const sibling = await place(await service.seed.group({ parent: here.group, plan: 'free' }));
-    limit({ namespace_repositories_size_limit: 3 * MIB });
+    applyPlanLimits({ namespace_repositories_size_limit: 3 * MIB });
     await commitBytes(here.folder, 2 * MIB);
     expect((await push(here.folder, 'main')).code).toBe(0);
     await commitBytes(sibling.folder, 2 * MIB);
     const { code, output } = await push(sibling.folder, 'main');
     expect([code, output]).toEqual([1, expect.stringContaining(`remote: Rookery: ${OF_NAMESPACE}`)]);
-    expect(messageOf(await commit(sibling, randomText(2 * MIB)))).toEqual([400, OF_NAMESPACE]);
+    expect(statusAndMessage(await commit(sibling, randomText(2 * MIB)))).toEqual([400, OF_NAMESPACE]);
     // The measurement counts the same objects.
     await service.app.get(RepositoriesJob).measure({ params: { project_id: here.project.id } });
     expect((await push(sibling.folder, 'main')).code).toBe(1);

@@ -57,7 +57,7 @@ class Place {
   async newest(): Promise<PushedPipelines> {
     const events = await eventsOf(service.database, 'collaboration.push.completed.v1');
     const own = events.filter((event) => event['project_id'] === this.project.id);
-    return (await ask({ push_id: own.at(-1)!['push_id'] }).expect(200)).body as PushedPipelines;
+    return (await postInternal({ push_id: own.at(-1)!['push_id'] }).expect(200)).body as PushedPipelines;
   }
 
   async head(): Promise<string> {
@@ -65,7 +65,7 @@ class Place {
   }
 }
 
-const ask = (body: object, caller: 'package' | 'identity' = 'package') =>
+const postInternal = (body: object, caller: 'package' | 'identity' = 'package') =>
   service.app
     .bare()
     .post('/internal/repositories/pushed-pipelines')
@@ -194,7 +194,7 @@ it('names those of commits that the API wrote', async () => {
 });
 
 it('knows no pipelines of unknown pushes and of removed users', async () => {
-  expect((await ask({ push_id: 999_999 }).expect(200)).body).toEqual(NONE);
+  expect((await postInternal({ push_id: 999_999 }).expect(200)).body).toEqual(NONE);
   const place = await Place.with(CI_FILE);
   await place.push('origin', 'feature');
   await service.database.query('update pushes set user_id = null where project_id = $1', [place.project.id]);
@@ -202,6 +202,6 @@ it('knows no pipelines of unknown pushes and of removed users', async () => {
 });
 
 it('answers only package, and only whole numbers', async () => {
-  await ask({ push_id: 1 }, 'identity').expect(403);
-  expect((await ask({ push_id: 'x' }).expect(400)).body).toEqual({ error: 'push_id is invalid' });
+  await postInternal({ push_id: 1 }, 'identity').expect(403);
+  expect((await postInternal({ push_id: 'x' }).expect(400)).body).toEqual({ error: 'push_id is invalid' });
 });

@@ -52,21 +52,21 @@ async function place(): Promise<{ project: DirectoryProject; folder: string }> {
 }
 
 /** A project as maintainers meet it. */
-const scopeOf = (project: DirectoryProject): ProjectScope =>
+const toProjectScope = (project: DirectoryProject): ProjectScope =>
   ({
     ...{ ...project, level: 40, fullPath: 'a/b' },
     namespace: { plan: 'free', traversalIds: [project.namespace_id] },
   }) as unknown as ProjectScope;
 
-interface Pushed {
+interface PushEventData {
   readonly push_id: number;
   readonly project_id: number;
   readonly user_id: number;
   readonly default_branch: string | null;
 }
 
-async function pushesOf({ id }: DirectoryProject): Promise<Pushed[]> {
-  const events = (await eventsOf(service.database, PUSHED)) as unknown as Pushed[];
+async function pushesOf({ id }: DirectoryProject): Promise<PushEventData[]> {
+  const events = (await eventsOf(service.database, PUSHED)) as unknown as PushEventData[];
   return events.filter(({ project_id: projectId }) => projectId === id);
 }
 
@@ -167,7 +167,7 @@ describe('a push whose caller loses the permission meanwhile', () => {
       .get(ProjectRepositories)
       .openRepository({ id: project.id, defaultBranch: null });
     front.receive = (request, response) => {
-      const scope = scopeOf(project);
+      const scope = toProjectScope(project);
       const viewer = service.seed.viewer(maintainer) as SignedInViewer;
       const push = { project: scope, viewer, input: request, notice: null };
       const lost = { ...push, recheckRights: () => Promise.reject(loss) };
@@ -197,7 +197,7 @@ describe('the decision about a push', () => {
     const expecting = jest.spyOn(service.app.get(PushHooks), 'expectPush').mockImplementationOnce(() => {
       throw new Error('Only the checks are needed.');
     });
-    const push = { project: scopeOf(project), viewer, input: Readable.from([]), notice: null };
+    const push = { project: toProjectScope(project), viewer, input: Readable.from([]), notice: null };
     const receiver = service.app.get(PushReceiver);
     await expect(receiver.receivePush(repository, { ...push, recheckRights })).rejects.toThrow();
     const checks: PushChecks = expecting.mock.calls[0]![1];

@@ -24,19 +24,19 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(async () => void (issue = await anIssue()));
 
-type Named = { readonly iid: number };
+type IssueIid = { readonly iid: number };
 const { by, anIssue } = issueActions(() => ({ service, project, cast }));
 const as = (name: keyof Cast) => by(cast[name]);
-const at = (tail = '', { iid }: Named = issue): string => `/api/v4/projects/${project.id}/issues/${iid}${tail}`;
-const say = (body: string, name: keyof Cast = 'planner', on: Named = issue) =>
+const at = (tail = '', { iid }: IssueIid = issue): string => `/api/v4/projects/${project.id}/issues/${iid}${tail}`;
+const say = (body: string, name: keyof Cast = 'planner', on: IssueIid = issue) =>
   as(name).post(at('/notes', on)).send({ body });
-const shown = async (on: Named = issue) =>
+const shown = async (on: IssueIid = issue) =>
   (await as('owner').get(at('', on)).expect(200)).body as Readonly<Record<string, unknown>>;
-const comments = async (on: Named = issue): Promise<string[]> => {
+const comments = async (on: IssueIid = issue): Promise<string[]> => {
   const { body } = await as('owner').get(at('/notes', on)).query({ activity_filter: 'only_comments' }).expect(200);
   return (body as { body: string }[]).map((note) => note.body);
 };
-const refused = (problem: string) => ({ message: { commands_only: [problem] } });
+const expectedRefusalBody = (problem: string) => ({ message: { commands_only: [problem] } });
 
 describe('a note', () => {
   test('with commands only is executed and not stored', async () => {
@@ -79,9 +79,11 @@ describe('a note', () => {
   });
 
   test('is refused if none of its commands could be executed', async () => {
-    expect((await say('/reopen').expect(400)).body).toEqual(refused('Could not apply /reopen: it is open already.'));
+    expect((await say('/reopen').expect(400)).body).toEqual(
+      expectedRefusalBody('Could not apply /reopen: it is open already.'),
+    );
     expect((await say('/label ~nope\n/spend never\n/award :nope:').expect(400)).body).toEqual(
-      refused(
+      expectedRefusalBody(
         'Could not apply /label: it names no label that is known here. ' +
           'Could not apply /spend: Time spent must be formatted correctly. For example: 1h 30m. ' +
           'Could not apply /award: no emoji has that name.',
@@ -212,7 +214,9 @@ describe('a discussion', () => {
       commands_changes: { state_event: 'close' },
       summary: ['Closed this issue.'],
     });
-    expect((await begin('/close').expect(400)).body).toEqual(refused('Could not apply /close: it is closed already.'));
+    expect((await begin('/close').expect(400)).body).toEqual(
+      expectedRefusalBody('Could not apply /close: it is closed already.'),
+    );
     const { body } = await begin('Text\n/reopen').expect(201);
     expect(body).toMatchObject({
       individual_note: false,
@@ -234,7 +238,9 @@ describe('a discussion', () => {
         .post(at(`/discussions/${to}/notes`))
         .send({ body });
     await answer('/close').expect(202);
-    expect((await answer('/close').expect(400)).body).toEqual(refused('Could not apply /close: it is closed already.'));
+    expect((await answer('/close').expect(400)).body).toEqual(
+      expectedRefusalBody('Could not apply /close: it is closed already.'),
+    );
     expect((await answer('More\n/reopen').expect(201)).body).toMatchObject({
       body: 'More',
       type: 'DiscussionNote',
@@ -274,7 +280,7 @@ describe('the description of a new issue', () => {
       time_stats: { total_time_spent: 3600 },
     });
     const { body: todos } = await as('planner').get('/api/v4/todos').query({ action: 'marked' }).expect(200);
-    expect(todos).toMatchObject([{ target: { iid: (body as Named).iid } }]);
+    expect(todos).toMatchObject([{ target: { iid: (body as IssueIid).iid } }]);
   });
 
   test('ignores commands that its author may not use', async () => {
@@ -289,7 +295,7 @@ describe('the description of a new issue', () => {
       const { body } = await open(`Words for @${cast.reporter.username}\n${command}`, name);
       expect(body).toMatchObject({ description: `Words for @${cast.reporter.username}`, confidential: true });
       await as('stranger')
-        .get(at('', body as Named))
+        .get(at('', body as IssueIid))
         .expect(404);
       const created = (await eventsOf(service.database, 'collaboration.issue.created.v1')).at(-1);
       expect(created).toMatchObject({ issue_id: (body as { id: number }).id, confidential: true });
@@ -312,7 +318,7 @@ async function stateOf(on: { id: number; iid: number }, who: keyof Cast) {
   const { body: todos } = await as(who).get('/api/v4/todos').expect(200);
   const { body: done } = await as(who).get('/api/v4/todos').query({ state: 'done' }).expect(200);
   const ofIt = (items: { target: { id: number } }[]) => items.filter(({ target }) => target.id === on.id);
-  return comparable(
+  return withoutVaryingFields(
     {
       issue: body,
       notes: await list('/notes?sort=asc'),
@@ -332,7 +338,7 @@ async function stateOf(on: { id: number; iid: number }, who: keyof Cast) {
 }
 const VARYING =
   /^(.*_at|id|iid|_links|references|web_url|target_url|award_emoji_id|awardable_id|noteable_iid|issue_iid)$/;
-function comparable(value: unknown, { id, iid }: { id: number; iid: number }): unknown {
+function withoutVaryingFields(value: unknown, { id, iid }: { id: number; iid: number }): unknown {
   return JSON.parse(
     JSON.stringify(value, (key, one: unknown) => {
       if (VARYING.test(key) && !['due_date'].includes(key))
@@ -342,9 +348,9 @@ function comparable(value: unknown, { id, iid }: { id: number; iid: number }): u
   );
 }
 
-interface Case {
+interface CommandCase {
   readonly command: string | (() => string);
-  /** Equivalent requests. Shape: method, tail of the issue's path, fields. */
+  /** Equivalent requests: method, tail of the issue's path and fields. */
   readonly api: () => readonly (readonly ['put' | 'post', string, object?])[];
   /** Requests before the command. */
   readonly before?: () => readonly (readonly ['put' | 'post', string, object?])[];
@@ -352,18 +358,18 @@ interface Case {
 let other: { id: number; iid: number };
 let gone: SeededUser;
 let milestones: Record<string, number>;
-const closed: Case['before'] = () => [['put', '', { state_event: 'close' }]];
-const planned: Case['before'] = () => [
+const closingRequests: CommandCase['before'] = () => [['put', '', { state_event: 'close' }]];
+const planningRequests: CommandCase['before'] = () => [
   ['put', '', { labels: 'bug,old', milestone_id: milestones['v2'], due_date: '2030-01-01', weight: 5 }],
   ['put', '', { assignee_ids: [cast.guest.id, cast.reporter.id] }],
 ];
-const timed: Case['before'] = () => [
+const timeRequests: CommandCase['before'] = () => [
   ['post', '/time_estimate', { duration: '3h' }],
   ['post', '/add_spent_time', { duration: '2h' }],
 ];
-const SAME: Readonly<Record<string, Case>> = {
+const SAME: Readonly<Record<string, CommandCase>> = {
   close: { command: '/close', api: () => [['put', '', { state_event: 'close' }]] },
-  reopen: { command: '/reopen', before: closed, api: () => [['put', '', { state_event: 'reopen' }]] },
+  reopen: { command: '/reopen', before: closingRequests, api: () => [['put', '', { state_event: 'reopen' }]] },
   title: { command: '/title Quite  another', api: () => [['put', '', { title: 'Quite  another' }]] },
   assign: {
     command: () => `/assign @${cast.guest.username} @${gone.username} @nobody-at-all me`,
@@ -371,39 +377,55 @@ const SAME: Readonly<Record<string, Case>> = {
   },
   'assign more': {
     command: () => `/assign @${cast.owner.username}`,
-    before: planned,
+    before: planningRequests,
     api: () => [['put', '', { assignee_ids: [cast.guest.id, cast.reporter.id, cast.owner.id] }]],
   },
-  unassign: { command: '/unassign', before: planned, api: () => [['put', '', { assignee_ids: [] }]] },
+  unassign: { command: '/unassign', before: planningRequests, api: () => [['put', '', { assignee_ids: [] }]] },
   'unassign one': {
     command: () => `/unassign @${cast.guest.username}`,
-    before: planned,
+    before: planningRequests,
     api: () => [['put', '', { assignee_ids: [cast.reporter.id] }]],
   },
   reassign: {
     command: () => `/reassign @${cast.owner.username}`,
-    before: planned,
+    before: planningRequests,
     api: () => [['put', '', { assignee_ids: [cast.owner.id] }]],
   },
   label: {
     command: '/label ~bug ~"needs work" ~unknown',
-    before: planned,
+    before: planningRequests,
     api: () => [['put', '', { add_labels: 'bug,needs work' }]],
   },
   labels: { command: '/labels ~bug', api: () => [['put', '', { add_labels: 'bug' }]] },
-  unlabel: { command: '/unlabel', before: planned, api: () => [['put', '', { labels: '' }]] },
-  'unlabel one': { command: '/unlabel ~old', before: planned, api: () => [['put', '', { remove_labels: 'old' }]] },
-  relabel: { command: '/relabel ~"needs work"', before: planned, api: () => [['put', '', { labels: 'needs work' }]] },
+  unlabel: { command: '/unlabel', before: planningRequests, api: () => [['put', '', { labels: '' }]] },
+  'unlabel one': {
+    command: '/unlabel ~old',
+    before: planningRequests,
+    api: () => [['put', '', { remove_labels: 'old' }]],
+  },
+  relabel: {
+    command: '/relabel ~"needs work"',
+    before: planningRequests,
+    api: () => [['put', '', { labels: 'needs work' }]],
+  },
   milestone: {
     command: '/milestone %v1',
-    before: planned,
+    before: planningRequests,
     api: () => [['put', '', { milestone_id: milestones['v1'] }]],
   },
-  remove_milestone: { command: '/remove_milestone', before: planned, api: () => [['put', '', { milestone_id: 0 }]] },
-  due: { command: '/due 2031-02-03', before: planned, api: () => [['put', '', { due_date: '2031-02-03' }]] },
-  remove_due_date: { command: '/remove_due_date', before: planned, api: () => [['put', '', { due_date: null }]] },
-  weight: { command: '/weight 8', before: planned, api: () => [['put', '', { weight: 8 }]] },
-  clear_weight: { command: '/clear_weight', before: planned, api: () => [['put', '', { weight: null }]] },
+  remove_milestone: {
+    command: '/remove_milestone',
+    before: planningRequests,
+    api: () => [['put', '', { milestone_id: 0 }]],
+  },
+  due: { command: '/due 2031-02-03', before: planningRequests, api: () => [['put', '', { due_date: '2031-02-03' }]] },
+  remove_due_date: {
+    command: '/remove_due_date',
+    before: planningRequests,
+    api: () => [['put', '', { due_date: null }]],
+  },
+  weight: { command: '/weight 8', before: planningRequests, api: () => [['put', '', { weight: 8 }]] },
+  clear_weight: { command: '/clear_weight', before: planningRequests, api: () => [['put', '', { weight: null }]] },
   confidential: { command: '/confidential', api: () => [['put', '', { confidential: true }]] },
   make_confidential: { command: '/make_confidential', api: () => [['put', '', { confidential: true }]] },
   lock: { command: '/lock', api: () => [['put', '', { discussion_locked: true }]] },
@@ -413,14 +435,18 @@ const SAME: Readonly<Record<string, Case>> = {
     api: () => [['put', '', { discussion_locked: false }]],
   },
   estimate: { command: '/estimate 1d 2h', api: () => [['post', '/time_estimate', { duration: '1d 2h' }]] },
-  remove_estimate: { command: '/remove_estimate', before: timed, api: () => [['post', '/reset_time_estimate']] },
-  spend: { command: '/spend 30m', before: timed, api: () => [['post', '/add_spent_time', { duration: '30m' }]] },
+  remove_estimate: { command: '/remove_estimate', before: timeRequests, api: () => [['post', '/reset_time_estimate']] },
+  spend: { command: '/spend 30m', before: timeRequests, api: () => [['post', '/add_spent_time', { duration: '30m' }]] },
   'spend less': {
     command: '/spent -30m',
-    before: timed,
+    before: timeRequests,
     api: () => [['post', '/add_spent_time', { duration: '-30m' }]],
   },
-  remove_time_spent: { command: '/remove_time_spent', before: timed, api: () => [['post', '/reset_spent_time']] },
+  remove_time_spent: {
+    command: '/remove_time_spent',
+    before: timeRequests,
+    api: () => [['post', '/reset_spent_time']],
+  },
   todo: { command: '/todo', api: () => [['post', '/todo']] },
   subscribe: { command: '/subscribe', api: () => [['post', '/subscribe']] },
   unsubscribe: {
@@ -443,7 +469,7 @@ describe('a command and its request have the same effect', () => {
     const { body } = await as('owner').get(`/api/v4/projects/${project.id}/milestones`);
     milestones = Object.fromEntries((body as { title: string; id: number }[]).map(({ title, id }) => [title, id]));
   });
-  const run = async (requests: ReturnType<Case['api']>, on: Named): Promise<void> => {
+  const run = async (requests: ReturnType<CommandCase['api']>, on: IssueIid): Promise<void> => {
     for (const [method, tail, fields] of requests) {
       const { status } = await as('planner')
         [method](at(tail, on))
@@ -490,9 +516,9 @@ test('weights cannot be set in the free plan', async () => {
   const there = await service.seed.project({ namespace_id });
   const path = `/api/v4/projects/${there.id}/issues`;
   const { body } = await as('admin').post(path).send({ title: 'x' }).expect(201);
-  const notes = `${path}/${(body as Named).iid}/notes`;
+  const notes = `${path}/${(body as IssueIid).iid}/notes`;
   expect((await as('admin').post(notes).send({ body: '/weight 3' }).expect(400)).body).toEqual(
-    refused('Could not apply /weight: you are not allowed to.'),
+    expectedRefusalBody('Could not apply /weight: you are not allowed to.'),
   );
 });
 
@@ -505,7 +531,7 @@ describe('linking', () => {
     const iids = await Promise.all(
       [there, hidden].map(async ({ id }) => {
         const { body } = await as('admin').post(`/api/v4/projects/${id}/issues`).send({ title: 'x' }).expect(201);
-        return (body as Named).iid;
+        return (body as IssueIid).iid;
       }),
     );
     expect((await say(`/relate else/where#${iids[0]}`).expect(202)).body).toEqual({
@@ -521,11 +547,15 @@ describe('linking', () => {
       [`else/where#${iids[0]}`, 'Issue(s) already assigned'],
       [Array.from({ length: 21 }, (_, n) => `#${n + 1}`).join(' '), 'more than 20 issues are named'],
     ]) {
-      expect((await say(`/relate ${text}`).expect(400)).body).toEqual(refused(`Could not apply /relate: ${why}.`));
+      expect((await say(`/relate ${text}`).expect(400)).body).toEqual(
+        expectedRefusalBody(`Could not apply /relate: ${why}.`),
+      );
     }
     const eleven = `/relate ${Array.from({ length: 11 }, (_, n) => `#${9000 + n}`).join(' ')}`;
     expect((await say(`${eleven}\n${eleven}`).expect(400)).body).toEqual(
-      refused('Could not apply /relate: it was not found. Could not apply /relate: more than 20 issues are named.'),
+      expectedRefusalBody(
+        'Could not apply /relate: it was not found. Could not apply /relate: more than 20 issues are named.',
+      ),
     );
     expect((await as('planner').get(at('/links'))).body).toHaveLength(1);
   });
@@ -557,7 +587,7 @@ describe('a failed command answers its reason', () => {
   ])('%s, then %s', async (first, command, why) => {
     await say(first).expect(202);
     const name = command.split(' ')[0]!;
-    expect((await say(command).expect(400)).body).toEqual(refused(`Could not apply ${name}: ${why}.`));
+    expect((await say(command).expect(400)).body).toEqual(expectedRefusalBody(`Could not apply ${name}: ${why}.`));
   });
 });
 
@@ -619,10 +649,10 @@ describe('permissions', () => {
   async function subject({ there, people }: Place): Promise<string> {
     const issues = `/api/v4/projects/${there.id}/issues`;
     const { body } = await by(people.author).post(issues).send({ title: 'x' }).expect(201);
-    const path = `${issues}/${(body as Named).iid}`;
+    const path = `${issues}/${(body as IssueIid).iid}`;
     await service.database
       .query(`update issues set weight = 1, due_on = '2030-01-01', time_estimate = 60, total_time_spent = 60
-      where project_id = ${there.id} and iid = ${(body as Named).iid}`);
+      where project_id = ${there.id} and iid = ${(body as IssueIid).iid}`);
     await by(people.admin)
       .put(path)
       .send({ assignee_ids: [people.assignee.id] })
@@ -659,7 +689,7 @@ describe('permissions', () => {
       const { body } = await by(owner).post(`/api/v4/projects/${hidden.id}/issues`).send({ title: 'x' }).expect(201);
       return {
         method: 'POST',
-        path: `/api/v4/projects/${hidden.id}/issues/${(body as Named).iid}/notes`,
+        path: `/api/v4/projects/${hidden.id}/issues/${(body as IssueIid).iid}/notes`,
         good: { body: '/todo', internal: true },
         bad: {},
         anonymous: service.seed.anonymous(),

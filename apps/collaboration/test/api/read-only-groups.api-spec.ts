@@ -12,9 +12,9 @@ let milestoneId: number;
 let noteId: number;
 
 const as = (name: keyof Cast) => service.app.as(service.seed.viewer(cast[name]));
-const at = (tail: string): string => `/api/v4/groups/${group.id}${tail}`;
+const groupPath = (tail: string): string => `/api/v4/groups/${group.id}${tail}`;
 const made = async (path: string, fields: object): Promise<{ readonly id: number; readonly iid: number }> =>
-  (await as('owner').post(at(path)).send(fields).expect(201)).body as { id: number; iid: number };
+  (await as('owner').post(groupPath(path)).send(fields).expect(201)).body as { id: number; iid: number };
 
 beforeAll(async () => {
   service = await startCollaboration();
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 type Method = 'post' | 'put' | 'delete';
-const writes = (): readonly (readonly [Method, string, object])[] => [
+const listWrites = (): readonly (readonly [Method, string, object])[] => [
   ['post', '/epics', { title: 'Another' }],
   ['put', `/epics/${epic.iid}`, { title: 'Renamed' }],
   ['delete', `/epics/${epic.iid}`, {}],
@@ -50,22 +50,22 @@ const writes = (): readonly (readonly [Method, string, object])[] => [
 
 /** The contents of a group that is marked for deletion, or below a marked one, take no writes. */
 test.each(['owner', 'admin'] as const)('all writes of the role %s are refused', async (role) => {
-  for (const [method, path, fields] of writes()) {
-    const { status, body } = await as(role)[method](at(path)).send(fields);
+  for (const [method, path, fields] of listWrites()) {
+    const { status, body } = await as(role)[method](groupPath(path)).send(fields);
     expect([method, path, status, body]).toEqual([method, path, 403, { message: '403 Forbidden' }]);
   }
 });
 
 test('reads are answered as before', async () => {
   const reads = ['/epics', `/epics/${epic.iid}`, `/epics/${epic.id}/notes`, '/labels', '/milestones'];
-  for (const path of reads) await as('guest').get(at(path)).expect(200);
+  for (const path of reads) await as('guest').get(groupPath(path)).expect(200);
 });
 
 test('writes are taken again without the mark', async () => {
   await service.seed.put('namespaces', group);
   await as('owner')
-    .put(at(`/epics/${epic.iid}`))
+    .put(groupPath(`/epics/${epic.iid}`))
     .send({ title: 'Renamed' })
     .expect(200);
-  await as('owner').post(at('/labels')).send({ name: 'new', color: '#112233' }).expect(201);
+  await as('owner').post(groupPath('/labels')).send({ name: 'new', color: '#112233' }).expect(201);
 });

@@ -17,7 +17,7 @@ let at = 0;
 beforeAll(async () => {
   service = await startCollaboration();
   git = await GitClient.make();
-  ({ made, cast } = await released('public'));
+  ({ made, cast } = await createReleasePlace('public'));
   developer = service.seed.viewer(cast.developer);
 });
 afterAll(async () => {
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 /** A project with the releases `v/1` and `v2`. */
-async function released(visibility: 'private' | 'internal' | 'public') {
+async function createReleasePlace(visibility: 'private' | 'internal' | 'public') {
   const place = await refsRepository(service, git, { visibility });
   await place.place('HEAD:refs/heads/main', 'HEAD:refs/tags/v/1', 'HEAD:refs/tags/v2');
   const users = await castOf(service.seed, place.project);
@@ -39,7 +39,7 @@ async function released(visibility: 'private' | 'internal' | 'public') {
   return { made: place, cast: users };
 }
 
-interface Link {
+interface ReleaseLink {
   readonly id: number;
   readonly url: string;
 }
@@ -48,13 +48,13 @@ const pathOf = ({ id }: Pick<DirectoryProject, 'id'>, rest: number | string = ''
 const ask = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object, viewer = developer) =>
   requestOf(service.app.as(viewer), method, path).send(body);
 const nextLink = (more: object = {}) => ({ name: `n${++at}`, url: `https://x.example/${at}`, ...more });
-const add = async (more: object = {}): Promise<Link> =>
-  (await ask('POST', pathOf(made.project), nextLink(more)).expect(201)).body as Link;
+const add = async (more: object = {}): Promise<ReleaseLink> =>
+  (await ask('POST', pathOf(made.project), nextLink(more)).expect(201)).body as ReleaseLink;
 
 it('is added, changed and removed', async () => {
   const input = nextLink({ direct_asset_path: '/bin/a-1.x', link_type: 'image' });
   const added = await ask('POST', pathOf(made.project), input);
-  const link = added.body as Link;
+  const link = added.body as ReleaseLink;
   const { direct_asset_path: path, ...shown } = input as unknown as Record<string, string>;
   const direct = expect.stringMatching(
     new RegExp(`/api/v4/projects/${made.project.id}/releases/v%2F1/downloads${path}$`),
@@ -207,7 +207,7 @@ describe('access', () => {
   visibility({
     app: () => service.app,
     async from(level, standing) {
-      const { made: place, cast: users } = await released(level);
+      const { made: place, cast: users } = await createReleasePlace(level);
       return { viewer: viewerOf(users, standing), path: pathOf(place.project) };
     },
   });
@@ -215,7 +215,7 @@ describe('access', () => {
   visibility({
     app: () => service.app,
     async from(level, standing) {
-      const { made: place, cast: users } = await released(level);
+      const { made: place, cast: users } = await createReleasePlace(level);
       return { viewer: viewerOf(users, standing), method: 'POST', path: pathOf(place.project), body: nextLink() };
     },
     anonymous: 401,

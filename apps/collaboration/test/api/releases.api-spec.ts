@@ -72,7 +72,7 @@ const milestone = async (title: string): Promise<number> =>
     ).body as { id: number }
   ).id;
 
-async function onlyMaintainersCreate(tag: string): Promise<void> {
+async function protectTag(tag: string): Promise<void> {
   const rule = { name: tag, create_access_level: 40 };
   await service.app.as(maintainer).post(`/api/v4/projects/${made.project.id}/protected_tags`).send(rule).expect(201);
 }
@@ -219,7 +219,7 @@ describe('a new release', () => {
 
   it('obeys the rules for tags', async () => {
     const tag = nextTag();
-    await onlyMaintainersCreate(tag);
+    await protectTag(tag);
     const answer = await create({ tag_name: tag, ref: 'main' });
     const message = 'You are not allowed to create this tag as it is protected.';
     expect([answer.status, answer.body]).toEqual([403, { message }]);

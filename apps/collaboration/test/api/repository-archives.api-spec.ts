@@ -40,10 +40,11 @@ afterAll(async () => {
   await service.close();
 });
 
-const url = (suffix = '', at: number = project.id): string => `/api/v4/projects/${at}/repository/archive${suffix}`;
+const archivePath = (suffix = '', at: number = project.id): string =>
+  `/api/v4/projects/${at}/repository/archive${suffix}`;
 const get = (suffix = '', query: object = {}): Promise<Response> =>
-  service.app.as(viewer).get(url(suffix)).query(query).responseType('blob');
-const nameOf = ({ headers }: Response): string =>
+  service.app.as(viewer).get(archivePath(suffix)).query(query).responseType('blob');
+const attachmentName = ({ headers }: Response): string =>
   /filename="([^"]+)"/.exec(headers['content-disposition'] as string)![1]!;
 
 /** Names and contents of a tar archive. */
@@ -68,7 +69,7 @@ it.each([
   ['.zip', 'zip', 'PK'],
 ])('answers archive%s with a %s', async (suffix, extension, magic) => {
   const answer = await get(suffix);
-  expect([answer.status, nameOf(answer)]).toEqual([200, `nest-main-${tip}.${extension}`]);
+  expect([answer.status, attachmentName(answer)]).toEqual([200, `nest-main-${tip}.${extension}`]);
   expect((answer.body as Buffer).toString('latin1').startsWith(magic) || extension === 'tar').toBe(true);
   expect(answer.headers['content-type']).toBe(extension === 'zip' ? 'application/zip' : 'application/octet-stream');
   const asParameter = await get('', suffix === '' ? {} : { format: suffix.slice(1) });
@@ -91,10 +92,10 @@ it('has the same bytes and the same name for the default branch, named or not', 
   const [unnamed, named, again] = [await get(), await get('', { sha: 'main' }), await get()];
   expect((unnamed.body as Buffer).equals(named.body as Buffer)).toBe(true);
   expect((unnamed.body as Buffer).equals(again.body as Buffer)).toBe(true);
-  expect(nameOf(named)).toBe(nameOf(unnamed));
+  expect(attachmentName(named)).toBe(attachmentName(unnamed));
   expect(named.headers['etag']).toBe(unnamed.headers['etag']);
   const tagged = await get('.tar.gz', { sha: 'v1.0' });
-  expect(nameOf(tagged)).toBe(`nest-v1.0-${tip}.tar.gz`);
+  expect(attachmentName(tagged)).toBe(`nest-v1.0-${tip}.tar.gz`);
   expect(tagged.headers['etag']).not.toBe(unnamed.headers['etag']);
 });
 
@@ -113,7 +114,7 @@ it.each([
 ])('limits the archive by %j', async (query, names, suffix) => {
   const answer = await get('.tar', query);
   const top = `nest-main-${tip}${suffix}`;
-  expect(nameOf(answer)).toBe(`${top}.tar`);
+  expect(attachmentName(answer)).toBe(`${top}.tar`);
   expect(unpack(answer).sort()).toEqual(names.map((name) => `${top}/${name}`));
 });
 
@@ -123,10 +124,10 @@ it('leaves out everything', async () => {
 });
 
 it('answers HEAD, and 304 for a version that the client has', async () => {
-  const head = await service.app.as(viewer).head(url('.zip'));
+  const head = await service.app.as(viewer).head(archivePath('.zip'));
   expect([head.status, head.headers['content-type']]).toEqual([200, 'application/zip']);
   const etag = head.headers['etag'] as string;
-  await service.app.as(viewer).get(url('.zip')).set('if-none-match', etag).expect(304);
+  await service.app.as(viewer).get(archivePath('.zip')).set('if-none-match', etag).expect(304);
 });
 
 it.each([
@@ -135,31 +136,31 @@ it.each([
   [{ path: 'nothing' }, ''],
   [{ path: '../x' }, '.tar.gz'],
 ])('answers 404 for %j', async (query, suffix) => {
-  const { status, body } = await service.app.as(viewer).get(url(suffix)).query(query);
+  const { status, body } = await service.app.as(viewer).get(archivePath(suffix)).query(query);
   expect([status, body]).toEqual([404, { message: '404 File Not Found' }]);
 });
 
 it('answers 404 for an empty repository, and 400 for an unknown format', async () => {
   const empty = await service.seed.project();
-  const missing = await service.app.as(viewer).get(url('.zip', empty.id));
+  const missing = await service.app.as(viewer).get(archivePath('.zip', empty.id));
   expect([missing.status, missing.body]).toEqual([404, { message: '404 File Not Found' }]);
   for (const [suffix, query] of [
     ['.rar', {}],
     ['', { format: 'rar' }],
   ] as const) {
-    const { status, body } = await service.app.as(viewer).get(url(suffix)).query(query);
+    const { status, body } = await service.app.as(viewer).get(archivePath(suffix)).query(query);
     expect([status, body]).toEqual([400, { error: 'format does not have a valid value' }]);
   }
 });
 
 it('opens to tokens that read repositories', async () => {
   const scoped = { ...viewer, scopes: ['read_repository'] };
-  for (const suffix of ['', '.zip']) await service.app.as(scoped).get(url(suffix)).expect(200);
+  for (const suffix of ['', '.zip']) await service.app.as(scoped).get(archivePath(suffix)).expect(200);
 });
 
 it('limits archives of one user and project to 60 a minute', async () => {
   const other = service.seed.viewer(await service.seed.user());
-  const path = url('.tar');
+  const path = archivePath('.tar');
   for (let count = 0; count < 60; count += 1) await service.app.as(other).get(path).expect(200);
   const { status, body } = await service.app.as(other).get(path);
   expect([status, body]).toEqual([
@@ -173,6 +174,6 @@ describe.each(['', '.zip'])('access to archive%s', (suffix) => {
   codeAccess('reads', {
     service: () => service,
     fill: (made) => void commitFiles(made, { a: 'a' }),
-    ask: async (by, id) => (await service.app.as(by).get(url(suffix, id))).status,
+    ask: async (by, id) => (await service.app.as(by).get(archivePath(suffix, id))).status,
   });
 });

@@ -33,7 +33,7 @@ afterAll(() => service.close());
 const idOf = (name: string): string => gitIn(repository, ['rev-parse', name]).trim();
 const url = (sha: string): string => `/api/v4/projects/${project.id}/repository/blobs/${sha}`;
 const get = (sha: string, raw = ''): Promise<Response> => service.app.as(viewer).get(url(sha) + raw);
-const bytes = (sha: string): Promise<Response> =>
+const getRawBlob = (sha: string): Promise<Response> =>
   service.app
     .as(viewer)
     .get(`${url(sha)}/raw`)
@@ -65,7 +65,7 @@ it.each([
   ['a.bin', 'application/octet-stream', 'attachment'],
   ['large', 'application/octet-stream', 'attachment'],
 ])('downloads %s as %s', async (name, type, disposition) => {
-  const answer = await bytes(idOf(`main:${name}`));
+  const answer = await getRawBlob(idOf(`main:${name}`));
   expect(answer.status).toBe(200);
   expect(answer.headers).toMatchObject({ 'content-type': type, 'x-content-type-options': 'nosniff' });
   expect(answer.headers['content-disposition']).toMatch(new RegExp(`^${disposition}; `));
@@ -130,7 +130,7 @@ it('limits blobs above 10 MiB to five a minute, except as raw bytes', async () =
   ]);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   expect((await get(idOf('main:a.txt'))).status).toBe(200);
-  expect((await bytes(sha)).status).toBe(200);
+  expect((await getRawBlob(sha)).status).toBe(200);
   expect((await service.app.as(viewer).head(url(sha))).status).toBe(200);
 });
 

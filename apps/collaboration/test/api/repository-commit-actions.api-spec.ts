@@ -33,7 +33,7 @@ async function place(files: Files | null = FILES): Promise<Place> {
   return { project, repository, tip: files === null ? '' : commitFiles(repository, files) };
 }
 
-const url = (id: number): string => `/api/v4/projects/${id}/repository/commits`;
+const commitsPath = (id: number): string => `/api/v4/projects/${id}/repository/commits`;
 const commit = (
   { project }: Pick<Place, 'project'>,
   actions: readonly object[],
@@ -41,9 +41,9 @@ const commit = (
 ): Promise<Response> =>
   service.app
     .as(viewer)
-    .post(url(project.id))
+    .post(commitsPath(project.id))
     .send({ branch: 'main', commit_message: 'Message', actions, ...more });
-const files = ({ repository }: Place, branch = 'main'): string[] =>
+const listFilesWithModes = ({ repository }: Place, branch = 'main'): string[] =>
   gitIn(repository, ['ls-tree', '-r', '--format=%(objectmode) %(path)', branch]).trim().split('\n');
 const text = ({ repository }: Place, name: string): string => gitIn(repository, ['cat-file', 'blob', name]);
 
@@ -81,7 +81,7 @@ it('applies all kinds of actions in one commit, in their order', async () => {
   const stats = gitIn(at.repository, ['show', '--format=', '--shortstat', '-M', 'main']);
   const [additions, deletions] = [/(\d+) insertion/, /(\d+) deletion/].map((one) => Number(one.exec(stats)?.[1] ?? 0));
   expect(body.stats).toEqual({ additions, deletions, total: additions! + deletions! });
-  expect(files(at)).toEqual(['100644 empty', '100644 moved/run', '100755 new/script', '100644 run']);
+  expect(listFilesWithModes(at)).toEqual(['100644 empty', '100644 moved/run', '100755 new/script', '100644 run']);
   expect([text(at, 'main:moved/run'), text(at, 'main:run'), text(at, 'main:new/script')]).toEqual([
     'y\n',
     'replaced\n',
@@ -107,13 +107,13 @@ it('accepts form and multipart bodies', async () => {
     'actions[][file_path]': 'form',
     'actions[][content]': 'text',
   };
-  const form = await service.app.as(viewer).post(url(at.project.id)).type('form').send(fields);
+  const form = await service.app.as(viewer).post(commitsPath(at.project.id)).type('form').send(fields);
   expect(form.status).toBe(201);
-  let request = service.app.as(viewer).post(url(at.project.id));
+  let request = service.app.as(viewer).post(commitsPath(at.project.id));
   for (const [name, value] of Object.entries({ ...fields, 'actions[][file_path]': 'parts' }))
     request = request.field(name, value);
   expect((await request).status).toBe(201);
-  expect(files(at)).toEqual(expect.arrayContaining(['100644 form', '100644 parts']));
+  expect(listFilesWithModes(at)).toEqual(expect.arrayContaining(['100644 form', '100644 parts']));
 });
 
 it('makes the first branch of an empty repository the default one', async () => {
@@ -136,7 +136,7 @@ describe('the start of a commit', () => {
     expect(fromBranch.body.parent_ids).toEqual([second]);
     const fromSha = await commit(at, create('a'), { branch: 'two', start_sha: at.tip });
     expect(fromSha.body.parent_ids).toEqual([at.tip]);
-    expect(files(at, 'two')).toContain('100644 run');
+    expect(listFilesWithModes(at, 'two')).toContain('100644 run');
     const own = await commit(at, create('a'), { start_project: at.project.id });
     expect(own.status).toBe(201);
   });
@@ -146,7 +146,7 @@ describe('the start of a commit', () => {
     commitFiles(at.repository, { old: 'x' }, { branch: 'bot' });
     const forced = await commit(at, create('a'), { branch: 'bot', start_branch: 'main', force: true });
     expect([forced.status, forced.body.parent_ids]).toEqual([201, [at.tip]]);
-    expect(files(at, 'bot')).not.toContain('100644 old');
+    expect(listFilesWithModes(at, 'bot')).not.toContain('100644 old');
     const again = await commit(at, create('a'), { branch: 'bot', start_sha: at.tip, force: true });
     expect([again.status, again.body.parent_ids]).toEqual([201, [at.tip]]);
   });
@@ -276,7 +276,7 @@ describe('refusals of actions', () => {
 it('keeps a stranger from the code, and a token without its scope', async () => {
   const at = await place();
   const scoped = { ...viewer, scopes: ['read_api', 'write_repository'] };
-  const answer = await service.app.as(scoped).post(url(at.project.id)).send({ branch: 'main' });
+  const answer = await service.app.as(scoped).post(commitsPath(at.project.id)).send({ branch: 'main' });
   expect([answer.status, answer.body.error]).toEqual([403, 'insufficient_scope']);
 });
 
@@ -289,7 +289,7 @@ it('writes a thousand files at once', async () => {
   }));
   const { status, body } = await commit(at, actions);
   expect([status, body.stats]).toEqual([201, { additions: 1000, deletions: 0, total: 1000 }]);
-  expect(files(at)).toHaveLength(1003);
+  expect(listFilesWithModes(at)).toHaveLength(1003);
 });
 
 describe('access', () => {
@@ -300,7 +300,7 @@ describe('access', () => {
     ask: async (by, id) => {
       const actions = [{ action: 'create', file_path: `f${++count}`, content: '' }];
       const sent = { branch: 'main', commit_message: 'm', actions };
-      return (await service.app.as(by).post(url(id)).send(sent)).status;
+      return (await service.app.as(by).post(commitsPath(id)).send(sent)).status;
     },
   });
 });

@@ -34,13 +34,13 @@ async function place(
   return { project, repository, tip: files === null ? '' : commitFiles(repository, files) };
 }
 
-const url = ({ project }: Pick<Place, 'project'>, path: string): string =>
+const filePath = ({ project }: Pick<Place, 'project'>, path: string): string =>
   `/api/v4/projects/${project.id}/repository/files/${encodeURIComponent(path)}`;
 
 function send(method: Method, at: Place, path: string, body: object, by = viewer): Promise<Response> {
   const agent = service.app.as(by);
-  const request = method === 'POST' ? agent.post(url(at, path)) : agent.put(url(at, path));
-  return (method === 'DELETE' ? agent.delete(url(at, path)) : request).send({
+  const request = method === 'POST' ? agent.post(filePath(at, path)) : agent.put(filePath(at, path));
+  return (method === 'DELETE' ? agent.delete(filePath(at, path)) : request).send({
     branch: 'main',
     commit_message: 'Message',
     ...body,
@@ -48,7 +48,7 @@ function send(method: Method, at: Place, path: string, body: object, by = viewer
 }
 
 const show = ({ repository }: Place, name: string): string => gitIn(repository, ['show', '--format=', name]);
-const files = ({ repository }: Place, branch = 'main'): string[] =>
+const listFilesWithModes = ({ repository }: Place, branch = 'main'): string[] =>
   gitIn(repository, ['ls-tree', '-r', '--format=%(objectmode) %(path)', branch]).trim().split('\n');
 
 describe('a single file', () => {
@@ -62,7 +62,7 @@ describe('a single file', () => {
     expect(head.endsWith('\n\n Add\n\nü')).toBe(true);
     expect(show(at, 'main:lib/new/ü.txt')).toBe('text\n');
     expect(gitIn(at.repository, ['fsck', '--strict'])).toBe('');
-    const read = await service.app.as(viewer).get(url(at, 'lib/new/ü.txt')).query({ ref: 'main' });
+    const read = await service.app.as(viewer).get(filePath(at, 'lib/new/ü.txt')).query({ ref: 'main' });
     expect(read.body).toMatchObject({ commit_id: gitIn(at.repository, ['rev-parse', 'main']).trim() });
     expect(read.body.last_commit_id).toBe(read.body.commit_id);
   });
@@ -71,15 +71,18 @@ describe('a single file', () => {
     const at = await place({ 'deep/er/run': { mode: '100755', content: 'x' }, other: 'x' });
     const changed = await send('PUT', at, 'deep/er/run', { content: 'y' });
     expect([changed.status, changed.body]).toEqual([200, { file_path: 'deep/er/run', branch: 'main' }]);
-    expect(files(at)).toEqual(['100755 deep/er/run', '100644 other']);
+    expect(listFilesWithModes(at)).toEqual(['100755 deep/er/run', '100644 other']);
     const removed = await send('DELETE', at, 'deep/er/run', {});
     expect([removed.status, removed.text]).toEqual([204, '']);
-    expect(files(at)).toEqual(['100644 other']);
+    expect(listFilesWithModes(at)).toEqual(['100644 other']);
   });
 
   it('is removed by parameters of the query', async () => {
     const at = await place();
-    const answer = await service.app.as(viewer).delete(url(at, 'run')).query({ branch: 'main', commit_message: 'Bye' });
+    const answer = await service.app
+      .as(viewer)
+      .delete(filePath(at, 'run'))
+      .query({ branch: 'main', commit_message: 'Bye' });
     expect(answer.status).toBe(204);
     expect(gitIn(at.repository, ['log', '-1', '--format=%s'])).toBe('Bye\n');
   });
@@ -106,9 +109,9 @@ describe('a single file', () => {
     const at = await place();
     await send('POST', at, 'new', { content: 'x', execute_filemode: true });
     await send('PUT', at, 'run', { content: 'y', execute_filemode: 'true' });
-    expect(files(at)).toEqual(['100644 lib/a.txt', '100755 new', '100755 run']);
+    expect(listFilesWithModes(at)).toEqual(['100644 lib/a.txt', '100755 new', '100755 run']);
     await send('PUT', at, 'run', { content: 'z', execute_filemode: false });
-    expect(files(at)).toContain('100644 run');
+    expect(listFilesWithModes(at)).toContain('100644 run');
   });
 
   it('has another author, if name and e-mail address are given', async () => {
@@ -348,7 +351,7 @@ describe('adding a file', () => {
       await service.seed.member(allowed, hidden, 'developer');
       return {
         method: 'POST',
-        path: url({ project: hidden }, `f${++count}`),
+        path: filePath({ project: hidden }, `f${++count}`),
         good: { branch: 'main', commit_message: 'm', content: 'x' },
         bad: { branch: '' },
         anonymous: service.seed.anonymous(),
@@ -363,7 +366,7 @@ describe('adding a file', () => {
     to: (encoding) => ({
       viewer,
       method: 'POST',
-      path: url(at, encoding),
+      path: filePath(at, encoding),
       params: { branch: 'main', commit_message: 'm', content: 'x', execute_filemode: true },
     }),
     seen: (body) => body['branch'],

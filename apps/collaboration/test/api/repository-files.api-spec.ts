@@ -48,9 +48,9 @@ const url = (path: string, suffix = '', at: number | string = project.id): strin
   `/api/v4/projects/${at}/repository/files/${encodeURIComponent(path)}${suffix}`;
 const show = (path: string, query: object = { ref: 'main' }, suffix = ''): Promise<Response> =>
   service.app.as(viewer).get(url(path, suffix)).query(query);
-const shaOf = (name: string): string => gitIn(repository, ['rev-parse', name]).trim();
+const objectIdOf = (name: string): string => gitIn(repository, ['rev-parse', name]).trim();
 
-function headersOf({ headers }: Response): Record<string, string> {
+function rookeryHeadersOf({ headers }: Response): Record<string, string> {
   const all = headers as Record<string, string>;
   return Object.fromEntries(Object.entries(all).filter(([name]) => name.startsWith('x-gitlab-')));
 }
@@ -66,14 +66,14 @@ it('shows a file with its facts, in the body and in headers', async () => {
     encoding: 'base64',
     content_sha256: sha256,
     ref: 'main',
-    blob_id: shaOf('main:lib/class.rb'),
+    blob_id: objectIdOf('main:lib/class.rb'),
     commit_id: second,
     last_commit_id: second,
     execute_filemode: false,
     content: content.toString('base64'),
   });
   const expected = {
-    'x-gitlab-blob-id': shaOf('main:lib/class.rb'),
+    'x-gitlab-blob-id': objectIdOf('main:lib/class.rb'),
     'x-gitlab-commit-id': second,
     'x-gitlab-content-sha256': sha256,
     'x-gitlab-encoding': 'base64',
@@ -84,10 +84,10 @@ it('shows a file with its facts, in the body and in headers', async () => {
     'x-gitlab-ref': 'main',
     'x-gitlab-size': '14',
   };
-  expect(headersOf(answer)).toEqual(expected);
+  expect(rookeryHeadersOf(answer)).toEqual(expected);
   for (const suffix of ['', '/raw', '/blame']) {
     const head = await service.app.as(viewer).head(url('lib/class.rb', suffix)).query({ ref: 'main' });
-    expect([head.status, headersOf(head)]).toEqual([200, expected]);
+    expect([head.status, rookeryHeadersOf(head)]).toEqual([200, expected]);
   }
 });
 
@@ -147,7 +147,7 @@ it.each([
   const answer = await service.app.as(viewer).get(url(name, '/raw')).responseType('blob');
   expect(answer.headers['content-type']).toBe(type);
   expect(answer.headers['content-disposition']).toMatch(new RegExp(`^${disposition}; `));
-  const { stdout } = await repository.run({ args: ['cat-file', 'blob', shaOf(`main:${name}`)] });
+  const { stdout } = await repository.run({ args: ['cat-file', 'blob', objectIdOf(`main:${name}`)] });
   expect((answer.body as Buffer).equals(stdout)).toBe(true);
 });
 

@@ -18,12 +18,12 @@ const { signal } = new AbortController();
 const job = () => service.app.get(RepositoriesJob);
 
 /** Numbers of a repository as `git count-objects` prints them. */
-function counted(repository: Repository): Record<string, number> {
+function countGitObjects(repository: Repository): Record<string, number> {
   const lines = gitIn(repository, ['count-objects', '-v']).trim().split('\n');
   return Object.fromEntries(lines.map((line) => line.split(': ')).map(([name, value]) => [name, Number(value)]));
 }
 
-interface Stored {
+interface RepositoryContent {
   readonly packs?: number;
   readonly looseObjects?: number;
   readonly looseRefs?: number;
@@ -37,7 +37,7 @@ async function requestsOf(name: string): Promise<number> {
 }
 
 /** A project whose repository has a number of packs or of loose objects. */
-async function place(stored: Stored) {
+async function place(stored: RepositoryContent) {
   const group = await service.seed.group();
   const project = await service.seed.project({ namespace_id: group.id });
   const repository = await repositoryOf(service, project);
@@ -64,7 +64,7 @@ async function place(stored: Stored) {
   return { repository, params: { project_id: project.id } };
 }
 
-it.each<[string, Stored, number]>([
+it.each<[string, RepositoryContent, number]>([
   ['many packs', { packs: 51 }, 1],
   ['many loose objects', { looseObjects: 501 }, 1],
   ['many loose refs', { looseRefs: 1000 }, 1],
@@ -75,7 +75,7 @@ it.each<[string, Stored, number]>([
 ])('a measured repository with %s', async (_, stored, expected) => {
   const { repository, params } = await place(stored);
   const packs = stored.newPack ? 2 : (stored.packs ?? 1);
-  expect(counted(repository)).toMatchObject({ packs, count: stored.looseObjects ?? 0 });
+  expect(countGitObjects(repository)).toMatchObject({ packs, count: stored.looseObjects ?? 0 });
   const before = await requestsOf('maintain-repository');
   await job().measure({ params });
   await job().measure({ params });
@@ -89,12 +89,12 @@ it('is packed and measured again, and then needs no maintenance', async () => {
     await requestsOf('maintain-repository'),
   ];
   await job().maintain({ params, signal });
-  expect(counted(repository)).toMatchObject({ packs: 1, count: 0 });
+  expect(countGitObjects(repository)).toMatchObject({ packs: 1, count: 0 });
   expect(gitIn(repository, ['fsck', '--strict', '--no-dangling'])).toBe('');
   expect(await requestsOf('measure-repository')).toBe(measurements);
   expect(await requestsOf('maintain-repository')).toBe(maintenances);
   const measured = await eventsOf(service.database, 'collaboration.project_storage.measured.v1');
-  const { 'size-pack': size } = counted(repository);
+  const { 'size-pack': size } = countGitObjects(repository);
   expect(measured.at(-1)).toMatchObject({ project_id: params.project_id, repository_size: size! * 1024 });
   await job().measure({ params });
   expect(await requestsOf('maintain-repository')).toBe(maintenances);
@@ -117,7 +117,7 @@ it('asks for no further maintenance of packs that it must not pack', async () =>
   const requests = () => Promise.all(['measure-repository', 'maintain-repository'].map(requestsOf));
   const before = await requests();
   await job().maintain({ params, signal });
-  expect(counted(repository)).toMatchObject({ packs: 51 });
+  expect(countGitObjects(repository)).toMatchObject({ packs: 51 });
   expect(await requests()).toEqual(before);
   const measured = await eventsOf(service.database, 'collaboration.project_storage.measured.v1');
   expect(measured.at(-1)).toMatchObject({ project_id: params.project_id });

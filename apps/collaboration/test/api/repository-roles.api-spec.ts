@@ -27,9 +27,9 @@ beforeAll(async () => {
     clients[role] = app.as(viewer);
   }
   for (const visibility of MATRIX_VISIBILITIES) {
-    open[visibility] = await placeOf({ visibility }, people);
-    limited[visibility] = await placeOf({ visibility, repository_access_level: 'private' }, people);
-    disabled[visibility] = await placeOf({ visibility }, people);
+    open[visibility] = await createPlace({ visibility }, people);
+    limited[visibility] = await createPlace({ visibility, repository_access_level: 'private' }, people);
+    disabled[visibility] = await createPlace({ visibility }, people);
     await service.database.query(`update directory_projects set repository_access_level = 'disabled' where id = $1`, [
       disabled[visibility]['project'],
     ]);
@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 /** A project with a commit and a tag, in which people have their roles. */
-async function placeOf(over: Partial<DirectoryProject>, people: ReadonlyMap<Role, Viewer>) {
+async function createPlace(over: Partial<DirectoryProject>, people: ReadonlyMap<Role, Viewer>) {
   const { project, folder, mainSha, fullPath } = await scene.place(over);
   for (const [role, { userId }] of people) await service.seed.member({ id: userId! }, project, role);
   await scene.git.ok(folder, 'tag', 'v1');
@@ -54,16 +54,16 @@ async function placeOf(over: Partial<DirectoryProject>, people: ReadonlyMap<Role
 }
 
 const routes = /\/projects\/:id\/(?:protected_|repository\/)(?!commits\/:sha\/(?:comments|discussions))/;
-const file = (name: string): string => join(__dirname, '../matrix', name);
+const matrixFile = (name: string): string => join(__dirname, '../matrix', name);
 
 describe('a repository for all who see the project', () => {
-  roleMatrix({ file: file('repositories.tsv'), routes, clients: () => clients, places: () => open });
+  roleMatrix({ file: matrixFile('repositories.tsv'), routes, clients: () => clients, places: () => open });
 });
 
 describe('a repository for members', () => {
-  roleMatrix({ file: file('members-repositories.tsv'), routes, clients: () => clients, places: () => limited });
+  roleMatrix({ file: matrixFile('members-repositories.tsv'), routes, clients: () => clients, places: () => limited });
 });
 
 describe('a disabled repository', () => {
-  roleMatrix({ file: file('disabled-repositories.tsv'), routes, clients: () => clients, places: () => disabled });
+  roleMatrix({ file: matrixFile('disabled-repositories.tsv'), routes, clients: () => clients, places: () => disabled });
 });

@@ -24,17 +24,17 @@ afterAll(async () => {
   await scene.stop();
   await service.close();
 });
-const placeWith = async (plan: DirectoryNamespace['plan']): Promise<void> => {
+const usePlaceWithPlan = async (plan: DirectoryNamespace['plan']): Promise<void> => {
   group = await service.seed.group({ plan });
   project = await service.seed.project({ namespace_id: group.id });
   cast = await castOf(service.seed, project);
   await service.seed.member(cast.owner, group, 'owner');
 };
-beforeEach(() => placeWith('premium'));
+beforeEach(() => usePlaceWithPlan('premium'));
 
 const { by, anIssue, comment } = issueActions(() => ({ service, project, cast }));
-const issues = () => `/api/v4/projects/${project.id}/issues`;
-const epics = () => `/api/v4/groups/${group.id}/epics`;
+const issuesPath = () => `/api/v4/projects/${project.id}/issues`;
+const epicsPath = () => `/api/v4/groups/${group.id}/epics`;
 const made = async (path: string, fields: object): Promise<Labelled> =>
   (await by(cast.owner).post(path).send(fields).expect(201)).body as Labelled;
 const put = async (path: string, fields: object): Promise<readonly string[]> =>
@@ -55,8 +55,8 @@ const STEPS: readonly (readonly [object, readonly string[]])[] = [
 
 describe('labels with one scope exclude each other', () => {
   test.each([
-    ['issues', issues],
-    ['epics', epics],
+    ['issues', issuesPath],
+    ['epics', epicsPath],
   ] as const)('on %s', async (_, path) => {
     const { iid, labels } = await made(path(), { title: 'x', labels: 'pri::1,bug,pri::0' });
     expect(labels).toEqual(['bug', 'pri::0']);
@@ -76,8 +76,8 @@ describe('labels with one scope exclude each other', () => {
   });
 
   test('in forms and in query parameters', async () => {
-    const { iid } = await made(issues(), { title: 'x', labels: 'pri::1' });
-    const one = `${issues()}/${iid}`;
+    const { iid } = await made(issuesPath(), { title: 'x', labels: 'pri::1' });
+    const one = `${issuesPath()}/${iid}`;
     await by(cast.owner).put(one).type('form').send('add_labels=pri::2').expect(200);
     expect(await read(one)).toEqual(['pri::2']);
     await by(cast.owner).put(one).query({ add_labels: 'pri::3' }).expect(200);
@@ -89,20 +89,20 @@ describe('labels with one scope exclude each other', () => {
       await by(cast.owner).post(`/api/v4/groups/${group.id}/labels`).send({ name, color: '#fff' }).expect(201);
     }
     const issue = await anIssue({ description: '/label ~"pri::1" ~bug ~"pri::2"' });
-    const one = `${issues()}/${issue.iid}`;
+    const one = `${issuesPath()}/${issue.iid}`;
     expect(await read(one)).toEqual(['bug', 'pri::2']);
     await comment(issue, 'Later.\n/label ~"pri::3"');
     expect(await read(one)).toEqual(['bug', 'pri::3']);
     await comment(issue, 'Sooner.\n/relabel ~"pri::1" ~"pri::2"');
     expect(await read(one)).toEqual(['pri::2']);
-    const epic = await made(epics(), { title: 'x', description: '/label ~"pri::1"\n/label ~"pri::3"' });
-    expect(await read(`${epics()}/${epic.iid}`)).toEqual(['pri::3']);
+    const epic = await made(epicsPath(), { title: 'x', description: '/label ~"pri::1"\n/label ~"pri::3"' });
+    expect(await read(`${epicsPath()}/${epic.iid}`)).toEqual(['pri::3']);
   });
 
   test('with resource events for each label that goes', async () => {
-    const { iid } = await made(issues(), { title: 'x', labels: 'pri::1' });
-    await put(`${issues()}/${iid}`, { add_labels: 'pri::2' });
-    const { body } = await by(cast.owner).get(`${issues()}/${iid}/resource_label_events`).expect(200);
+    const { iid } = await made(issuesPath(), { title: 'x', labels: 'pri::1' });
+    await put(`${issuesPath()}/${iid}`, { add_labels: 'pri::2' });
+    const { body } = await by(cast.owner).get(`${issuesPath()}/${iid}/resource_label_events`).expect(200);
     const events = body as { action: string; label: { name: string } }[];
     expect(events.map(({ action, label }) => `${action} ${label.name}`)).toEqual([
       'add pri::1',
@@ -113,14 +113,14 @@ describe('labels with one scope exclude each other', () => {
 
   test('but only with a plan that has them; a move to such a plan keeps one', async () => {
     const paid = await service.seed.project({ namespace_id: group.id });
-    await placeWith('free');
-    const { iid } = await made(issues(), { title: 'x', labels: 'pri::1' });
-    expect(await put(`${issues()}/${iid}`, { add_labels: 'pri::2' })).toEqual(['pri::1', 'pri::2']);
+    await usePlaceWithPlan('free');
+    const { iid } = await made(issuesPath(), { title: 'x', labels: 'pri::1' });
+    expect(await put(`${issuesPath()}/${iid}`, { add_labels: 'pri::2' })).toEqual(['pri::1', 'pri::2']);
     await service.seed.member(cast.owner, paid, 'owner');
     for (const name of ['pri::1', 'pri::2']) {
       await by(cast.owner).post(`/api/v4/projects/${paid.id}/labels`).send({ name, color: '#fff' }).expect(201);
     }
-    const moved = await made(`${issues()}/${iid}/move`, { to_project_id: paid.id });
+    const moved = await made(`${issuesPath()}/${iid}/move`, { to_project_id: paid.id });
     expect(moved.labels).toEqual(['pri::2']);
   });
 });

@@ -40,7 +40,7 @@ beforeEach(async () => {
   );
 });
 
-const takeStep = (step: NoteableStep) =>
+const emitStep = (step: NoteableStep) =>
   service.app.get(Work).run(async (tx) => {
     const facts = { id: made.id, iid: made.iid, project_id: project.id, author_id: cast.developer.id };
     const users = step === 'conflicting' ? { userIds: [former.id, cast.reporter.id] } : {};
@@ -54,7 +54,7 @@ async function setMilestone(): Promise<void> {
   await app.put(`${path}/merge_requests/${made.iid}`).send({ milestone_id: body.id }).expect(200);
 }
 const CAUSES: [string, () => Promise<unknown>][] = [
-  ...NOTEABLE_STEPS.map((step): [string, () => Promise<unknown>] => [step, () => takeStep(step)]),
+  ...NOTEABLE_STEPS.map((step): [string, () => Promise<unknown>] => [step, () => emitStep(step)]),
   ['milestone', setMilestone],
 ];
 

@@ -25,13 +25,14 @@ interface More {
   readonly mark?: (scene: Scene) => string;
 }
 
-const byLabels = (body: readonly { readonly open_issues_count: number }[]): number => body[0]!.open_issues_count;
+const openIssuesOfFirstLabel = (body: readonly { readonly open_issues_count: number }[]): number =>
+  body[0]!.open_issues_count;
 
 /** Number of listed users without the administrator, who is not listed for users other than administrators. */
 const countWithoutAdmin = (people: readonly { readonly id: number }[], { cast }: Scene): number =>
   people.filter(({ id }) => id !== cast.admin.id).length;
 
-const LISTED = (kind: Kind): readonly Way[] => [
+const waysToList = (kind: Kind): readonly Way[] => [
   ['the list', ({ list }) => list, -1],
   ['a search', ({ list }) => `${list}?search=${WORD}`, -1],
   ['confidential ones', ({ list }) => `${list}?confidential=true`, -1],
@@ -77,20 +78,20 @@ const SECRETS = {
     kind: 'issue',
     readers: PLANNERS,
     ways: [
-      ...LISTED('issue'),
+      ...waysToList('issue'),
       ['all issues', ({ cast }) => `${root}/issues?scope=all&author_id=${cast.owner.id}`, -1],
       ['issues of the milestone', ({ project, milestone }) => `${project}/milestones/${milestone}/issues`, -1],
       [
         'counts of labels',
         ({ project }) => `${project}/labels?with_counts=true`,
         -1,
-        { count: byLabels, mark: () => 'wood' },
+        { count: openIssuesOfFirstLabel, mark: () => 'wood' },
       ],
       [
         'counts of labels above',
         ({ group }) => `${group}/labels?with_counts=true`,
         -1,
-        { count: byLabels, mark: () => 'wood' },
+        { count: openIssuesOfFirstLabel, mark: () => 'wood' },
       ],
       ['links', (scene) => `${visiblePath(scene)}/links`, -1],
       ['issues of the epic', ({ group, child }) => `${group}/epics/${child.iid}/issues`, -1],
@@ -105,7 +106,7 @@ const SECRETS = {
     kind: 'epic',
     readers: PLANNERS,
     ways: [
-      ...LISTED('epic'),
+      ...waysToList('epic'),
       ['the list by its alias', ({ group }) => `${group}/-/epics`, -1],
       ['the list of a subgroup with ancestor groups', ({ below }) => `${below}/epics?include_ancestor_groups=true`, -1],
       ['the children of its parent', (scene) => `${visiblePath(scene)}/epics`, -1],
@@ -263,7 +264,7 @@ describe.each(SCENES)('%s', (name) => {
   });
 });
 
-/** Requests that would reveal or change a hidden note. Shape: `parent` is the path below which the notes are. */
+/** Requests that would reveal or change a hidden note. `parent` is the path below which the notes are. */
 const ON_NOTE: readonly (readonly [
   name: string,
   Method,
@@ -338,9 +339,9 @@ describe.each(['issue', 'epic'] as const)('a caller who cannot read an internal 
   });
 });
 
-/** Requests that refer to a target that may be hidden. Shape: `named` is the secret, or a missing target. */
+/** Requests that refer to a target that may be hidden. `named` is the secret, or a missing target. */
 type Attempt = readonly [Method, path: (scene: Scene, named: Target) => string, body?: (named: Target) => object];
-const below = (kind: Kind): readonly Attempt[] => {
+const attemptsBelow = (kind: Kind): readonly Attempt[] => {
   const one = ({ list }: Scene, { iid }: Target): string => `${list}/${iid}`;
   const parent = (scene: Scene, named: Target): string => notesParentOf(kind, scene, named);
   return [
@@ -371,7 +372,7 @@ const noteBody =
   (named: Target): object => ({ body: body(named) });
 const ATTEMPTS: Readonly<Record<Kind, readonly Attempt[]>> = {
   issue: [
-    ...below('issue'),
+    ...attemptsBelow('issue'),
     ...['/links', '/time_stats', '/closed_by', '/related_merge_requests', '/resource_weight_events'].map(
       (tail): Attempt => ['GET', ({ list }, { iid }) => `${list}/${iid}${tail}`],
     ),
@@ -383,7 +384,7 @@ const ATTEMPTS: Readonly<Record<Kind, readonly Attempt[]>> = {
     ['POST', (s) => `${visiblePath(s)}/notes`, noteBody(({ iid }) => `/duplicate #${iid}`)],
   ],
   epic: [
-    ...below('epic'),
+    ...attemptsBelow('epic'),
     ...['/epics', '/links', '/issues'].map((tail): Attempt => ['GET', ({ list }, { iid }) => `${list}/${iid}${tail}`]),
     ['POST', ({ list }, { iid }) => `${list}/${iid}/epics`, () => ({ title: 'x' })],
     ['POST', (s, { iid }) => `${s.list}/${iid}/epics/${s.child.id}`],

@@ -33,7 +33,7 @@ interface Opened {
 }
 
 /** A merge request from the branch `topic` of a fork. */
-async function opened(
+async function openSharedMergeRequest(
   fields: object = { allow_collaboration: true },
   { targetIs = {}, forkIs = {} }: { targetIs?: object; forkIs?: object } = {},
 ): Promise<Opened> {
@@ -75,7 +75,7 @@ describe('the wish to share the source branch', () => {
     ['with the newer name before the older', { allow_collaboration: false, allow_maintainer_to_push: true }, false],
     ['without it', {}, false],
   ])('is shown %s', async (_, fields, expected) => {
-    const { shown, path, target } = await opened(fields);
+    const { shown, path, target } = await openSharedMergeRequest(fields);
     expect(shown).toMatchObject({ allow_collaboration: expected, allow_maintainer_to_push: expected });
     const { body } = await as(target.cast.guest).get(path).expect(200);
     expect(body).toMatchObject({ allow_collaboration: expected, allow_maintainer_to_push: expected });
@@ -93,7 +93,7 @@ describe('the wish to share the source branch', () => {
   });
 
   it('has no effect for a protected branch, and for a fork that is less open than the target', async () => {
-    const { fork, path } = await opened({});
+    const { fork, path } = await openSharedMergeRequest({});
     await query(
       `insert into protected_branches (project_id, name, push_levels, merge_levels, unprotect_levels) values ($1, 't*', '{30}', '{30}', '{40}')`,
       fork.project.id,
@@ -101,14 +101,17 @@ describe('the wish to share the source branch', () => {
     const wish = { allow_collaboration: true };
     const { body } = await as(fork.cast.developer).put(path).send(wish).expect(200);
     expect(body.allow_collaboration).toBe(false);
-    const closed = await opened(wish, { forkIs: { visibility: 'private' } });
+    const closed = await openSharedMergeRequest(wish, { forkIs: { visibility: 'private' } });
     expect(closed.shown.allow_collaboration).toBe(false);
-    const both = await opened(wish, { targetIs: { visibility: 'private' }, forkIs: { visibility: 'private' } });
+    const both = await openSharedMergeRequest(wish, {
+      targetIs: { visibility: 'private' },
+      forkIs: { visibility: 'private' },
+    });
     expect(both.shown.allow_collaboration).toBe(true);
   });
 
   it('is granted by those who push to the fork, and withdrawn by all who edit the merge request', async () => {
-    const { target, fork, path } = await opened({});
+    const { target, fork, path } = await openSharedMergeRequest({});
     const send = async (by: SeededUser, wish: boolean) =>
       (await as(by).put(path).send({ allow_maintainer_to_push: wish }).expect(200)).body.allow_collaboration;
     expect(await send(target.cast.owner, true)).toBe(false);
@@ -121,7 +124,7 @@ describe('the wish to share the source branch', () => {
 
 describe('a developer of the target', () => {
   it('pushes to the branch by git, also other commits in place of its own', async () => {
-    const { target, fork, path } = await opened();
+    const { target, fork, path } = await openSharedMergeRequest();
     const { developer } = target.cast;
     const first = await push(fork, developer);
     expect([first.code, first.output]).toEqual([0, expect.anything()]);
@@ -138,7 +141,7 @@ describe('a developer of the target', () => {
     ['the deletion of the branch', [':refs/heads/topic']],
     ['the branch with another one', ['HEAD:refs/heads/topic', 'HEAD:refs/heads/new']],
   ])('does not push %s', async (_, refs) => {
-    const { target, fork } = await opened();
+    const { target, fork } = await openSharedMergeRequest();
     const before = await scene.git.ok('.', 'ls-remote', scene.urlFor(fork.fullPath, fork.cast.owner));
     const { code, output } = await push(fork, target.cast.developer, '--force', ...refs);
     expect([code, output]).toEqual([1, expect.stringContaining(`remote: Rookery: ${NOT_PUSHED}`)]);
@@ -146,7 +149,7 @@ describe('a developer of the target', () => {
   });
 
   it('writes files and commits to the branch through the API, and to no other', async () => {
-    const { target, fork, path } = await opened();
+    const { target, fork, path } = await openSharedMergeRequest();
     const api = as(target.cast.developer);
     const root = `/api/v4/projects/${fork.project.id}/repository`;
     const fields = (branch: string) => ({ branch, content: 'x', commit_message: 'By the target' });
@@ -187,7 +190,7 @@ describe('a developer of the target', () => {
   });
 
   it('rebases, but neither removes the branch nor merges into it', async () => {
-    const { target, fork, path } = await opened();
+    const { target, fork, path } = await openSharedMergeRequest();
     await scene.push(target, 'main', ['Upstream']);
     await as(target.cast.developer).put(`${path}/rebase`).expect(202);
     const { body } = await as(target.cast.developer).get(path).query({ include_diverged_commits_count: true });
@@ -206,7 +209,7 @@ describe('a developer of the target', () => {
 
 describe('the right to push', () => {
   it.each(['reporter', 'guest', 'stranger', 'external'] as const)('is not one of a %s', async (name) => {
-    const { target, fork } = await opened();
+    const { target, fork } = await openSharedMergeRequest();
     const { code, output } = await push(fork, target.cast[name]);
     expect([code, output]).toEqual([128, expect.stringContaining(NOT_PUSHED)]);
     const file = { branch: 'topic', content: 'x', commit_message: 'x' };
@@ -265,7 +268,7 @@ describe('the right to push', () => {
       ({ fork }) => query(`update directory_projects set visibility = 'internal' where id = $1`, fork.project.id),
     ],
   ])('ends with %s', async (_, end) => {
-    const made = await opened();
+    const made = await openSharedMergeRequest();
     const { developer } = made.target.cast;
     expect((await push(made.fork, developer)).code).toBe(0);
     await end(made);
@@ -274,7 +277,7 @@ describe('the right to push', () => {
   });
 
   it('starts again with another user who shares the branch', async () => {
-    const { target, fork, path } = await opened();
+    const { target, fork, path } = await openSharedMergeRequest();
     await query('delete from directory_memberships where user_id = $1', fork.cast.developer.id);
     expect((await push(fork, target.cast.developer)).code).toBe(128);
     await service.seed.member(fork.cast.maintainer, target.project, 'developer');
@@ -322,7 +325,7 @@ describe('the right to push', () => {
   });
 
   it('ends during a push', async () => {
-    const { target, fork, iid } = await opened();
+    const { target, fork, iid } = await openSharedMergeRequest();
     const before = await scene.ref(fork, 'refs/heads/topic');
     const receiver = service.app.get(PushReceiver);
     const receive = receiver.receivePush.bind(receiver);
@@ -341,7 +344,7 @@ describe('the right to push', () => {
   });
 
   it('starts no pipeline of the fork', async () => {
-    const { target, fork } = await opened();
+    const { target, fork } = await openSharedMergeRequest();
     await scene.files(fork, 'topic', { '.gitlab-ci.yml': 'job:\n  script: [make]\n' });
     const pushes = () =>
       query('select id from pushes where project_id = $1 order by id desc limit 1', fork.project.id) as Promise<

@@ -30,7 +30,10 @@ type Stands = (typeof STANDINGS)[number];
 const MEMBERS: readonly Stands[] = ['guest', 'planner', 'reporter', 'developer', 'maintainer', 'admin'];
 
 /** Returns a user with this role case in the project; null for anonymous. */
-async function personOf(standing: Stands, project: DirectoryProject | null): Promise<SeededUser | null> {
+async function createPersonWithStanding(
+  standing: Stands,
+  project: DirectoryProject | null,
+): Promise<SeededUser | null> {
   if (standing === 'anonymous') return null;
   const user = await service.seed.user({ admin: standing === 'admin', external: standing === 'external' });
   if (project && !['admin', 'external', 'outsider'].includes(standing)) {
@@ -57,7 +60,7 @@ describe.each(VISIBILITIES)('in a %s project', (level) => {
   test.each(STANDINGS)(
     '%s reads by the visibility of project and snippet, in lists and single answers',
     async (standing) => {
-      const who = await personOf(standing, project);
+      const who = await createPersonWithStanding(standing, project);
       const isIn = ALLOWED[level].includes(standing);
       const readable = VISIBILITIES.filter((one) => isIn && ALLOWED[one].includes(standing));
       const list = await by(who).get(at(project));
@@ -78,7 +81,7 @@ describe.each(VISIBILITIES)('in a %s project', (level) => {
   const WRITERS: readonly Stands[] = ['reporter', 'developer', 'maintainer', 'admin'];
   const MAINTAINERS: readonly Stands[] = ['maintainer', 'admin'];
   test.each(STANDINGS)('%s writes by role', async (standing) => {
-    const who = await personOf(standing, project);
+    const who = await createPersonWithStanding(standing, project);
     const isIn = ALLOWED[level].includes(standing);
     const status = (may: boolean, reads: boolean): number =>
       standing === 'anonymous' ? 401 : may ? 200 : reads ? 403 : 404;
@@ -130,7 +133,7 @@ test.each([
 ] as const)('if the access level of snippets is %s, %s reads: %s', async (access, standing, reads) => {
   const project = await service.seed.project({ visibility: 'public' });
   const { id } = await made(admin, project, { visibility: 'public' });
-  const who = await personOf(standing, project);
+  const who = await createPersonWithStanding(standing, project);
   await service.seed.put('projects', { ...project, snippets_access_level: access });
   const { body, headers } = await by(who).get(at(project)).expect(200);
   expect([(body as unknown[]).length, headers['x-total']]).toEqual(reads ? [1, '1'] : [0, '0']);
@@ -181,7 +184,7 @@ describe('a personal snippet', () => {
     '%s reads and writes by visibility and authorship',
     async (standing) => {
       const author = await service.seed.user();
-      const who = standing === 'author' ? author : await personOf(standing, null);
+      const who = standing === 'author' ? author : await createPersonWithStanding(standing, null);
       const mayChange = standing === 'author' || standing === 'admin';
       for (const visibility of VISIBILITIES) {
         const { id } = await made(author, null, { visibility });

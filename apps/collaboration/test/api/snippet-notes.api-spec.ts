@@ -45,16 +45,16 @@ interface Discussion {
   readonly individual_note: boolean;
   readonly notes: readonly Note[];
 }
-const of = (tail = ''): string => at(project, `/${snippet.id}${tail}`);
+const snippetPath = (tail = ''): string => at(project, `/${snippet.id}${tail}`);
 const comment = async (who: SeededUser, body: string, over: Body = {}): Promise<Note> =>
   (
     await by(who)
-      .post(of('/notes'))
+      .post(snippetPath('/notes'))
       .send({ body, ...over })
       .expect(201)
   ).body as Note;
 const thread = async (who: SeededUser, body: string): Promise<Discussion> =>
-  (await by(who).post(of('/discussions')).send({ body }).expect(201)).body as Discussion;
+  (await by(who).post(snippetPath('/discussions')).send({ body }).expect(201)).body as Discussion;
 const countOf = async (table: string, type = 'noteable'): Promise<number> =>
   (
     await service.database.query<{ n: number }>(
@@ -86,10 +86,10 @@ describe('a note', () => {
       imported_from: 'none',
       commands_changes: {},
     });
-    const path = of(`/notes/${note.id}`);
+    const path = snippetPath(`/notes/${note.id}`);
     expect((await by(cast.guest).get(path).expect(200)).body).toEqual(note);
-    expect((await by(cast.guest).get(of('/notes')).expect(200)).body).toEqual([note]);
-    expect((await by(cast.stranger).get(of('/notes')).expect(200)).body).toMatchObject([{ id: note.id }]);
+    expect((await by(cast.guest).get(snippetPath('/notes')).expect(200)).body).toEqual([note]);
+    expect((await by(cast.stranger).get(snippetPath('/notes')).expect(200)).body).toMatchObject([{ id: note.id }]);
     const { body: changed } = await by(cast.guest).put(path).send({ body: 'Dry twigs' }).expect(200);
     expect(changed).toMatchObject({ id: note.id, body: 'Dry twigs' });
     await by(cast.maintainer).delete(path).expect(204);
@@ -103,13 +103,13 @@ describe('a note', () => {
   test('is never internal, even if requested', async () => {
     const note = await comment(cast.guest, 'x', { internal: true, confidential: true });
     expect(note).toMatchObject({ internal: false, confidential: false });
-    const path = of(`/notes/${note.id}`);
+    const path = snippetPath(`/notes/${note.id}`);
     for (const sent of [{}, { confidential: true }]) {
       expect((await by(cast.guest).put(path).send(sent).expect(400)).body).toEqual({ error: 'body is missing' });
     }
     const reply = await thread(cast.guest, 'x');
     const answer = await by(cast.guest)
-      .post(of(`/discussions/${reply.id}/notes`))
+      .post(snippetPath(`/discussions/${reply.id}/notes`))
       .send({ body: 'x', internal: true })
       .expect(201);
     expect(answer.body).toMatchObject({ internal: false });
@@ -121,7 +121,7 @@ describe('a note', () => {
     ['put', { body: '' }, { error: 'body is empty' }],
   ] as const)('%s of %j is refused', async (method, sent, expected) => {
     const { id } = await comment(cast.guest, 'x');
-    const path = of(method === 'post' ? '/notes' : `/notes/${id}`);
+    const path = snippetPath(method === 'post' ? '/notes' : `/notes/${id}`);
     expect((await by(cast.guest)[method](path).send(sent).expect(400)).body).toEqual(expected);
   });
 
@@ -130,19 +130,19 @@ describe('a note', () => {
     for (const who of [cast.developer, cast.reporter, cast.stranger]) {
       for (const method of ['put', 'delete'] as const) {
         const { body } = await by(who)
-          [method](of(`/notes/${id}`))
+          [method](snippetPath(`/notes/${id}`))
           .send({ body: 'y' })
           .expect(403);
         expect(body).toEqual({ message: '403 Forbidden' });
       }
     }
     const stale = await by(cast.guest)
-      .delete(of(`/notes/${id}`))
+      .delete(snippetPath(`/notes/${id}`))
       .set('If-Unmodified-Since', 'Wed, 01 Jan 2020 00:00:00 GMT')
       .expect(412);
     expect(stale.body).toEqual({ message: '412 Precondition Failed' });
     await by(cast.maintainer)
-      .put(of(`/notes/${id}`))
+      .put(snippetPath(`/notes/${id}`))
       .send({ body: 'y' })
       .expect(200);
   });
@@ -169,9 +169,11 @@ describe('a note', () => {
 
   test('on an internal snippet is for signed-in users, except external ones', async () => {
     snippet = await made(cast.reporter, project, { visibility: 'internal' });
-    await by(cast.stranger).post(of('/notes')).send({ body: 'x' }).expect(201);
-    await by(cast.external).get(of('/notes')).expect(404);
-    expect((await by(null).get(of('/award_emoji')).expect(404)).body).toEqual({ message: '404 Snippet Not Found' });
+    await by(cast.stranger).post(snippetPath('/notes')).send({ body: 'x' }).expect(201);
+    await by(cast.external).get(snippetPath('/notes')).expect(404);
+    expect((await by(null).get(snippetPath('/award_emoji')).expect(404)).body).toEqual({
+      message: '404 Snippet Not Found',
+    });
   });
 });
 
@@ -182,13 +184,13 @@ describe('a discussion', () => {
       individual_note: false,
       notes: [{ type: 'DiscussionNote', resolvable: false, body: 'First' }],
     });
-    const path = of(`/discussions/${made.id}`);
+    const path = snippetPath(`/discussions/${made.id}`);
     const { body } = await by(cast.stranger).post(`${path}/notes`).send({ body: 'Second' }).expect(201);
     const answer = body as Note;
     expect(answer).toMatchObject({ type: 'DiscussionNote', noteable_type: 'Snippet', noteable_id: snippet.id });
     const ids = [{ id: made.notes[0]!.id }, { id: answer.id }];
     expect((await by(cast.guest).get(path).expect(200)).body).toMatchObject({ id: made.id, notes: ids });
-    expect((await by(cast.guest).get(of('/discussions')).expect(200)).body).toHaveLength(1);
+    expect((await by(cast.guest).get(snippetPath('/discussions')).expect(200)).body).toHaveLength(1);
     expect((await by(cast.guest).get(`${path}/notes`).expect(200)).body).toMatchObject(ids);
     expect((await by(cast.stranger).get(`${path}/notes/${answer.id}`).expect(200)).body).toEqual(answer);
     const put = (sent: Body) => by(cast.stranger).put(`${path}/notes/${answer.id}`).send(sent);
@@ -206,10 +208,10 @@ describe('a discussion', () => {
 
   test('of an individual note accepts no replies', async () => {
     await comment(cast.guest, 'Alone');
-    const [alone] = (await by(cast.guest).get(of('/discussions')).expect(200)).body as Discussion[];
+    const [alone] = (await by(cast.guest).get(snippetPath('/discussions')).expect(200)).body as Discussion[];
     expect(alone).toMatchObject({ individual_note: true });
     const { body } = await by(cast.owner)
-      .post(of(`/discussions/${alone!.id}/notes`))
+      .post(snippetPath(`/discussions/${alone!.id}/notes`))
       .send({ body: 'x' })
       .expect(400);
     expect(body).toEqual({ message: '400 Bad request - Discussion can not be replied to.' });
@@ -221,7 +223,7 @@ describe('an emoji', () => {
 
   test.each(['the snippet', 'a note on it'])('is awarded to %s, shown to all, and removed', async (what) => {
     const note = await comment(cast.guest, 'x');
-    const path = of(what === 'the snippet' ? '/award_emoji' : `/notes/${note.id}/award_emoji`);
+    const path = snippetPath(what === 'the snippet' ? '/award_emoji' : `/notes/${note.id}/award_emoji`);
     const { body } = await give(cast.guest, path).expect(201);
     expect(body).toEqual({
       id: expect.any(Number),
@@ -326,7 +328,7 @@ describe('effects', () => {
     expect(await feed(cast.stranger, { target_type: 'snippet' })).toEqual([]);
     expect([await feed(cast.external), await feed(null)]).toEqual([[], []]);
     await by(cast.guest)
-      .delete(of(`/notes/${note.id}`))
+      .delete(snippetPath(`/notes/${note.id}`))
       .expect(204);
     await worker.drained();
     expect(await feed(cast.stranger)).toHaveLength(1);
@@ -336,13 +338,13 @@ describe('effects', () => {
     const note = await comment(cast.guest, 'A word');
     await thread(cast.developer, 'Another');
     for (const tail of ['/award_emoji', `/notes/${note.id}/award_emoji`]) {
-      await by(cast.guest).post(of(tail)).send({ name: 'rocket' }).expect(201);
+      await by(cast.guest).post(snippetPath(tail)).send({ name: 'rocket' }).expect(201);
     }
     await worker.drained();
     const all = ['notes', 'activity_events', 'participants', 'award_emoji'];
     const left = () => Promise.all(all.map((table) => countOf(table)));
     expect(await left()).toEqual([2, 2, 2, 2]);
-    await by(cast.maintainer).delete(of()).expect(204);
+    await by(cast.maintainer).delete(snippetPath()).expect(204);
     await worker.drained();
     expect(await left()).toEqual([0, 0, 0, 0]);
   });

@@ -23,20 +23,21 @@ beforeEach(async () => {
 /** A user and a place in which they have all permissions: a project, or null for personal snippets. */
 const PLACES = ['a project', 'a person'] as const;
 type Place = (typeof PLACES)[number];
-const placed = (place: Place) =>
+const projectAndAuthorOf = (place: Place) =>
   place === 'a project' ? { of: project, who: cast.maintainer } : { of: null, who: person };
-const makeIn = (place: Place, over: Record<string, unknown> = {}): Promise<ShownSnippet> =>
-  made(placed(place).who, placed(place).of, over);
-const path = (place: Place, { id }: ShownSnippet, tail = ''): string => at(placed(place).of, `/${id}${tail}`);
-const agent = (place: Place) => by(placed(place).who);
+const createSnippetIn = (place: Place, over: Record<string, unknown> = {}): Promise<ShownSnippet> =>
+  made(projectAndAuthorOf(place).who, projectAndAuthorOf(place).of, over);
+const path = (place: Place, { id }: ShownSnippet, tail = ''): string =>
+  at(projectAndAuthorOf(place).of, `/${id}${tail}`);
+const clientOf = (place: Place) => by(projectAndAuthorOf(place).who);
 const rawOf = async (place: Place, snippet: ShownSnippet, file: string): Promise<string> =>
   (
-    await agent(place)
+    await clientOf(place)
       .get(path(place, snippet, `/files/main/${encodeURIComponent(file)}/raw`))
       .expect(200)
   ).text;
 const change = (place: Place, snippet: ShownSnippet, over: Record<string, unknown>) =>
-  agent(place).put(path(place, snippet)).send(over);
+  clientOf(place).put(path(place, snippet)).send(over);
 const namesOf = ({ files }: ShownSnippet): string[] => files.map((file) => file.path);
 
 test('a project snippet is shown completely', async () => {
@@ -139,13 +140,13 @@ test("personal lists contain the caller's or public snippets, between two times"
 describe.each(PLACES)('of %s', (place) => {
   test('raw text is returned unchanged as an attachment', async () => {
     const html = '<script>alert("ä 🐦")</script>\r\n\n';
-    const snippet = await makeIn(place, { files: [{ file_path: 'x/a "ä".html', content: html }] });
+    const snippet = await createSnippetIn(place, { files: [{ file_path: 'x/a "ä".html', content: html }] });
     for (const tail of [
       '/raw',
       '/files/main/x%2Fa%20%22%C3%A4%22.html/raw',
       '/files/HEAD/x%2Fa%20%22%C3%A4%22.html/raw',
     ]) {
-      const response = await agent(place)
+      const response = await clientOf(place)
         .get(path(place, snippet, tail))
         .expect(200);
       expect(response.text).toBe(html);
@@ -156,7 +157,7 @@ describe.each(PLACES)('of %s', (place) => {
         'content-disposition': `attachment; filename="a ___.html"; filename*=UTF-8''a%20%22%C3%A4%22.html`,
         'content-length': String(Buffer.byteLength(html)),
       });
-      const head = await agent(place)
+      const head = await clientOf(place)
         .head(path(place, snippet, tail))
         .expect(200);
       expect(head.headers['content-length']).toBe(String(Buffer.byteLength(html)));
@@ -164,10 +165,10 @@ describe.each(PLACES)('of %s', (place) => {
   });
 
   test('it is 404 in other places', async () => {
-    const snippet = await makeIn(place);
+    const snippet = await createSnippetIn(place);
     const refusalOf = async (tail: string) =>
       (
-        await agent(place)
+        await clientOf(place)
           .get(path(place, snippet, tail))
           .expect(404)
       ).body as unknown;
@@ -177,7 +178,7 @@ describe.each(PLACES)('of %s', (place) => {
     for (const tail of ['', '/raw', '/files/nowhere/a.txt/raw']) {
       expect(
         (
-          await agent(place)
+          await clientOf(place)
             .get(path(place, missing, tail))
             .expect(404)
         ).body,
@@ -186,13 +187,13 @@ describe.each(PLACES)('of %s', (place) => {
       });
     }
     for (const method of ['put', 'delete'] as const) {
-      expect((await agent(place)[method](path(place, missing)).send({ title: 'x' }).expect(404)).body).toEqual({
+      expect((await clientOf(place)[method](path(place, missing)).send({ title: 'x' }).expect(404)).body).toEqual({
         message: '404 Snippet Not Found',
       });
     }
     expect(
       (
-        await agent(place)
+        await clientOf(place)
           .get(path(place, { ...snippet, id: 'x' } as never))
           .expect(400)
       ).body,
@@ -203,8 +204,8 @@ describe.each(PLACES)('of %s', (place) => {
 
   test('a single file can be given without a list', async () => {
     const { files: _, ...rest } = wish();
-    const { body } = await agent(place)
-      .post(at(placed(place).of))
+    const { body } = await clientOf(place)
+      .post(at(projectAndAuthorOf(place).of))
       .send({ ...rest, file_name: 'one.txt', content: 'One' })
       .expect(201);
     const snippet = body as ShownSnippet;
@@ -231,7 +232,7 @@ describe.each(PLACES)('of %s', (place) => {
   test('file actions are applied in order, all or none', async () => {
     const contents = { 'a.txt': 'Alpha', 'b.txt': 'Beta', 'c.txt': 'Gamma' };
     const files = Object.entries(contents).map(([file_path, content]) => ({ file_path, content }));
-    const snippet = await makeIn(place, { files });
+    const snippet = await createSnippetIn(place, { files });
     const { body } = await change(place, snippet, {
       files: [
         { action: 'move', previous_path: 'a.txt', file_path: 't.txt' },
@@ -254,12 +255,12 @@ describe.each(PLACES)('of %s', (place) => {
       ],
     }).expect(400);
     expect(refused).toEqual({ message: { files: ['have no c.txt'] } });
-    expect((await agent(place).get(path(place, snippet))).body).toEqual(body);
+    expect((await clientOf(place).get(path(place, snippet))).body).toEqual(body);
     expect(await seen()).toEqual(['Beta', 'Alpha again', 'Delta again']);
   });
 
   test('a change to the current values changes nothing', async () => {
-    const snippet = await makeIn(place);
+    const snippet = await createSnippetIn(place);
     await service.database.query(`update snippets set updated_at = '2020-01-01' where id = $1`, [snippet.id]);
     for (const same of [{ title: 'A title ' }, { visibility: 'private' }, { file_name: 'a.txt' }, { files: [] }]) {
       const { body } = await change(place, snippet, same).expect(200);
@@ -278,8 +279,8 @@ describe.each(PLACES)('of %s', (place) => {
     ['another visibility', { visibility: 'secret' }, { error: 'visibility does not have a valid value' }],
     ['files and content', { content: 'x' }, { error: 'files, content are mutually exclusive' }],
   ])('%s is refused', async (_, over, expected) => {
-    const snippet = await makeIn(place);
-    const { body } = await agent(place).post(at(placed(place).of)).send(wish(over)).expect(400);
+    const snippet = await createSnippetIn(place);
+    const { body } = await clientOf(place).post(at(projectAndAuthorOf(place).of)).send(wish(over)).expect(400);
     expect(body).toEqual(expected);
     const sent = 'content' in over ? { ...over, files: [{ action: 'delete', file_path: 'a' }] } : over;
     expect((await change(place, snippet, sent).expect(400)).body).toEqual(expected);
@@ -299,7 +300,7 @@ describe.each(PLACES)('of %s', (place) => {
     ['eleven files', { files: Array.from({ length: 11 }, (_, at) => ({ file_path: `${at}`, content: 'x' })) }, { message: { files: ['are too many (maximum is 10)'] } }],
     ['too much', { files: [{ file_path: 'a', content: 'x'.repeat(4_194_305) }] }, { message: { files: ['are too big (maximum is 4194304 bytes)'] } }],
   ])('%s is refused', async (_, over, expected) => {
-    expect((await agent(place).post(at(placed(place).of)).send(wish(over)).expect(400)).body).toEqual(expected);
+    expect((await clientOf(place).post(at(projectAndAuthorOf(place).of)).send(wish(over)).expect(400)).body).toEqual(expected);
   }); // oxfmt-ignore
 
   test.each<[string, Record<string, unknown>, unknown]>([
@@ -311,13 +312,13 @@ describe.each(PLACES)('of %s', (place) => {
     ['the last file', { files: [{ action: 'delete', file_path: 'a.txt' }] }, { message: { files: ["can't be blank"] } }],
     ['a name outside the snippet', { file_name: '..' }, { message: { files: ['have a path that is invalid'] } }],
   ])('a change by %s is refused', async (_, over, expected) => {
-    expect((await change(place, await makeIn(place), over).expect(400)).body).toEqual(expected);
+    expect((await change(place, await createSnippetIn(place), over).expect(400)).body).toEqual(expected);
   }); // oxfmt-ignore
 
   test('it is deleted, unless it changed since If-Unmodified-Since', async () => {
-    const snippet = await makeIn(place);
+    const snippet = await createSnippetIn(place);
     const remove = (since?: string) => {
-      const request = agent(place).delete(path(place, snippet));
+      const request = clientOf(place).delete(path(place, snippet));
       return since === undefined ? request : request.set('If-Unmodified-Since', since);
     };
     expect((await remove('Wed, 01 Jan 2020 00:00:00 GMT').expect(412)).body).toEqual({
@@ -334,7 +335,7 @@ describe.each(PLACES)('of %s', (place) => {
   });
 
   test('administrators see the user agent and address of its creation', async () => {
-    const post = agent(place).post(at(placed(place).of));
+    const post = clientOf(place).post(at(projectAndAuthorOf(place).of));
     const from = { 'user-agent': `Nest/1 ${'x'.repeat(300)}`, 'x-forwarded-for': '192.0.2.7' };
     const snippet = (
       await post
@@ -348,9 +349,9 @@ describe.each(PLACES)('of %s', (place) => {
       ip_address: '192.0.2.7',
       akismet_submitted: false,
     });
-    expect((await agent(place).get(detail).expect(403)).body).toEqual({ message: '403 Forbidden' });
+    expect((await clientOf(place).get(detail).expect(403)).body).toEqual({ message: '403 Forbidden' });
     expect((await by(null).get(detail).expect(401)).body).toEqual({ message: '401 Unauthorized' });
-    const unknown = path(place, await makeIn(place), '/user_agent_detail');
+    const unknown = path(place, await createSnippetIn(place), '/user_agent_detail');
     expect((await by(cast.admin).get(unknown).expect(404)).body).toEqual({ message: '404 UserAgentDetail Not Found' });
     const missing = path(place, { ...snippet, id: 999_999 }, '/user_agent_detail');
     expect((await by(cast.admin).get(missing).expect(404)).body).toEqual({ message: '404 Snippet Not Found' });
@@ -360,9 +361,9 @@ describe.each(PLACES)('of %s', (place) => {
     parameterEncodings({
       app: () => service.app,
       to: () => ({
-        viewer: service.seed.viewer(placed(place).who),
+        viewer: service.seed.viewer(projectAndAuthorOf(place).who),
         method: 'POST',
-        path: at(placed(place).of),
+        path: at(projectAndAuthorOf(place).of),
         params: wish({ title: '1 & 100%', visibility: 'internal', files: [{ file_path: 'a b', content: 'x + y' }] }),
       }),
       seen: ({ title, visibility, file_name }) => [title, visibility, file_name],

@@ -30,7 +30,7 @@ const readFile = (over: Partial<SourceFileRequest> = {}, authorization = KEY) =>
     .post(INTERNAL_PATHS.sourceFile)
     .set('authorization', authorization)
     .send({ project_id: project.id, ref: 'refs/tags/v1', path: 'composer.json', max_bytes: 100, ...over });
-const archive = (over: object = {}, authorization = KEY) =>
+const postSourceArchive = (over: object = {}, authorization = KEY) =>
   service.app
     .bare()
     .post(INTERNAL_PATHS.sourceArchive)
@@ -69,10 +69,10 @@ it('archives a commit, which stays when its tag is deleted', async () => {
   gitIn(repository, ['tag', '-d', 'v1']);
   gitIn(repository, ['branch', '-D', 'side']);
   expect(gitIn(repository, ['rev-parse', `refs/keep-around/${commit}`]).trim()).toBe(commit);
-  const { body, headers } = await archive().expect(200);
+  const { body, headers } = await postSourceArchive().expect(200);
   expect(headers['content-type']).toBe('application/zip');
   expect(await entriesOf(body as Buffer)).toEqual(['eggs/', 'eggs/.gitattributes', 'eggs/composer.json']);
-  for (const over of [{ commit: 'f'.repeat(40) }, { project_id: 987_654 }]) await archive(over).expect(404);
+  for (const over of [{ commit: 'f'.repeat(40) }, { project_id: 987_654 }]) await postSourceArchive(over).expect(404);
 });
 
 it('counts archives and modules by caller and project, as the archives of the API', async () => {
@@ -82,20 +82,20 @@ it('counts archives and modules by caller and project, as the archives of the AP
       .post(INTERNAL_PATHS.sourceModule)
       .set('authorization', KEY)
       .send({ project_id: project.id, commit, folder: '', prefix: 'm@v1', caller });
-  for (const _ of [1, 2]) await archive({ caller: '5' }).expect(200);
+  for (const _ of [1, 2]) await postSourceArchive({ caller: '5' }).expect(200);
   await module('5').expect(200);
-  const { headers } = await archive({ caller: '5' }).expect(429);
+  const { headers } = await postSourceArchive({ caller: '5' }).expect(429);
   expect(Number(headers['retry-after'])).toBeGreaterThan(0);
   await module('5').expect(429);
-  await archive({ caller: '6' }).expect(200);
+  await postSourceArchive({ caller: '6' }).expect(200);
 });
 
 it('refuses malformed requests and other callers', async () => {
   for (const over of [{ project_id: 'x' }, { path: '../a' }, { max_bytes: -1 }, { ref: 1 }])
     await readFile(over as never).expect(400);
   for (const over of [{ commit: 'main' }, { commit: '--help' }, { prefix: '../a' }, { prefix: 1 }, { project_id: 'x' }])
-    await archive(over).expect(400);
+    await postSourceArchive(over).expect(400);
   const other = internalAuthorization('import', 'collaboration');
   await readFile({}, other).expect(403);
-  await archive({}, other).expect(403);
+  await postSourceArchive({}, other).expect(403);
 });

@@ -43,8 +43,10 @@ const AUDIENCE = [
 ] as const;
 type Audience = Readonly<Record<(typeof AUDIENCE)[number], SeededUser>>;
 
-/** People with each relation to a merge request. Shape: `switched` has turned the switch on, `other` all others. */
-async function audienceOf(here: MergeActions, id: number, its: NotificationSwitch | null): Promise<Audience> {
+/**
+ * Creates a user for each relation to a merge request. `switched` has the switch on. `other` has it off, and others on.
+ */
+async function createAudience(here: MergeActions, id: number, its: NotificationSwitch | null): Promise<Audience> {
   const { seed, database } = service;
   const { project } = here.place;
   const made = {} as Record<keyof Audience, SeededUser>;
@@ -131,7 +133,7 @@ const ROWS: Row[] = [
   {
     what: 'an automatic merge',
     ...{ its: 'merge_when_pipeline_succeeds', isWatched: true },
-    prepare: (here, { source, commits }) => pipeline(here, source, commits.at(-1)!, 'running'),
+    prepare: (here, { source, commits }) => reportPipeline(here, source, commits.at(-1)!, 'running'),
     cause: (here, { iid }) => here.merge(iid, { auto_merge: true }, 'maintainer').expect(200),
     text: ({ iid }) => `set merge request !${iid} to be merged when all checks pass: A change`,
   },
@@ -158,7 +160,7 @@ const ROWS: Row[] = [
 ];
 const threads: string[] = [];
 let pipelines = 900;
-async function pipeline(here: MergeActions, ref: string, sha: string, status: string): Promise<void> {
+async function reportPipeline(here: MergeActions, ref: string, sha: string, status: string): Promise<void> {
   const id = ++pipelines;
   const at = new Date().toISOString();
   const event = pipelineChanged.of({
@@ -179,7 +181,7 @@ describe('an e-mail about', () => {
     const { developer, maintainer } = here.place.cast;
     const made = await here.open({ ...row.fields });
     await row.prepare?.(here, made);
-    const audience = await audienceOf(here, made.id, row.its);
+    const audience = await createAudience(here, made.id, row.its);
     await clear();
     await row.cause(here, made);
     const { participant, subscriber, watcher, switched } = audience;
@@ -205,7 +207,7 @@ describe('an e-mail about', () => {
     await scene.files(place, 'topic', { file: 'Topic\n' }, 'main');
     const sent = { title: 'A change', source_branch: 'topic', target_branch: 'main' };
     const { body } = await here.as('developer').post(place.path).send(sent).expect(201);
-    const audience = await audienceOf(here, body.id, null);
+    const audience = await createAudience(here, body.id, null);
     await service.database.query('update merge_requests set auto_merge_user_id = $1 where id = $2', [
       ...[maintainer.id, body.id],
     ]);
@@ -223,7 +225,7 @@ describe('an e-mail about', () => {
     const here = await MergeActions.in(service, scene);
     const { developer, maintainer } = here.place.cast;
     const { iid, source, commits } = await here.open();
-    await pipeline(here, source, commits[0]!, 'running');
+    await reportPipeline(here, source, commits[0]!, 'running');
     await here.merge(iid, { auto_merge: true }, 'maintainer').expect(200);
     await clear();
     await service.database.query(`update ci_pipelines set status = 'success' where project_id = $1`, [

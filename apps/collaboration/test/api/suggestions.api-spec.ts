@@ -24,7 +24,7 @@ interface Discussion {
   readonly id: string;
   readonly notes: readonly Note[];
 }
-interface Opened {
+interface OpenedMergeRequest {
   readonly iid: number;
   readonly source: string;
   readonly refs: Record<string, string>;
@@ -51,7 +51,7 @@ const as = (name: keyof Cast) => service.app.as(service.seed.viewer(cast[name]))
 const block = (text: string, range = ''): string => `\`\`\`suggestion${range}\n${text}\n\`\`\``;
 
 /** A merge request that adds files. */
-async function open(files: Readonly<Record<string, string | Buffer>>): Promise<Opened> {
+async function open(files: Readonly<Record<string, string | Buffer>>): Promise<OpenedMergeRequest> {
   const source = `source-${++opened}`;
   await scene.files(place, source, files, place.mainSha);
   const sent = { title: 'A change', source_branch: source, target_branch: 'main' };
@@ -60,7 +60,7 @@ async function open(files: Readonly<Record<string, string | Buffer>>): Promise<O
   return { iid, source, refs };
 }
 async function start(
-  { iid, refs }: Opened,
+  { iid, refs }: OpenedMergeRequest,
   body: string,
   {
     path = 'a.txt',
@@ -78,7 +78,7 @@ async function start(
     .body as Discussion;
 }
 const idIn = ({ notes }: Discussion, at = 0): number => notes[0]!.suggestions[at]!.id;
-const shown = async ({ iid }: Opened, { id }: Discussion): Promise<Discussion> =>
+const shown = async ({ iid }: OpenedMergeRequest, { id }: Discussion): Promise<Discussion> =>
   (await as('guest').get(`${place.path}/${iid}/discussions/${id}`).expect(200)).body as Discussion;
 const apply = (id: number, by: keyof Cast = 'developer', sent: object = {}) =>
   as(by).put(`/api/v4/suggestions/${id}/apply`).send(sent);
@@ -86,13 +86,13 @@ const applyAll = (ids: readonly number[], by: keyof Cast = 'developer', sent: ob
   as(by)
     .put('/api/v4/suggestions/batch_apply')
     .send({ ids, ...sent });
-const fetched = async (): Promise<void> => void (await scene.git.ok(place.folder, 'fetch', '--quiet', 'origin'));
-const fileAt = async ({ source }: Opened, path = 'a.txt'): Promise<string> => {
-  await fetched();
+const fetchOrigin = async (): Promise<void> => void (await scene.git.ok(place.folder, 'fetch', '--quiet', 'origin'));
+const fileAt = async ({ source }: OpenedMergeRequest, path = 'a.txt'): Promise<string> => {
+  await fetchOrigin();
   return scene.git.ok(place.folder, 'show', `origin/${source}:${path}`);
 };
-const logOf = async ({ source }: Opened, format: string): Promise<string> => {
-  await fetched();
+const logOf = async ({ source }: OpenedMergeRequest, format: string): Promise<string> => {
+  await fetchOrigin();
   return (await scene.git.ok(place.folder, 'log', '-1', `--format=${format}`, `origin/${source}`)).trimEnd();
 };
 const identityOf = async (name: keyof Cast): Promise<string> => {
@@ -160,7 +160,7 @@ test('bytes that are not UTF-8 and modes stay', async () => {
   const first = await start(current, block('b'), { line: 2 });
   const second = await start(current, block('y'), { path: 'run.sh' });
   await applyAll([idIn(first), idIn(second)]).expect(200);
-  await fetched();
+  await fetchOrigin();
   const tip = `origin/${request.source}`;
   const listed = await scene.git.ok(place.folder, 'ls-tree', tip, 'run.sh');
   expect(listed).toMatch(/^100755 blob/);
@@ -348,7 +348,7 @@ test('of two applications at the same time exactly one wins', async () => {
   const answers = await Promise.all([apply(id, 'developer'), apply(id, 'maintainer'), apply(id, 'owner')]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   expect(await fileAt(request)).toBe('x\n2\n');
-  await fetched();
+  await fetchOrigin();
   const count = await scene.git.ok(place.folder, 'rev-list', '--count', `${place.mainSha}..origin/${request.source}`);
   expect(count.trim()).toBe('2');
 });
@@ -378,7 +378,7 @@ test('a process that died after the branch moved leaves the rest to the job', as
 });
 
 /** Moves or deletes the source branch without a settlement. */
-async function moveUnsettled({ source }: Opened, to: string | null): Promise<void> {
+async function moveUnsettled({ source }: OpenedMergeRequest, to: string | null): Promise<void> {
   const repository = (await service.app.get(ProjectRepositories).findRepository(place.project.id))!;
   const ref = `refs/heads/${source}`;
   await repository.run({ args: to === null ? ['update-ref', '-d', ref] : ['update-ref', ref, to] });
@@ -391,7 +391,11 @@ const CHANGED = "Can't apply as this line was changed in a more recent version."
 test.each<
   [
     string,
-    { path?: string; text?: string; steps: (request: Opened, id: number, path: string) => Promise<unknown> },
+    {
+      path?: string;
+      text?: string;
+      steps: (request: OpenedMergeRequest, id: number, path: string) => Promise<unknown>;
+    },
     string,
   ]
 >([

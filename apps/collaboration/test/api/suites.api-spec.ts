@@ -11,8 +11,8 @@ let issueIid: number;
 let noteId: number;
 
 const app = () => service.app;
-const issues = () => `/api/v4/projects/${project.id}/issues`;
-const notes = () => `${issues()}/${issueIid}/notes`;
+const issuesPath = () => `/api/v4/projects/${project.id}/issues`;
+const notesPath = () => `${issuesPath()}/${issueIid}/notes`;
 const made = async (path: string, body: Record<string, unknown>, viewer = owner) =>
   (await app().as(viewer).post(path).send(body)).body as { id: number; iid: number };
 
@@ -22,8 +22,8 @@ beforeAll(async () => {
   const user = await service.seed.user();
   await service.seed.member(user, project, 'owner');
   owner = service.seed.viewer(user);
-  for (let i = 0; i < 7; i++) issueIid = (await made(issues(), { title: `Issue ${i}` })).iid;
-  for (let i = 0; i < 7; i++) noteId = (await made(notes(), { body: `Note ${i}` })).id;
+  for (let i = 0; i < 7; i++) issueIid = (await made(issuesPath(), { title: `Issue ${i}` })).iid;
+  for (let i = 0; i < 7; i++) noteId = (await made(notesPath(), { body: `Note ${i}` })).id;
 });
 afterAll(() => service.close());
 
@@ -32,7 +32,7 @@ const places = new Map<Visibility, Promise<{ project: DirectoryProject; iid: num
 async function viewerOfIssue(level: Visibility, standing: RoleCase, suffix: (iid: number) => string) {
   if (!places.has(level)) places.set(level, place(level));
   const { project: there, iid } = await places.get(level)!;
-  return { viewer: await viewerAt(there, standing), path: `/api/v4/projects/${there.id}/issues${suffix(iid)}` };
+  return { viewer: await createViewer(there, standing), path: `/api/v4/projects/${there.id}/issues${suffix(iid)}` };
 }
 
 async function place(level: Visibility) {
@@ -41,7 +41,7 @@ async function place(level: Visibility) {
   return { project: there, iid: (await made(`/api/v4/projects/${there.id}/issues`, { title: 'x' }, admin)).iid };
 }
 
-async function viewerAt(there: DirectoryProject, standing: RoleCase): Promise<Viewer> {
+async function createViewer(there: DirectoryProject, standing: RoleCase): Promise<Viewer> {
   if (standing === 'anonymous') return service.seed.anonymous();
   const user = await service.seed.user({ admin: standing === 'admin', external: standing === 'external' });
   if (!['admin', 'external', 'outsider'].includes(standing)) await service.seed.member(user, there, standing as Role);
@@ -49,7 +49,7 @@ async function viewerAt(there: DirectoryProject, standing: RoleCase): Promise<Vi
 }
 
 describe('the list of issues', () => {
-  paging(() => ({ app: app(), viewer: owner, path: issues(), query: { state: 'opened', sort: 'asc' }, rows: 7 }));
+  paging(() => ({ app: app(), viewer: owner, path: issuesPath(), query: { state: 'opened', sort: 'asc' }, rows: 7 }));
   visibility({ app, from: (level, standing) => viewerOfIssue(level, standing, () => '') });
 });
 
@@ -58,7 +58,7 @@ describe('one issue', () => {
 });
 
 describe('the list of notes', () => {
-  paging(() => ({ app: app(), viewer: owner, path: notes(), query: { order_by: 'updated_at' }, rows: 7 }));
+  paging(() => ({ app: app(), viewer: owner, path: notesPath(), query: { order_by: 'updated_at' }, rows: 7 }));
   visibility({
     app,
     from: (level, standing) => viewerOfIssue(level, standing, (iid) => `/${iid}/notes`),
@@ -69,7 +69,7 @@ describe('the list of notes', () => {
 describe('opening an issue', () => {
   refusalOrder(app, async () => ({
     method: 'POST',
-    path: issues(),
+    path: issuesPath(),
     good: { title: 'x' },
     bad: {},
     anonymous: service.seed.anonymous(),
@@ -81,7 +81,7 @@ describe('opening an issue', () => {
     to: () => ({
       viewer: owner,
       method: 'POST',
-      path: issues(),
+      path: issuesPath(),
       params: { title: 'One & 100% "two"', confidential: true, assignee_ids: [owner.userId], due_date: '2026-12-24' },
     }),
     seen: ({ title, confidential, assignees, due_date }) => [title, confidential, (assignees as []).length, due_date],
@@ -91,10 +91,10 @@ describe('opening an issue', () => {
 
 describe('writing an internal note', () => {
   let guest: Viewer;
-  beforeAll(async () => void (guest = await viewerAt(project, 'guest')));
+  beforeAll(async () => void (guest = await createViewer(project, 'guest')));
   refusalOrder(app, async () => ({
     method: 'POST',
-    path: notes(),
+    path: notesPath(),
     good: { body: 'x', internal: true },
     bad: { body: ['x'] },
     anonymous: service.seed.anonymous(),
@@ -104,7 +104,7 @@ describe('writing an internal note', () => {
   }));
   parameterEncodings({
     app,
-    to: () => ({ viewer: owner, method: 'POST', path: notes(), params: { body: 'a + b & c', internal: true } }),
+    to: () => ({ viewer: owner, method: 'POST', path: notesPath(), params: { body: 'a + b & c', internal: true } }),
     seen: ({ body, internal, confidential }) => [body, internal, confidential],
     expected: ['a + b & c', true, true],
   });
@@ -132,6 +132,6 @@ describe('an issue and a note', () => {
         { method: 'DELETE', path: `${elsewhere}/1/notes/${noteId}` },
       ];
     },
-    untouched: async () => (await app().as(owner).get(`${notes()}/${noteId}`)).body as unknown,
+    untouched: async () => (await app().as(owner).get(`${notesPath()}/${noteId}`)).body as unknown,
   });
 });

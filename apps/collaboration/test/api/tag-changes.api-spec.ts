@@ -28,12 +28,12 @@ afterAll(async () => {
   await service.close();
 });
 
-const pathOf = ({ id }: Pick<DirectoryProject, 'id'>, name?: string) =>
+const tagsPath = ({ id }: Pick<DirectoryProject, 'id'>, name?: string) =>
   `/api/v4/projects/${id}/repository/tags${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 const nextName = () => `t${++at}`;
 const create = (body: object, viewer = developer, project = made.project) =>
-  service.app.as(viewer).post(pathOf(project)).send(body);
-const remove = (name: string, viewer = maintainer) => service.app.as(viewer).delete(pathOf(made.project, name));
+  service.app.as(viewer).post(tagsPath(project)).send(body);
+const remove = (name: string, viewer = maintainer) => service.app.as(viewer).delete(tagsPath(made.project, name));
 const tags = async (): Promise<string> => made.run('ls-remote', '--tags', 'origin');
 
 describe('a new tag', () => {
@@ -47,7 +47,7 @@ describe('a new tag', () => {
         commit: expect.objectContaining({ id }),
       },
     ]);
-    expect((await service.app.as(developer).get(pathOf(made.project, name))).body).toEqual(answer.body);
+    expect((await service.app.as(developer).get(tagsPath(made.project, name))).body).toEqual(answer.body);
     expect((await remove(name)).status).toBe(204);
   });
 
@@ -105,7 +105,7 @@ describe('a new tag', () => {
     to: () => ({
       viewer: developer,
       method: 'POST',
-      path: pathOf(made.project),
+      path: tagsPath(made.project),
       params: { tag_name: nextName(), ref: 'main', message: 'Text' },
     }),
     seen: (body) => body['message'],
@@ -147,7 +147,7 @@ describe('writers', () => {
       const own = await castOf(service.seed, project);
       const user = own[standing === 'outsider' ? 'stranger' : (standing as keyof Cast)];
       const viewer = standing === 'anonymous' ? service.seed.anonymous() : service.seed.viewer(user);
-      return { viewer, method: 'POST', path: pathOf(project), body: { tag_name: 'x', ref: 'main' } };
+      return { viewer, method: 'POST', path: tagsPath(project), body: { tag_name: 'x', ref: 'main' } };
     },
     anonymous: 401,
     seen: (standing) => (/developer|maintainer|owner|admin/.test(standing) ? 201 : 403),
@@ -159,8 +159,8 @@ describe('writers', () => {
     await service.seed.member(cast.owner, project, 'owner');
     const owner = service.app.as(service.seed.viewer(cast.owner));
     const answers = [
-      await owner.post(pathOf(project)).send({ tag_name: 'y', ref: 'main' }),
-      await owner.delete(pathOf(project, 'x')),
+      await owner.post(tagsPath(project)).send({ tag_name: 'y', ref: 'main' }),
+      await owner.delete(tagsPath(project, 'x')),
     ];
     for (const { status, body } of answers) expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
   });

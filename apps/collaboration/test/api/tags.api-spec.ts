@@ -33,9 +33,9 @@ afterAll(async () => {
   await service.close();
 });
 
-const pathOf = ({ id }: Pick<DirectoryProject, 'id'>, rest = '') => `/api/v4/projects/${id}/repository/tags${rest}`;
+const tagsPath = ({ id }: Pick<DirectoryProject, 'id'>, rest = '') => `/api/v4/projects/${id}/repository/tags${rest}`;
 const get = (rest: string, query: object = {}, viewer = reader) =>
-  service.app.as(viewer).get(pathOf(made.project, rest)).query(query);
+  service.app.as(viewer).get(tagsPath(made.project, rest)).query(query);
 const names = async (query: object): Promise<string[]> =>
   ((await get('', query)).body as { name: string }[]).map(({ name }) => name);
 
@@ -88,14 +88,14 @@ it('orders by date, and the newest first by default', async () => {
   }
   await place('--tags');
   const ask = async (query: object) =>
-    ((await service.app.as(reader).get(pathOf(project)).query(query)).body as { name: string }[]).map(
+    ((await service.app.as(reader).get(tagsPath(project)).query(query)).body as { name: string }[]).map(
       ({ name }) => name,
     );
   expect(await ask({})).toEqual(['c', 'a', 'b']);
   expect(await ask({ sort: 'asc' })).toEqual(['b', 'a', 'c']);
   expect(await ask({ pagination: 'keyset', page_token: 'a' })).toEqual(['b']);
   const { next } = linksOf(
-    await service.app.as(reader).get(pathOf(project)).query({ pagination: 'keyset', per_page: 2 }),
+    await service.app.as(reader).get(tagsPath(project)).query({ pagination: 'keyset', per_page: 2 }),
   );
   expect(new URL(next!).searchParams.get('page_token')).toBe('a');
 });
@@ -113,7 +113,7 @@ it('answers 404 for what does not exist', async () => {
   for (const name of ['none', 'v1', 'refs/tags/blob', 'a b', 'a..b', '-x', '*'])
     expect([name, (await get(`/${encodeURIComponent(name)}`)).body]).toEqual([name, { message: '404 Tag Not Found' }]);
   const { project } = await refsRepository(service, git);
-  const ask = (id: number) => service.app.as(reader).get(pathOf({ id }));
+  const ask = (id: number) => service.app.as(reader).get(tagsPath({ id }));
   expect((await ask(project.id)).body).toEqual([]);
   expect((await ask(999_999)).body).toEqual({ message: '404 Project Not Found' });
   const closed = await service.seed.project({ repository_access_level: 'disabled' });
@@ -131,7 +131,7 @@ describe('signatures', () => {
     await run('tag', 'light');
     await place('--tags');
     const ask = async (name: string) => {
-      const { status, body } = await service.app.as(reader).get(pathOf(project, `/${name}/signature`));
+      const { status, body } = await service.app.as(reader).get(tagsPath(project, `/${name}/signature`));
       return [status, body];
     };
     for (const type of Object.keys(types))
@@ -146,7 +146,7 @@ describe('pages', () => {
   paging(() => ({
     app: service.app,
     viewer: reader,
-    path: pathOf(made.project),
+    path: tagsPath(made.project),
     query: { order_by: 'name', sort: 'asc' },
     rows: 5,
     key: (row) => row['name'],
@@ -164,7 +164,7 @@ describe('readers', () => {
         await place('HEAD:refs/heads/main', 'HEAD:refs/tags/v1');
         return { project, cast: await castOf(service.seed, project) };
       })());
-      const path = pathOf(place.project, '/v1');
+      const path = tagsPath(place.project, '/v1');
       if (standing === 'anonymous') return { viewer: service.seed.anonymous(), path };
       const user = place.cast[standing === 'outsider' ? 'stranger' : (standing as keyof Cast)];
       return { viewer: service.seed.viewer(user), path };

@@ -35,7 +35,7 @@ const stats = (estimate: number, spent: number) => ({
   human_time_estimate: formatDuration(estimate),
   human_total_time_spent: formatDuration(spent),
 });
-const notes = async (): Promise<string[]> => {
+const listNoteBodies = async (): Promise<string[]> => {
   const { body } = await as('guest').get(at('/notes')).query({ sort: 'asc' }).expect(200);
   return (body as { body: string; system: boolean }[]).map((note) => `${note.system} ${note.body}`);
 };
@@ -55,7 +55,7 @@ describe('an estimate', () => {
     expect((await post('reset_time_estimate').expect(200)).body).toEqual(stats(0, 0));
     expect((await post('reset_time_estimate').expect(200)).body).toEqual(stats(0, 0));
     expect((await post('time_estimate', { duration: '0' }).expect(200)).body).toEqual(stats(0, 0));
-    expect(await notes()).toEqual([
+    expect(await listNoteBodies()).toEqual([
       'true changed time estimate to 3h 30m',
       'true changed time estimate to 1w',
       'true removed time estimate',
@@ -67,7 +67,7 @@ describe('an estimate', () => {
     expect(refused.body).toEqual({
       message: '400 Bad request - Time estimate must have a valid format and be greater than or equal to zero.',
     });
-    expect(await notes()).toEqual([]);
+    expect(await listNoteBodies()).toEqual([]);
   });
 
   test('needs a duration', async () => {
@@ -86,7 +86,7 @@ describe('time spent', () => {
     expect((await post('add_spent_time', { duration: '1.5h' }).expect(201)).body).toEqual(stats(2 * HOUR, 2 * HOUR));
     expect((await post('reset_spent_time').expect(200)).body).toEqual(stats(2 * HOUR, 0));
     expect((await post('reset_spent_time').expect(200)).body).toEqual(stats(2 * HOUR, 0));
-    expect(await notes()).toEqual([
+    expect(await listNoteBodies()).toEqual([
       'true changed time estimate to 2h',
       'true added 1h of time spent',
       'true subtracted 30m of time spent',
@@ -104,14 +104,14 @@ describe('time spent', () => {
     await post('add_spent_time', { duration: '1h' }).expect(201);
     expect((await post('add_spent_time', { duration }).expect(400)).body).toEqual({ message: { base: [reason] } });
     expect((await as('planner').get(at('/time_stats'))).body).toEqual(stats(0, HOUR));
-    expect(await notes()).toEqual(['true added 1h of time spent']);
+    expect(await listNoteBodies()).toEqual(['true added 1h of time spent']);
   });
 
   test('is summed exactly with concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => post('add_spent_time', { duration: '1m' })));
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(201));
     expect((await as('guest').get(at('/time_stats'))).body).toEqual(stats(0, 20 * 60));
-    expect(await notes()).toHaveLength(20);
+    expect(await listNoteBodies()).toHaveLength(20);
   });
 });
 

@@ -33,7 +33,7 @@ afterAll(async () => {
   await service.close();
 });
 
-const owner = () => service.app.as(service.seed.viewer(cast.owner));
+const ownerClient = () => service.app.as(service.seed.viewer(cast.owner));
 const LONGEST = 'x'.repeat(255);
 
 /** Kinds with titles: their collection, what else a new one needs, and the number or id in its path. */
@@ -53,7 +53,7 @@ const KINDS = [
 describe.each(KINDS)('titles of %s', (_, collection, fields, key) => {
   const send = async (method: 'post' | 'put', path: string, sent: object): Promise<Titled> =>
     (
-      await owner()
+      await ownerClient()
         [method](path)
         .send(sent)
         .expect(method === 'post' ? 201 : 200)
@@ -64,10 +64,10 @@ describe.each(KINDS)('titles of %s', (_, collection, fields, key) => {
     const path = `${collection()}/${made[key]}`;
     expect(made.title).toBe('pad  ded');
     expect((await send('put', path, { title: ` ${LONGEST} ` })).title).toBe(LONGEST);
-    await owner().put(path).type('form').send('title=+of+a+form+').expect(200);
-    expect(((await owner().get(path)).body as Titled).title).toBe('of a form');
-    await owner().put(path).query({ title: ' of a query ' }).expect(200);
-    expect(((await owner().get(path)).body as Titled).title).toBe('of a query');
+    await ownerClient().put(path).type('form').send('title=+of+a+form+').expect(200);
+    expect(((await ownerClient().get(path)).body as Titled).title).toBe('of a form');
+    await ownerClient().put(path).query({ title: ' of a query ' }).expect(200);
+    expect(((await ownerClient().get(path)).body as Titled).title).toBe('of a query');
   });
 
   it('are no change if only blanks differ', async () => {
@@ -79,7 +79,7 @@ describe.each(KINDS)('titles of %s', (_, collection, fields, key) => {
   it('are refused if nothing is left', async () => {
     expect(
       (
-        await owner()
+        await ownerClient()
           .post(collection())
           .send({ ...fields, title: ' \t ' })
       ).status,
@@ -111,7 +111,10 @@ it('titles of merge requests lose outer blanks, before the mark of a draft too',
 
 it('commands set titles without outer blanks', async () => {
   const issues = `/api/v4/projects/${project.id}/issues`;
-  const made = (await owner().post(issues).send({ title: 'x' }).expect(201)).body as Titled;
-  await owner().post(`${issues}/${made.iid}/notes`).send({ body: 'Renamed.\n/title   by a command  ' }).expect(201);
-  expect((await owner().get(`${issues}/${made.iid}`)).body).toMatchObject({ title: 'by a command' });
+  const made = (await ownerClient().post(issues).send({ title: 'x' }).expect(201)).body as Titled;
+  await ownerClient()
+    .post(`${issues}/${made.iid}/notes`)
+    .send({ body: 'Renamed.\n/title   by a command  ' })
+    .expect(201);
+  expect((await ownerClient().get(`${issues}/${made.iid}`)).body).toMatchObject({ title: 'by a command' });
 });

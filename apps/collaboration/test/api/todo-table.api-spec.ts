@@ -51,22 +51,22 @@ interface Shown {
   readonly body: string;
   readonly author: { readonly id: number };
 }
-const base = () => `/api/v4/projects/${here.place.project.id}`;
+const projectPath = () => `/api/v4/projects/${here.place.project.id}`;
 const send = async (
   who: Who,
   method: 'post' | 'put',
   tail: string,
   body: object = {},
 ): Promise<Target & { iid: number }> => {
-  const answer = await here.as(who)[method](`${base()}/${tail}`).send(body);
+  const answer = await here.as(who)[method](`${projectPath()}/${tail}`).send(body);
   if (answer.status >= 300) throw new Error(`${tail}: ${answer.status} ${answer.text}`);
   return answer.body as Target & { iid: number };
 };
 const id = (who: Who) => here.place.cast[who].id;
-const at = (who: Who) => `@${here.place.cast[who].username}`;
+const mentionOf = (who: Who) => `@${here.place.cast[who].username}`;
 const issue = (fields: object = {}) => send('developer', 'post', 'issues', { title: 'A title', ...fields });
 const mergeRequest = (fields: Record<string, unknown> = {}) => here.open({ title: 'A title', ...fields });
-/** Comments by the developer. Shape: the target with the id of the note. */
+/** Adds a comment by the developer. Returns the target with the id of the note. */
 async function comment(
   kind: 'issues' | 'merge_requests',
   target: Target & { iid: number },
@@ -77,7 +77,7 @@ async function comment(
 }
 let pipelines = 7000;
 let moment = Date.parse('2026-11-29T10:00:00.000Z');
-async function pipeline(ref: string, sha: string, status: string, pipelineId = ++pipelines): Promise<number> {
+async function reportPipeline(ref: string, sha: string, status: string, pipelineId = ++pipelines): Promise<number> {
   const now = new Date((moment += 1000)).toISOString();
   const event = pipelineChanged.of({
     ...{ aggregateId: pipelineId, actorId: null },
@@ -98,7 +98,7 @@ async function pipeline(ref: string, sha: string, status: string, pipelineId = +
   await worker.drained();
   return pipelineId;
 }
-async function request(state: 'requested' | 'accepted' | 'denied' | 'withdrawn'): Promise<Target> {
+async function requestAccess(state: 'requested' | 'accepted' | 'denied' | 'withdrawn'): Promise<Target> {
   const { id: source_id } = here.place.project;
   const data = { user_id: id('stranger'), source_type: 'project' as const, source_id, state };
   const changed_at = new Date((moment += 1000)).toISOString();
@@ -112,7 +112,7 @@ async function todosOf(who: Who, state: 'pending' | 'done' = 'pending'): Promise
   const query = { state, project_id: here.place.project.id };
   return (await here.as(who).get('/api/v4/todos').query(query).expect(200)).body as Shown[];
 }
-/** Users of the audience with pending to-dos. Shape: each name as often as the user has to-dos. */
+/** Returns the users of the audience with pending to-dos. Each name occurs as often as the user has to-dos. */
 async function receivers(): Promise<string[]> {
   await worker.drained();
   const found: string[] = [];
@@ -183,7 +183,8 @@ const RAISED: Raised[] = [
       ...onIssue,
     },
     ...{ to: ['guest', 'developer'] },
-    cause: () => issue({ description: `See ${at('guest')}, ${at('developer')} and \`${at('owner')}\`` }),
+    cause: () =>
+      issue({ description: `See ${mentionOf('guest')}, ${mentionOf('developer')} and \`${mentionOf('owner')}\`` }),
   },
   {
     ...{
@@ -193,12 +194,16 @@ const RAISED: Raised[] = [
       by: 'developer',
       ...onIssue,
     },
-    cause: () => issue({ confidential: true, description: `See ${at('guest')}, ${at('planner')}, ${at('stranger')}` }),
+    cause: () =>
+      issue({
+        confidential: true,
+        description: `See ${mentionOf('guest')}, ${mentionOf('planner')}, ${mentionOf('stranger')}`,
+      }),
   },
   {
     ...{ what: 'a comment on an issue mentions a user', action: 'mentioned', to: ['guest'], by: 'developer' },
     ...{ type: 'Issue', tail: ({ iid, noteId }) => `/-/issues/${iid}#note_${noteId}`, body: 'Look' },
-    cause: async () => comment('issues', await issue(), `Look, ${at('guest')}`),
+    cause: async () => comment('issues', await issue(), `Look, ${mentionOf('guest')}`),
   },
   {
     ...{
@@ -211,24 +216,24 @@ const RAISED: Raised[] = [
     ...{ type: 'Issue', tail: ({ iid, noteId }) => `/-/issues/${iid}#note_${noteId}` },
     async cause() {
       const made = await issue();
-      const body = `Look, ${at('guest')} and ${at('reporter')}`;
+      const body = `Look, ${mentionOf('guest')} and ${mentionOf('reporter')}`;
       const { id: noteId } = await send('developer', 'post', `issues/${made.iid}/notes`, { body, internal: true });
       return { ...made, noteId };
     },
   },
   {
     ...{ what: 'a line begins with a user', action: 'directly_addressed', to: ['owner'], by: 'developer', ...onIssue },
-    cause: () => issue({ description: `First\n${at('owner')} look` }),
+    cause: () => issue({ description: `First\n${mentionOf('owner')} look` }),
   },
   {
     ...{ what: 'a merge request mentions a user', action: 'mentioned', to: ['owner'], by: 'developer', ...onChange },
-    cause: () => mergeRequest({ description: `See ${at('owner')}` }),
+    cause: () => mergeRequest({ description: `See ${mentionOf('owner')}` }),
   },
   {
     ...{ what: 'a comment on a merge request addresses a user', action: 'directly_addressed', to: ['owner'] },
     ...{ by: 'developer', type: 'MergeRequest', body: '@' },
     tail: ({ iid, noteId }) => `/-/merge_requests/${iid}#note_${noteId}`,
-    cause: async () => comment('merge_requests', await mergeRequest(), `${at('owner')} look`),
+    cause: async () => comment('merge_requests', await mergeRequest(), `${mentionOf('owner')} look`),
   },
   {
     ...{
@@ -240,7 +245,9 @@ const RAISED: Raised[] = [
     },
     ...{ type: 'Commit' },
     cause: () =>
-      send('developer', 'post', `repository/commits/${here.place.mainSha}/comments`, { note: `Look, ${at('owner')}` }),
+      send('developer', 'post', `repository/commits/${here.place.mainSha}/comments`, {
+        note: `Look, ${mentionOf('owner')}`,
+      }),
   },
   {
     ...{ what: 'a user adds it to an issue', action: 'marked', to: ['guest'], ...onIssue },
@@ -263,16 +270,16 @@ const RAISED: Raised[] = [
     ...{ type: 'MergeRequest', tail: ({ iid }) => `/-/merge_requests/${iid}/pipelines` },
     async cause() {
       const made = await mergeRequest();
-      const running = await pipeline(made.source, made.commits[0]!, 'running');
+      const running = await reportPipeline(made.source, made.commits[0]!, 'running');
       await here.merge(made.iid, { auto_merge: true }, 'maintainer').expect(200);
-      await pipeline(made.source, made.commits[0]!, 'failed', running);
+      await reportPipeline(made.source, made.commits[0]!, 'failed', running);
       return made;
     },
   },
   {
     ...{ what: 'a stranger requests access', action: 'member_access_requested', to: ['maintainer', 'owner'] },
     ...{ by: 'stranger', type: 'Project', tail: () => '/-/project_members?tab=access_requests' },
-    cause: () => request('requested'),
+    cause: () => requestAccess('requested'),
   },
 ];
 
@@ -291,19 +298,21 @@ test.each<[string, (made: Target & { iid: number }) => Promise<unknown>]>([
   [
     'an edit of a comment, for a user who was mentioned before',
     async (made) => {
-      const { noteId } = await comment('issues', made, `Look, ${at('guest')}`);
+      const { noteId } = await comment('issues', made, `Look, ${mentionOf('guest')}`);
       await worker.drained();
       await here.as('guest').post('/api/v4/todos/mark_as_done').expect(204);
-      await send('developer', 'put', `issues/${made.iid}/notes/${noteId}`, { body: `Look again, ${at('guest')}` });
+      await send('developer', 'put', `issues/${made.iid}/notes/${noteId}`, {
+        body: `Look again, ${mentionOf('guest')}`,
+      });
     },
   ],
   [
     'an edit of the description, for a user who was mentioned before',
     async (made) => {
-      await send('developer', 'put', `issues/${made.iid}`, { description: `See ${at('guest')}` });
+      await send('developer', 'put', `issues/${made.iid}`, { description: `See ${mentionOf('guest')}` });
       await worker.drained();
       await here.as('guest').post('/api/v4/todos/mark_as_done').expect(204);
-      await send('developer', 'put', `issues/${made.iid}`, { description: `See ${at('guest')} again` });
+      await send('developer', 'put', `issues/${made.iid}`, { description: `See ${mentionOf('guest')} again` });
     },
   ],
   [
@@ -311,7 +320,7 @@ test.each<[string, (made: Target & { iid: number }) => Promise<unknown>]>([
     async () => {
       const files = [{ file_path: 'a', content: 'b' }];
       const made = await send('developer', 'post', 'snippets', { title: 'A title', visibility: 'public', files });
-      await send('developer', 'post', `snippets/${made.id}/notes`, { body: `Look, ${at('guest')}` });
+      await send('developer', 'post', `snippets/${made.id}/notes`, { body: `Look, ${mentionOf('guest')}` });
     },
   ],
   ['a system note', async (made) => send('developer', 'put', `issues/${made.iid}`, { title: 'Another title' })],
@@ -388,23 +397,23 @@ test.each(SETTLED)(
 test.each(['accepted', 'denied', 'withdrawn'] as const)(
   'a request that is %s settles the to-dos of all users',
   async (state) => {
-    await request('requested');
+    await requestAccess('requested');
     expect(await receivers()).toEqual(['maintainer', 'owner']);
-    await request(state);
+    await requestAccess(state);
     expect(await receivers()).toEqual([]);
   },
 );
 
 test('a successful pipeline settles what the failure raised, and a repeated one all to-dos of the author', async () => {
   const made = await mergeRequest();
-  const failed = await pipeline(made.source, made.commits[0]!, 'failed');
+  const failed = await reportPipeline(made.source, made.commits[0]!, 'failed');
   expect(await receivers()).toEqual(['developer']);
   await send('developer', 'post', `merge_requests/${made.iid}/todo`).catch(() => undefined);
-  await pipeline(made.source, made.commits[0]!, 'running', failed);
+  await reportPipeline(made.source, made.commits[0]!, 'running', failed);
   expect(await receivers()).toEqual([]);
-  await pipeline(made.source, made.commits[0]!, 'failed', failed);
+  await reportPipeline(made.source, made.commits[0]!, 'failed', failed);
   expect(await receivers()).toEqual(['developer']);
-  await pipeline(made.source, made.commits[0]!, 'success', failed);
+  await reportPipeline(made.source, made.commits[0]!, 'success', failed);
   expect(await receivers()).toEqual([]);
 });
 

@@ -42,12 +42,12 @@ const todosOf = async (user: SeededUser, query: Body = {}): Promise<Todo[]> => {
 };
 const actionsOf = async (user: SeededUser, query: Body = {}) =>
   (await todosOf(user, query)).map((todo) => todo.action_name);
-const at = (user: SeededUser) => `@${user.username}`;
+const mentionOf = (user: SeededUser) => `@${user.username}`;
 
 describe('a to-do', () => {
   test('shows project, author, the target like the issues API, and the note', async () => {
     const issue = await anIssue({ title: 'Title "x"', assignee_ids: [cast.guest.id] });
-    const note = await comment(issue, `look ${at(cast.reporter)} here`);
+    const note = await comment(issue, `look ${mentionOf(cast.reporter)} here`);
     const [todo] = await todosOf(cast.reporter);
     const { body: target }: { body: Body } = await by(cast.reporter)
       .get(`/api/v4/projects/${project.id}/issues/${issue.iid}`)
@@ -75,7 +75,7 @@ describe('a to-do', () => {
       target_type: 'Issue',
       target,
       target_url: `http://localhost:8080/${full_path}/${project.path}/-/issues/${issue.iid}#note_${note.id}`,
-      body: `look ${at(cast.reporter)} here`,
+      body: `look ${mentionOf(cast.reporter)} here`,
       state: 'pending',
       created_at: expect.stringMatching(/\.\d{3}Z$/),
       updated_at: todo!['created_at'],
@@ -83,7 +83,7 @@ describe('a to-do', () => {
   });
 
   test('caused by the issue itself has its title as body and no anchor', async () => {
-    const issue = await anIssue({ title: 'Do it', description: `hey ${at(cast.guest)}` });
+    const issue = await anIssue({ title: 'Do it', description: `hey ${mentionOf(cast.guest)}` });
     const [todo] = await todosOf(cast.guest);
     expect(todo).toMatchObject({ action_name: 'mentioned', body: 'Do it', target: { id: issue.id } });
     expect(todo!['target_url']).toMatch(/\/-\/issues\/\d+$/);
@@ -91,7 +91,7 @@ describe('a to-do', () => {
 
   test('is marked as done once, only by its owner', async () => {
     const issue = await anIssue();
-    await comment(issue, `a ${at(cast.guest)}`);
+    await comment(issue, `a ${mentionOf(cast.guest)}`);
     const [todo] = await todosOf(cast.guest);
     const path = `/api/v4/todos/${todo!.id}/mark_as_done`;
     for (const other of [cast.admin, cast.owner]) {
@@ -113,7 +113,7 @@ describe('a to-do', () => {
 
   test('is marked as done with all others in one request', async () => {
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
-    await comment(issue, `a ${at(cast.guest)} ${at(cast.reporter)}`);
+    await comment(issue, `a ${mentionOf(cast.guest)} ${mentionOf(cast.reporter)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'assigned']);
     const { status, text } = await by(cast.guest).post('/api/v4/todos/mark_as_done').send({ project_id: 1 });
     expect([status, text]).toEqual([204, '']);
@@ -148,7 +148,7 @@ describe('to-dos are created', () => {
     const issue = await anIssue();
     await comment(
       issue,
-      `${at(cast.guest)} and ${at(cast.reporter)}: see\nor ${at(cast.guest)}\n${at(cast.planner)} too`,
+      `${mentionOf(cast.guest)} and ${mentionOf(cast.reporter)}: see\nor ${mentionOf(cast.guest)}\n${mentionOf(cast.planner)} too`,
     );
     expect(await actionsOf(cast.guest)).toEqual(['directly_addressed']);
     expect(await actionsOf(cast.planner)).toEqual(['directly_addressed']);
@@ -157,25 +157,28 @@ describe('to-dos are created', () => {
 
   test('once per text, also for self-mentions, and not for code', async () => {
     const issue = await anIssue();
-    await comment(issue, `a ${at(cast.guest)} ${at(cast.guest)} \`${at(cast.planner)}\` > ${at(cast.owner)}`);
-    await comment(issue, `b ${at(cast.guest)}`);
+    await comment(
+      issue,
+      `a ${mentionOf(cast.guest)} ${mentionOf(cast.guest)} \`${mentionOf(cast.planner)}\` > ${mentionOf(cast.owner)}`,
+    );
+    await comment(issue, `b ${mentionOf(cast.guest)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'mentioned']);
     expect(await actionsOf(cast.planner)).toEqual([]);
     // The second comment marked the first self-mention as done.
     expect(await actionsOf(cast.owner)).toEqual([]);
-    await comment(issue, `note to ${at(cast.owner)}`);
+    await comment(issue, `note to ${mentionOf(cast.owner)}`);
     expect(await actionsOf(cast.owner)).toEqual(['mentioned']);
   });
 
   test('by an edit only for newly mentioned users', async () => {
     const group = await service.seed.group();
     await service.seed.member(cast.developer, group, 'guest');
-    const issue = await anIssue({ description: `x ${at(cast.guest)} @${group.path}` });
-    await edit(issue, { description: `x ${at(cast.guest)} ${at(cast.planner)} @${group.path}` });
-    const note = await comment(issue, `y ${at(cast.reporter)}`);
+    const issue = await anIssue({ description: `x ${mentionOf(cast.guest)} @${group.path}` });
+    await edit(issue, { description: `x ${mentionOf(cast.guest)} ${mentionOf(cast.planner)} @${group.path}` });
+    const note = await comment(issue, `y ${mentionOf(cast.reporter)}`);
     await by(cast.owner)
       .put(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes/${note.id}`)
-      .send({ body: `y ${at(cast.reporter)} ${at(cast.maintainer)}` })
+      .send({ body: `y ${mentionOf(cast.reporter)} ${mentionOf(cast.maintainer)}` })
       .expect(200);
     const counts = await Promise.all(
       (['guest', 'planner', 'developer', 'reporter', 'maintainer'] as const).map(
@@ -188,7 +191,7 @@ describe('to-dos are created', () => {
   test('once for a text that was edited before the creation event was handled', async () => {
     const issue = await anIssue({ description: 'x' });
     await worker.drained();
-    await edit(issue, { description: `x ${at(cast.guest)}` });
+    await edit(issue, { description: `x ${mentionOf(cast.guest)}` });
     await worker.drained();
     const [event] = await service.database.query<{ payload: never }>(
       `select payload from outbox where subject = 'collaboration.issue.created.v1' order by id desc limit 1`,
@@ -290,7 +293,7 @@ describe('to-dos are created', () => {
     const member = await service.seed.user();
     await service.seed.member(member, secret, 'guest');
     const destination = await service.seed.project();
-    const issue = await anIssue({ description: `hey @${secret.full_path} ${at(cast.guest)}` }, cast.maintainer);
+    const issue = await anIssue({ description: `hey @${secret.full_path} ${mentionOf(cast.guest)}` }, cast.maintainer);
     const { body: copied } = await by(cast.admin)
       .post(`/api/v4/projects/${project.id}/issues/${issue.iid}/${verb}`)
       .send({ to_project_id: destination.id })
@@ -317,7 +320,7 @@ describe('to-dos are created', () => {
       const { body } = await by(cast.owner).get(`${where}/participants`);
       return (body as { id: number }[]).map(({ id }) => id);
     };
-    await say(cast.owner, `${at(administrator)} ${at(cast.reporter)} ${at(cast.guest)}`);
+    await say(cast.owner, `${mentionOf(administrator)} ${mentionOf(cast.reporter)} ${mentionOf(cast.guest)}`);
     const taking = await participants();
     expect([administrator, cast.reporter, cast.guest].map(({ id }) => taking.includes(id))).toEqual([
       false,
@@ -343,9 +346,9 @@ describe('to-dos are created', () => {
       return [ids.includes(member.id), ids.includes(bot.id)];
     };
     const issue = await anIssue();
-    await comment(issue, `hey @all ${at(bot)}`);
+    await comment(issue, `hey @all ${mentionOf(bot)}`);
     expect([await actionsOf(member), await takePart(issue)]).toEqual([[], [false, false]]);
-    await comment(issue, `hey @all ${at(bot)}`, cast.admin);
+    await comment(issue, `hey @all ${mentionOf(bot)}`, cast.admin);
     expect([await actionsOf(member), await takePart(issue)]).toEqual([['mentioned'], [true, false]]);
   });
 
@@ -357,7 +360,7 @@ describe('to-dos are created', () => {
       await service.seed.user({ kind: 'ghost' }),
     ];
     for (const other of others) await service.seed.member(other, project, 'developer');
-    const issue = await anIssue({ description: others.map(at).join(' ') });
+    const issue = await anIssue({ description: others.map(mentionOf).join(' ') });
     await worker.drained();
     const rows = await service.database.query('select 1 from todos where target_id = $1', [issue.id]);
     expect(rows).toEqual([]);
@@ -371,7 +374,9 @@ describe('to-dos are created', () => {
     });
     await worker.stop();
     try {
-      const issue = await anIssue({ description: `@all ${at(cast.planner)} ${at(cast.reporter)} ${at(cast.guest)}` });
+      const issue = await anIssue({
+        description: `@all ${mentionOf(cast.planner)} ${mentionOf(cast.reporter)} ${mentionOf(cast.guest)}`,
+      });
       await other.drained();
       const rows = await service.database.query<{ user_id: number }>(
         'select user_id from todos where target_id = $1 order by 1',
@@ -409,7 +414,7 @@ describe('to-dos are done', () => {
   });
 
   test('not by self-assignment', async () => {
-    const issue = await anIssue({ description: `x ${at(cast.maintainer)}` });
+    const issue = await anIssue({ description: `x ${mentionOf(cast.maintainer)}` });
     await edit(issue, { assignee_ids: [cast.maintainer.id] }, cast.maintainer);
     expect(await actionsOf(cast.maintainer)).toEqual(['assigned', 'mentioned']);
   });
@@ -444,11 +449,11 @@ describe('to-dos are done', () => {
 describe('to-dos are deleted', () => {
   test('with their note, their issue, their project', async () => {
     const [one, two] = [await anIssue(), await anIssue({ assignee_ids: [cast.guest.id] })];
-    const note = await comment(one, `a ${at(cast.guest)}`);
-    await comment(one, `b ${at(cast.guest)}`);
+    const note = await comment(one, `a ${mentionOf(cast.guest)}`);
+    await comment(one, `b ${mentionOf(cast.guest)}`);
     expect(await actionsOf(cast.guest)).toEqual(['mentioned', 'mentioned', 'assigned']);
     await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${one.iid}/notes/${note.id}`);
-    expect((await todosOf(cast.guest)).map((todo) => todo['body'])).toEqual([`b ${at(cast.guest)}`, 'An issue']);
+    expect((await todosOf(cast.guest)).map((todo) => todo['body'])).toEqual([`b ${mentionOf(cast.guest)}`, 'An issue']);
     await by(cast.owner).delete(`/api/v4/projects/${project.id}/issues/${one.iid}`);
     expect(await actionsOf(cast.guest)).toEqual(['assigned']);
     const consumer = worker.get(TodosConsumer);
@@ -477,7 +482,7 @@ describe('visibility', () => {
     for (const visibility of ['public', 'internal', 'private'] as const) {
       project = await service.seed.project({ visibility });
       cast = await castOf(service.seed, project);
-      const all = Object.values(cast).map(at).join(' ');
+      const all = Object.values(cast).map(mentionOf).join(' ');
       const issue = await anIssue({ confidential: kind === 'a confidential issue' }, cast.owner);
       await comment(issue, `for ${all}`, cast.owner, { internal: kind === 'an internal note' });
       const found: string[] = [];
@@ -505,7 +510,7 @@ describe('visibility', () => {
     project = await service.seed.project({ visibility: 'private' });
     cast = await castOf(service.seed, project);
     const issue = await anIssue();
-    for (const text of ['a', 'b']) await comment(issue, `${text} ${at(cast.guest)}`);
+    for (const text of ['a', 'b']) await comment(issue, `${text} ${mentionOf(cast.guest)}`);
     const [todo] = await todosOf(cast.guest);
     await lose({ issue });
     const list = await by(cast.guest).get('/api/v4/todos');
@@ -521,8 +526,8 @@ describe('visibility', () => {
 
   test('of an internal note ends at once for a former reporter', async () => {
     const issue = await anIssue();
-    await comment(issue, `secret ${at(cast.reporter)}`, cast.owner, { internal: true });
-    await comment(issue, `open ${at(cast.reporter)}`);
+    await comment(issue, `secret ${mentionOf(cast.reporter)}`, cast.owner, { internal: true });
+    await comment(issue, `open ${mentionOf(cast.reporter)}`);
     expect(await actionsOf(cast.reporter)).toHaveLength(2);
     await service.database.query('update directory_memberships set access_level = 10 where user_id = $1', [
       cast.reporter.id,
@@ -551,7 +556,7 @@ describe('filters', () => {
     const owner = cast.owner;
     await service.seed.member(owner, project, 'owner');
     const issue = await anIssue({ assignee_ids: [cast.guest.id] });
-    await comment(issue, `x ${at(cast.guest)}`, cast.admin);
+    await comment(issue, `x ${mentionOf(cast.guest)}`, cast.admin);
     const count = async (query: Body) => (await todosOf(cast.guest, query)).length;
     expect(await count({})).toBe(2);
     expect(await count({ action: 'assigned' })).toBe(1);
@@ -574,7 +579,7 @@ describe('filters', () => {
 
   test('count only visible to-dos', async () => {
     const [open, closed] = [await anIssue(), await anIssue({ confidential: true, assignee_ids: [cast.guest.id] })];
-    await comment(open, `x ${at(cast.guest)}`);
+    await comment(open, `x ${mentionOf(cast.guest)}`);
     await todosOf(cast.guest);
     await edit(closed, { assignee_ids: [] });
     await worker.drained();
@@ -586,7 +591,7 @@ describe('filters', () => {
 describe('pages', () => {
   beforeEach(async () => {
     const issue = await anIssue();
-    for (let i = 0; i < 7; i++) await comment(issue, `x ${at(cast.guest)}`);
+    for (let i = 0; i < 7; i++) await comment(issue, `x ${mentionOf(cast.guest)}`);
     await worker.drained();
   });
   paging(() => ({ app: service.app, viewer: service.seed.viewer(cast.guest), path: '/api/v4/todos', rows: 7 }));
@@ -595,7 +600,7 @@ describe('pages', () => {
 describe('an effect', () => {
   test('happens once, even if its event is delivered three times and its handler is run twice', async () => {
     const issue = await anIssue();
-    const note = await comment(issue, `x ${at(cast.guest)}`);
+    const note = await comment(issue, `x ${mentionOf(cast.guest)}`);
     await worker.drained();
     const [row] = await service.database.query<{ event_id: string; payload: never; occurred_at: Date }>(
       `select event_id, payload, occurred_at from outbox where subject = $1 order by id desc limit 1`,
@@ -628,14 +633,14 @@ describe('replies in a thread', () => {
       .expect(201);
 
   test('mark to-dos of this thread as done, a comment marks all', async () => {
-    const issue = await anIssue({ description: `see ${at(cast.guest)}` });
-    const one = await begin(issue, `one ${at(cast.guest)}`);
-    const other = await begin(issue, `other ${at(cast.guest)}`);
-    await answer(issue, other, cast.owner, `and ${at(cast.guest)} once more`);
+    const issue = await anIssue({ description: `see ${mentionOf(cast.guest)}` });
+    const one = await begin(issue, `one ${mentionOf(cast.guest)}`);
+    const other = await begin(issue, `other ${mentionOf(cast.guest)}`);
+    await answer(issue, other, cast.owner, `and ${mentionOf(cast.guest)} once more`);
     expect(await todosOf(cast.guest)).toHaveLength(4);
     await answer(issue, other, cast.guest);
     const left = await todosOf(cast.guest);
-    expect(left.map((todo) => todo['body']).sort()).toEqual(['An issue', `one ${at(cast.guest)}`]);
+    expect(left.map((todo) => todo['body']).sort()).toEqual(['An issue', `one ${mentionOf(cast.guest)}`]);
     await answer(issue, one, cast.guest);
     expect((await todosOf(cast.guest)).map((todo) => todo['body'])).toEqual(['An issue']);
     await comment(issue, 'Done', cast.guest);
@@ -652,7 +657,10 @@ describe('replies in a thread', () => {
     // The mentions happened before the reply, and their events are redelivered after it.
     const redeliver = async (thread: { notes: { id: number }[] }) => {
       const noteId = thread.notes[0]!.id;
-      await service.database.query('update notes set body = $2 where id = $1', [noteId, `${at(cast.guest)} here`]);
+      await service.database.query('update notes set body = $2 where id = $1', [
+        noteId,
+        `${mentionOf(cast.guest)} here`,
+      ]);
       const data = { note_id: noteId, noteable_type: 'Issue', noteable_id: issue.id, noteable_iid: issue.iid };
       const facts = { project_id: project.id, group_id: null, author_id: cast.owner.id, internal: false };
       const [row] = await service.database.query<{ created_at: Date }>('select created_at from notes where id = $1', [

@@ -26,35 +26,35 @@ beforeEach(async () => {
   cast = await castOf(service.seed, project);
 });
 const { anIssue, by, comment } = issueActions(() => ({ service, project, cast }));
-const at = (user: SeededUser) => `@${user.username}`;
+const mentionOf = (user: SeededUser) => `@${user.username}`;
 const anonymous = () => service.app.as(anonymousViewer());
 
 /** Returns the header as the recipient's mail program reads it. */
-function listUnsubscribe(mail: ReceivedMail): string {
+function unsubscribeUrlOf(mail: ReceivedMail): string {
   const list = mail.parsed.headers.get('list') as unknown as { unsubscribe: { url: string } };
   return list.unsubscribe.url;
 }
-const pathOf = (url: string): string => url.slice('http://localhost:8080'.length);
-async function linkFor(user: SeededUser): Promise<{ path: string; issue: { id: number; iid: number } }> {
-  const issue = await anIssue({ description: at(user) });
+const pathOfUrl = (url: string): string => url.slice('http://localhost:8080'.length);
+async function createUnsubscribeLink(user: SeededUser): Promise<{ path: string; issue: { id: number; iid: number } }> {
+  const issue = await anIssue({ description: mentionOf(user) });
   await delivered();
-  const path = pathOf(listUnsubscribe(mailTo(user)));
+  const path = pathOfUrl(unsubscribeUrlOf(mailTo(user)));
   await clear();
   return { path, issue };
 }
-const rows = (issue: { id: number }) =>
+const listSubscriptionRows = (issue: { id: number }) =>
   service.database.query(
     `select user_id, project_id, subscribed from subscriptions where noteable_type = 'Issue' and noteable_id = $1`,
     [issue.id],
   );
 
 test('each e-mail has the link of its recipient, in header and footer', async () => {
-  await anIssue({ description: `${at(cast.guest)} ${at(cast.reporter)}` });
+  await anIssue({ description: `${mentionOf(cast.guest)} ${mentionOf(cast.reporter)}` });
   await delivered();
   const [one, other] = [mailTo(cast.guest), mailTo(cast.reporter)];
-  expect(listUnsubscribe(one)).not.toBe(listUnsubscribe(other));
+  expect(unsubscribeUrlOf(one)).not.toBe(unsubscribeUrlOf(other));
   for (const mail of [one, other]) {
-    const url = listUnsubscribe(mail);
+    const url = unsubscribeUrlOf(mail);
     expect(url).toMatch(/^http:\/\/localhost:8080\/-\/sent_notifications\/Issue\.\d+\.\d+\.[\w-]{43}\/unsubscribe$/);
     expect(mail.raw).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/im);
     expect(mail.parsed.text).toContain(`Unsubscribe from this issue, or see how to change your settings: ${url}`);
@@ -63,23 +63,27 @@ test('each e-mail has the link of its recipient, in header and footer', async ()
 });
 
 test('one click ends all e-mails about the issue for this user, without a session', async () => {
-  const { path, issue } = await linkFor(cast.guest);
+  const { path, issue } = await createUnsubscribeLink(cast.guest);
   const clicked = await anonymous().post(path).type('form').send({ 'List-Unsubscribe': 'One-Click' });
   expect([clicked.status, clicked.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-  expect(await rows(issue)).toEqual([{ user_id: cast.guest.id, project_id: project.id, subscribed: false }]);
+  expect(await listSubscriptionRows(issue)).toEqual([
+    { user_id: cast.guest.id, project_id: project.id, subscribed: false },
+  ]);
   await comment(issue, 'x', cast.developer);
   expect(await recipients()).toEqual(names(cast.owner));
   await clear();
-  await comment(issue, at(cast.guest), cast.developer);
+  await comment(issue, mentionOf(cast.guest), cast.developer);
   expect(await recipients()).toEqual(names(cast.guest, cast.owner));
 });
 
 test('the key alone decides whose subscription ends, and repeating it changes nothing', async () => {
-  const { path, issue } = await linkFor(cast.guest);
+  const { path, issue } = await createUnsubscribeLink(cast.guest);
   await by(cast.owner).post(path).expect(200);
   await anonymous().post(path).field('List-Unsubscribe', 'One-Click').expect(200);
   await anonymous().post(path).expect(200);
-  expect(await rows(issue)).toEqual([{ user_id: cast.guest.id, project_id: project.id, subscribed: false }]);
+  expect(await listSubscriptionRows(issue)).toEqual([
+    { user_id: cast.guest.id, project_id: project.id, subscribed: false },
+  ]);
   // Subscribing again overrides the link.
   await by(cast.guest).post(`/api/v4/projects/${project.id}/issues/${issue.iid}/subscribe`).expect(201);
   await comment(issue, 'x', cast.developer);
@@ -87,7 +91,7 @@ test('the key alone decides whose subscription ends, and repeating it changes no
 });
 
 test('opening the link changes nothing and shows a button, and no title', async () => {
-  const { path, issue } = await linkFor(cast.guest);
+  const { path, issue } = await createUnsubscribeLink(cast.guest);
   for (const accept of ['text/html', '*/*']) {
     const { status, text } = await anonymous().get(path).set('accept', accept);
     expect([status, text.includes('<form method="post" action="unsubscribe">')]).toEqual([200, true]);
@@ -96,14 +100,14 @@ test('opening the link changes nothing and shows a button, and no title', async 
     expect(text).not.toContain(cast.guest.username);
   }
   await anonymous().head(path).expect(200);
-  expect(await rows(issue)).toEqual([]);
+  expect(await listSubscriptionRows(issue)).toEqual([]);
   const { text } = await anonymous().post(path).set('accept', 'text/html').expect(200);
   expect(text).toContain('<h1>You are unsubscribed</h1>');
-  expect(await rows(issue)).toHaveLength(1);
+  expect(await listSubscriptionRows(issue)).toHaveLength(1);
 });
 
 test('an invalid link, and one of a deleted issue or user, is a page with 400', async () => {
-  const { path, issue } = await linkFor(cast.guest);
+  const { path, issue } = await createUnsubscribeLink(cast.guest);
   const forged = path.replace(`.${cast.guest.id}.`, `.${cast.owner.id}.`);
   for (const one of [forged, '/-/sent_notifications/x/unsubscribe', '/-/sent_notifications/%00/unsubscribe']) {
     for (const method of ['get', 'post'] as const) {
@@ -115,10 +119,10 @@ test('an invalid link, and one of a deleted issue or user, is a page with 400', 
       ]);
     }
   }
-  expect(await rows(issue)).toEqual([]);
+  expect(await listSubscriptionRows(issue)).toEqual([]);
   await service.database.query('delete from issues where id = $1', [issue.id]);
   await anonymous().post(path).expect(400);
-  const other = await linkFor(cast.reporter);
+  const other = await createUnsubscribeLink(cast.reporter);
   await service.seed.remove('users', cast.reporter.id);
   await anonymous().get(other.path).expect(400);
   await anonymous().post(other.path).expect(400);
@@ -129,7 +133,7 @@ test('a watcher unsubscribes from one issue and not from the project', async () 
   const issue = await anIssue();
   await delivered();
   await anonymous()
-    .post(pathOf(listUnsubscribe(mailTo(cast.guest))))
+    .post(pathOfUrl(unsubscribeUrlOf(mailTo(cast.guest))))
     .expect(200);
   await clear();
   await comment(issue, 'x');

@@ -10,7 +10,7 @@ afterAll(() => service.close());
 const as = (who: SeededUser) => service.app.as(service.seed.viewer(who));
 const counts = (who: SeededUser) => as(who).get('/api/v4/user_counts');
 
-async function issues(
+async function createAssignedIssue(
   by: SeededUser,
   project: DirectoryProject,
   assignee: SeededUser,
@@ -47,12 +47,12 @@ describe('GET /user_counts', () => {
     const open = await service.seed.project({ visibility: 'public' });
     const closed = await service.seed.project({ visibility: 'private' });
     await service.seed.member(ada, closed, 'guest');
-    const first = await issues(root, open, ada);
-    await issues(root, open, ada, { confidential: true });
-    const done = await issues(root, open, ada);
+    const first = await createAssignedIssue(root, open, ada);
+    await createAssignedIssue(root, open, ada, { confidential: true });
+    const done = await createAssignedIssue(root, open, ada);
     await as(root).put(`/api/v4/projects/${open.id}/issues/${done.iid}`).send({ state_event: 'close' }).expect(200);
-    const inside = await issues(root, closed, ada);
-    await issues(root, open, root);
+    const inside = await createAssignedIssue(root, closed, ada);
+    await createAssignedIssue(root, open, root);
     await todo(ada, open, first.id);
     await todo(ada, closed, inside.id);
     await todo(ada, open, first.id, 'done');

@@ -27,7 +27,7 @@ afterAll(async () => {
   await box.stop();
   await service.close();
 });
-const inProject = async (over: Partial<DirectoryProject> = {}, plan: 'premium' | 'ultimate' = 'ultimate') => {
+const useProject = async (over: Partial<DirectoryProject> = {}, plan: 'premium' | 'ultimate' = 'ultimate') => {
   above = await service.seed.group({ plan });
   group = await service.seed.group({ parent: above, plan });
   project = await service.seed.project({ namespace_id: group.id, ...over });
@@ -35,13 +35,13 @@ const inProject = async (over: Partial<DirectoryProject> = {}, plan: 'premium' |
 };
 beforeEach(async () => {
   await clear();
-  await inProject();
+  await useProject();
 });
 
 const { by, anIssue, comment, edit } = issueActions(() => ({ service, project, cast }));
-const at = (user: SeededUser) => `@${user.username}`;
+const mentionOf = (user: SeededUser) => `@${user.username}`;
 type Place = 'global' | 'above' | 'group' | 'project';
-const set = (user: SeededUser, place: Place, level: NotificationLevel, switches: object = {}) =>
+const insertSetting = (user: SeededUser, place: Place, level: NotificationLevel, switches: object = {}) =>
   service.database.query(
     `insert into notification_settings (user_id, source_type, source_id, level, switches) values ($1, $2, $3, $4, $5)`,
     [
@@ -84,7 +84,7 @@ async function membersWithSettings(its: NotificationSwitch | null): Promise<Sett
             another: { ...others, ...(its === null ? {} : { [its]: false }) },
             none: {},
           }[on];
-          await set(user, place, level, switches);
+          await insertSetting(user, place, level, switches);
           made.push({ place, level, on, takesPart, user });
         }
       }
@@ -94,7 +94,7 @@ async function membersWithSettings(its: NotificationSwitch | null): Promise<Sett
 }
 
 /** Which of them get the e-mail. Source: reference work-tracking 8.2, 8.4. */
-const gets =
+const receivesMail =
   (its: NotificationSwitch | null, isWatched: boolean) =>
   ({ level, on, takesPart }: Setting): boolean => {
     if (level === 'disabled' || level === 'mention') return false;
@@ -137,7 +137,7 @@ describe('an e-mail about an issue', () => {
     );
     await clear();
     await cause(issue);
-    await expectRecipients(all, gets(its, isWatched));
+    await expectRecipients(all, receivesMail(its, isWatched));
   });
 
   test('for reopening is sent by its switch', async () => {
@@ -145,32 +145,34 @@ describe('an e-mail about an issue', () => {
     const issue = await anIssue();
     await edit(issue, { state_event: 'close' });
     await clear();
-    await set(yes, 'group', 'custom', { reopen_issue: true });
-    await set(no, 'group', 'custom', { close_issue: true });
+    await insertSetting(yes, 'group', 'custom', { reopen_issue: true });
+    await insertSetting(no, 'group', 'custom', { close_issue: true });
     await edit(issue, { state_event: 'reopen' });
     expect(await recipients()).toEqual(names(yes));
   });
 
   test('for a new one is sent to mentioned users and by level, place and switch', async () => {
     const all = await membersWithSettings('new_issue');
-    const named = all.filter(({ takesPart }) => takesPart).map(({ user }) => at(user));
+    const named = all.filter(({ takesPart }) => takesPart).map(({ user }) => mentionOf(user));
     await anIssue({ description: named.join(' ') });
-    await expectRecipients(all, (one) => (one.level === 'mention' ? one.takesPart : gets('new_issue', true)(one)));
+    await expectRecipients(all, (one) =>
+      one.level === 'mention' ? one.takesPart : receivesMail('new_issue', true)(one),
+    );
   });
 
   test('for a changed text or label is not sent to watchers', async () => {
     const watcher = await member();
-    await set(watcher, 'project', 'watch');
+    await insertSetting(watcher, 'project', 'watch');
     const issue = await anIssue();
     await clear();
-    await edit(issue, { description: `x ${at(cast.guest)}`, add_labels: 'new' });
+    await edit(issue, { description: `x ${mentionOf(cast.guest)}`, add_labels: 'new' });
     expect(await recipients()).toEqual(names(cast.guest));
   });
 
   test('names the settings as its reason, for a watcher who does not participate', async () => {
     const [watcher, both] = [await member(), await member()];
-    for (const user of [watcher, both]) await set(user, 'project', 'watch');
-    await anIssue({ description: at(both) });
+    for (const user of [watcher, both]) await insertSetting(user, 'project', 'watch');
+    await anIssue({ description: mentionOf(both) });
     expect(await recipients()).toEqual(names(watcher, both));
     expect(mailTo(watcher).parsed.text).toContain('because of your notification settings');
     expect(header(mailTo(watcher), 'x-platform-notificationreason')).toBeUndefined();
@@ -179,7 +181,7 @@ describe('an e-mail about an issue', () => {
 
   test('is sent to a former assignee with the level mention', async () => {
     const [former, fresh] = [await member(project), await member(project)];
-    for (const user of [former, fresh]) await set(user, 'global', 'mention');
+    for (const user of [former, fresh]) await insertSetting(user, 'global', 'mention');
     const issue = await anIssue({ assignee_ids: [former.id] });
     await clear();
     await edit(issue, { assignee_ids: [fresh.id] });
@@ -225,16 +227,16 @@ describe('an e-mail about a merge request', () => {
       await member(),
       await member(),
     ];
-    await set(watcher, 'project', 'watch');
-    await set(on, 'group', 'custom', { [its]: true });
-    await set(off, 'group', 'custom', { [its]: false, new_issue: true });
-    await set(mention, 'global', 'mention');
+    await insertSetting(watcher, 'project', 'watch');
+    await insertSetting(on, 'group', 'custom', { [its]: true });
+    await insertSetting(off, 'group', 'custom', { [its]: false, new_issue: true });
+    await insertSetting(mention, 'global', 'mention');
     const made = await insertMergeRequestRow(service, project, { author_id: cast.owner.id });
     await service.database.query(
       `insert into participants (noteable_type, noteable_id, user_id, project_id) values ('MergeRequest', $1, $2, $3)`,
       [made.id, participant.id, project.id],
     );
-    await set(cast.maintainer, 'global', 'mention');
+    await insertSetting(cast.maintainer, 'global', 'mention');
     await cause(made);
     const isFor = ['reassign_merge_request', 'change_reviewer_merge_request'].includes(its) ? [cast.maintainer] : [];
     const taking = its === 'new_merge_request' ? [] : [participant];
@@ -316,7 +318,8 @@ describe('the effective setting', () => {
   ];
   test.each(rows)('%s', async (_, levels, isSent) => {
     const user = await member();
-    for (const [place, level] of levels) await set(user, place, level, place === 'group' ? { new_issue: true } : {});
+    for (const [place, level] of levels)
+      await insertSetting(user, place, level, place === 'group' ? { new_issue: true } : {});
     await anIssue();
     expect(await recipients()).toEqual(isSent ? names(user) : []);
   });
@@ -324,9 +327,9 @@ describe('the effective setting', () => {
 
 describe('watchers', () => {
   test('get e-mails of a place only if they may read the subject', async () => {
-    await inProject({ visibility: 'private' });
+    await useProject({ visibility: 'private' });
     const people = ['guest', 'planner', 'reporter', 'admin', 'stranger', 'external'] as const;
-    for (const name of people) await set(cast[name], 'project', 'watch');
+    for (const name of people) await insertSetting(cast[name], 'project', 'watch');
     await anIssue();
     expect(await recipients()).toEqual(names(cast.guest, cast.planner, cast.reporter, cast.admin));
     await clear();
@@ -343,12 +346,12 @@ describe('watchers', () => {
     const ended = await service.seed.user();
     await service.seed.member(ended, project, 'guest', '2020-01-01');
     const members = [await member(project), await member(above), await member(lent)];
-    for (const user of [...members, ended, cast.stranger, cast.external]) await set(user, 'global', 'watch');
+    for (const user of [...members, ended, cast.stranger, cast.external]) await insertSetting(user, 'global', 'watch');
     await anIssue();
     expect(await recipients()).toEqual(names(...members));
     await clear();
     // A setting for the project itself needs no membership.
-    await set(cast.stranger, 'project', 'watch');
+    await insertSetting(cast.stranger, 'project', 'watch');
     await anIssue();
     expect(await recipients()).toEqual(names(...members, cast.stranger));
   });
@@ -356,14 +359,14 @@ describe('watchers', () => {
   test('in a personal namespace are found as its owner', async () => {
     const owner = await service.seed.user();
     const own = await service.seed.project({ namespace_id: owner.namespace_id });
-    await set(owner, 'global', 'watch');
+    await insertSetting(owner, 'global', 'watch');
     await by(cast.stranger).post(`/api/v4/projects/${own.id}/issues`).send({ title: 'Hello' }).expect(201);
     expect(await recipients()).toEqual(names(owner));
   });
 
   test('who unsubscribed, are inactive or acted themselves get none, and disabled e-mails reach none', async () => {
     const [gone, inactive, active] = [await member(), await member(), await member()];
-    for (const user of [gone, inactive, active, cast.owner]) await set(user, 'group', 'watch');
+    for (const user of [gone, inactive, active, cast.owner]) await insertSetting(user, 'group', 'watch');
     await service.seed.put('users', { ...inactive, state: 'blocked' });
     const issue = await anIssue();
     await clear();
@@ -381,12 +384,12 @@ describe('watchers', () => {
 
   test('of a group get e-mails about its epics, with the switch on the highest plan only', async () => {
     for (const plan of ['ultimate', 'premium'] as const) {
-      await inProject({}, plan);
+      await useProject({}, plan);
       const [watcher, custom, global] = [await member(above), await member(above), await member(above)];
       await service.seed.member(cast.owner, group, 'owner');
-      await set(watcher, 'above', 'watch');
-      await set(custom, 'above', 'custom', { new_epic: true });
-      await set(global, 'global', 'custom', { new_epic: true, new_note: true });
+      await insertSetting(watcher, 'above', 'watch');
+      await insertSetting(custom, 'above', 'custom', { new_epic: true });
+      await insertSetting(global, 'global', 'custom', { new_epic: true, new_note: true });
       const { body } = await by(cast.owner)
         .post(`/api/v4/groups/${group.id}/epics`)
         .send({ title: 'Goal' })
@@ -411,7 +414,7 @@ describe('watchers', () => {
 
   test('of a project get e-mails about comments on its snippets', async () => {
     const watcher = await member();
-    await set(watcher, 'project', 'watch');
+    await insertSetting(watcher, 'project', 'watch');
     const files = [{ file_path: 'a.txt', content: 'x' }];
     const { body } = await by(cast.owner)
       .post(`/api/v4/projects/${project.id}/snippets`)
@@ -436,7 +439,7 @@ test('roles do not matter but by membership, and by what they may read', async (
       for (const level of NOTIFICATION_LEVELS) {
         const user = await seed.user();
         if (role !== 'none') await seed.member(user, project, role);
-        await set(user, place, level, { new_note: true });
+        await insertSetting(user, place, level, { new_note: true });
         const isWanted = (level === 'watch' || level === 'custom') && (place !== 'global' || role !== 'none');
         const isSecret = isWanted && role !== 'none' && role !== 'guest';
         all.push({ name: `${role} ${place} ${level}`, user, isPublic: isWanted, isSecret });
@@ -470,7 +473,7 @@ describe('a setting is checked again when the e-mail is sent', () => {
   ];
   test.each(changes)('a user who %s', async (_, level, change, isSent) => {
     const user = await member();
-    await set(user, 'project', level, { new_note: true });
+    await insertSetting(user, 'project', level, { new_note: true });
     const issue = await anIssue();
     await box.sendAfterChange(
       () => comment(issue, 'x'),
@@ -482,7 +485,7 @@ describe('a setting is checked again when the e-mail is sent', () => {
 
   test('a member with the general setting who left the project gets none', async () => {
     const user = await member(project);
-    await set(user, 'global', 'watch');
+    await insertSetting(user, 'global', 'watch');
     const issue = await anIssue();
     await box.sendAfterChange(
       () => comment(issue, 'x'),
@@ -493,8 +496,8 @@ describe('a setting is checked again when the e-mail is sent', () => {
 
   test('a participant keeps the e-mail', async () => {
     const user = await member();
-    await set(user, 'project', 'watch');
-    const issue = await anIssue({ description: at(user) });
+    await insertSetting(user, 'project', 'watch');
+    const issue = await anIssue({ description: mentionOf(user) });
     await box.sendAfterChange(
       () => comment(issue, 'x'),
       () => put(user, 'participating'),

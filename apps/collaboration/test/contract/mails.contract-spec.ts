@@ -8,13 +8,14 @@ import { rawMail, sampleMails } from '../support/sample-mails';
 /** Each kind of e-mail as a parser reads it. `UPDATE_GOLDEN=1` rewrites the files. Source: reference work-tracking 8.5. */
 const folder = join(__dirname, '../golden/mails');
 const mails = [...sampleMails()];
-const parsed = async (name: string): Promise<ParsedMail> => simpleParser(await rawMail(sampleMails().get(name)!));
+const parseSampleMail = async (name: string): Promise<ParsedMail> =>
+  simpleParser(await rawMail(sampleMails().get(name)!));
 
 /** Headers that say nothing about the kind, or hold a random boundary. */
 const LEFT_OUT = new Set(['date', 'mime-version', 'content-type']);
 
 /** Headers, text part and HTML part. The style sheet, which all kinds share, is left out. */
-function shown(mail: ParsedMail): string {
+function renderMail(mail: ParsedMail): string {
   const headers = mail.headerLines
     .filter(({ key }) => !LEFT_OUT.has(key))
     .map(({ line }) => line.replace(/\r?\n\s+/g, ' '));
@@ -25,9 +26,9 @@ function shown(mail: ParsedMail): string {
 }
 
 test.each(mails.map(([name]) => name))('%s', async (name) => {
-  const mail = await parsed(name);
+  const mail = await parseSampleMail(name);
   expect(mail.attachments).toEqual([]);
-  expectGolden(join(folder, `${name}.txt`), shown(mail));
+  expectGolden(join(folder, `${name}.txt`), renderMail(mail));
 });
 
 test('each golden file belongs to a kind of e-mail', () => {
@@ -37,7 +38,7 @@ test('each golden file belongs to a kind of e-mail', () => {
 test.each(mails.map(([name]) => name))(
   '%s loads nothing, and its text part names each page that the HTML part links',
   async (name) => {
-    const { html, text } = await parsed(name);
+    const { html, text } = await parseSampleMail(name);
     expect(html).not.toMatch(/<img|<script|<link|\bsrc=|url\(|@import/);
     const links = [...String(html).matchAll(/href="([^"]*)"/g)].map(([, url]) => url!.replaceAll('&amp;', '&'));
     expect(links.filter((url) => !text!.includes(url))).toEqual([]);

@@ -62,22 +62,24 @@ const facts = (over: Partial<AccountMailFacts> = {}): AccountMailFacts => ({
   token: null,
   ...over,
 });
-const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const asked = (email_id = 7, user_id = 42) =>
+const dateInDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const confirmationRequestedEvent = (email_id = 7, user_id = 42) =>
   emailConfirmationRequested.of({
     aggregateId: email_id,
     actorId: 5,
     data: { email_id, user_id, requested_at: new Date().toISOString() },
   });
-interface Row {
+interface AccountMailRow {
   readonly state: string;
   readonly attempts: number;
   readonly smtp_reply: string | null;
   readonly message_id: string | null;
 }
 const rows = () =>
-  service.database.query<Row>('select state, attempts, smtp_reply, message_id from account_mails order by id');
-const allIn = (count: number, ...states: string[]) =>
+  service.database.query<AccountMailRow>(
+    'select state, attempts, smtp_reply, message_id from account_mails order by id',
+  );
+const waitForStates = (count: number, ...states: string[]) =>
   until(
     async () => {
       const found = await rows();
@@ -97,9 +99,9 @@ test('a user who gave an address gets the link once, even if the event is redeli
   const link = 'http://localhost:8080/users/confirmation?confirmation_token=7.abc';
   identity.answer = () => facts({ link });
   const worker = await start();
-  const id = await publish(nats, asked());
-  await allIn(1, 'sent');
-  await publish(nats, asked(), id);
+  const id = await publish(nats, confirmationRequestedEvent());
+  await waitForStates(1, 'sent');
+  await publish(nats, confirmationRequestedEvent(), id);
   await worker.drained();
   expect(await rows()).toHaveLength(1);
   // Identity is asked when the e-mail is claimed and right before it is sent.
@@ -123,7 +125,7 @@ test('a user who gave an address gets the link once, even if the event is redeli
 
 test('each recipient gets an e-mail about a change of a token', async () => {
   identity.answer = ({ recipient_id }) =>
-    facts({ address: `p${recipient_id}@mail.example`, token: { name: 'deploy', expires_on: inDays(7) } });
+    facts({ address: `p${recipient_id}@mail.example`, token: { name: 'deploy', expires_on: dateInDays(7) } });
   await start();
   const data = { token_id: 9, user_id: 1, recipient_ids: [1, 2] };
   await publish(
@@ -131,7 +133,7 @@ test('each recipient gets an e-mail about a change of a token', async () => {
     accessTokenExpiryApproached.of({
       aggregateId: 9,
       actorId: null,
-      data: { ...data, days_left: 7, expires_on: inDays(7) },
+      data: { ...data, days_left: 7, expires_on: dateInDays(7) },
     }),
   );
   await publish(
@@ -142,7 +144,7 @@ test('each recipient gets an e-mail about a change of a token', async () => {
       data: { ...data, previous_token_id: 8, rotated_at: new Date().toISOString() },
     }),
   );
-  await allIn(4, 'sent');
+  await waitForStates(4, 'sent');
   expect(smtp.recipients()).toEqual(['p1', 'p1', 'p2', 'p2']);
   expect(new Set(smtp.mails.map((mail) => mail.parsed.subject))).toEqual(
     new Set(['An access token expires in 7 days', 'An access token was rotated']),
@@ -161,7 +163,7 @@ test('a user gets an e-mail about a new token and a further address', async () =
   await publish(nats, accessTokenCreated.of({ aggregateId: 9, actorId: 1, data: token }));
   const email = { email_id: 8, user_id: 42, added_at: created_at };
   await publish(nats, emailAdded.of({ aggregateId: 8, actorId: 42, data: email }));
-  await allIn(2, 'sent');
+  await waitForStates(2, 'sent');
   expect(identity.questions).toEqual(
     expect.arrayContaining([
       { template: 'token_created', recipient_id: 42, subject_id: 9 },
@@ -192,7 +194,7 @@ test('the author of an export gets the link if an e-mail was asked for', async (
     });
   await publish(nats, finished(2, false));
   await publish(nats, finished(3, true));
-  await allIn(1, 'sent');
+  await waitForStates(1, 'sent');
   await worker.drained();
   expect(identity.questions[0]).toEqual({ template: 'dependency_list_exported', recipient_id: 42, subject_id: 3 });
   expect(smtp.mails).toHaveLength(1);
@@ -206,7 +208,7 @@ test('an e-mail that is no longer due is dropped instead of sent', async () => {
   identity.answer = ({ recipient_id }) => (recipient_id === 2 ? null : facts());
   await queue([1, 2, 3]);
   await start();
-  await allIn(3, 'sent', 'dropped');
+  await waitForStates(3, 'sent', 'dropped');
   expect((await rows()).map((row) => row.state)).toEqual(['sent', 'dropped', 'sent']);
   expect(smtp.mails).toHaveLength(2);
 });
@@ -216,7 +218,7 @@ test('an e-mail that ceases to be due while others are sent is not sent', async 
     recipient_id === 2 && identity.questions.length > 3 ? null : facts({ address: `p${recipient_id}@mail.example` });
   await queue([1, 2, 3]);
   await start({ MAILER_CONNECTIONS_COUNT: '1' });
-  await allIn(3, 'sent', 'dropped');
+  await waitForStates(3, 'sent', 'dropped');
   expect((await rows()).map((row) => row.state)).toEqual(['sent', 'dropped', 'sent']);
   expect(smtp.recipients()).toEqual(['p1', 'p3']);
 });
@@ -232,7 +234,7 @@ test.each<[string, { readonly address?: string; readonly link?: string }]>([
   };
   await queue([1, 2, 3]);
   await start({ MAILER_CONNECTIONS_COUNT: '1' });
-  await allIn(3, 'sent');
+  await waitForStates(3, 'sent');
   expect(smtp.mails).toHaveLength(3);
   const mail = smtp.mails.find(({ to }) => !/^p\d@/.test(to))!;
   const { address, link } = { ...old, ...change };
@@ -262,7 +264,7 @@ test('while identity is down e-mails wait, and are sent when it is back', async 
     { state: 'queued', smtp_reply: 'not tried: identity is away' },
   ]);
   await identity.listen(port);
-  await allIn(2, 'sent');
+  await waitForStates(2, 'sent');
   expect(smtp.mails).toHaveLength(2);
   expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
 });
@@ -279,7 +281,7 @@ test('while an older identity does not know a template, only e-mails of that tem
   expect((await rows()).map((row) => row.state)).toEqual(['sent', 'queued', 'dropped', 'sent']);
   expect((await rows())[1]!.smtp_reply).toMatch(/^not tried: identity/);
   identity.isKnown = () => true;
-  await allIn(4, 'sent', 'dropped');
+  await waitForStates(4, 'sent', 'dropped');
   expect(smtp.recipients()).toEqual(['p1', 'p2', 'p4']);
 });
 
@@ -293,7 +295,7 @@ test('two processes send each e-mail once; temporary refusals are retried, final
   };
   await queue(people);
   await Promise.all([start(), start()]);
-  await allIn(60, 'sent', 'failed');
+  await waitForStates(60, 'sent', 'failed');
   expect(smtp.mails).toHaveLength(59);
   expect(new Set(smtp.mails.map((mail) => mail.to)).size).toBe(59);
   expect((await rows()).slice(0, 3)).toMatchObject([
@@ -307,7 +309,7 @@ test('no e-mail is sent to an invalid address', async () => {
   identity.answer = () => facts({ address: 'ann@mail.example\r\nBcc: victim@mail.example' });
   await queue([1]);
   await start();
-  await allIn(1, 'failed');
+  await waitForStates(1, 'failed');
   expect(smtp.mails).toEqual([]);
 });
 
@@ -330,13 +332,13 @@ test('e-mails claimed by a killed process are claimed by another after the lease
     `update account_mails set attempts = 1, next_attempt_at = now() + interval '300 milliseconds'`,
   );
   await start();
-  await allIn(1, 'sent');
+  await waitForStates(1, 'sent');
   expect((await rows())[0]!.attempts).toBe(2);
 });
 
 test('while e-mails are disabled, none is queued', async () => {
   const worker = await start({ MAILER_ENABLED: 'off' });
-  await publish(nats, asked(8));
+  await publish(nats, confirmationRequestedEvent(8));
   await worker.drained();
   expect(await rows()).toEqual([]);
 });
@@ -363,7 +365,7 @@ test('a user whose gists were left out gets their names with the reasons', async
     [JSON.stringify(leftOut)],
   );
   await start();
-  await allIn(1, 'sent');
+  await waitForStates(1, 'sent');
   const { parsed } = smtp.mails[0]!;
   expect(parsed.subject).toBe('Some gists were not imported');
   expect(parsed.text).toContain('Big <b>one</b> Bcc: x@y.example: It has more than 10 files.');

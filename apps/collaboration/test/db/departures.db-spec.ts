@@ -21,24 +21,25 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-interface Row {
+interface ShownResource {
   readonly id: number;
   readonly iid: number;
   readonly author: { readonly id: number } | null;
 }
 const as = (who: SeededUser) => service.app.as(service.seed.viewer(who));
-const issueOf = async (who: SeededUser, over: Record<string, unknown> = {}): Promise<Row> =>
+const createIssue = async (who: SeededUser, over: Record<string, unknown> = {}): Promise<ShownResource> =>
   (
     await as(who)
       .post(`/api/v4/projects/${project.id}/issues`)
       .set({ 'user-agent': 'Nest/1', 'x-forwarded-for': '192.0.2.7' })
       .send({ title: 'A title', ...over })
       .expect(201)
-  ).body as Row;
-const noteOf = async (who: SeededUser, issue: Row): Promise<Row> =>
+  ).body as ShownResource;
+const createNote = async (who: SeededUser, issue: ShownResource): Promise<ShownResource> =>
   (await as(who).post(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes`).send({ body: 'A word' }).expect(201))
-    .body as Row;
-const shown = (issue: Row, what = '') => as(owner).get(`/api/v4/projects/${project.id}/issues/${issue.iid}${what}`);
+    .body as ShownResource;
+const getIssue = (issue: ShownResource, what = '') =>
+  as(owner).get(`/api/v4/projects/${project.id}/issues/${issue.iid}${what}`);
 const count = async (table: string, where: string, ...values: unknown[]): Promise<number> =>
   (await service.database.query<{ n: number }>(`select count(*)::int as n from ${table} where ${where}`, values))[0]!.n;
 
@@ -60,16 +61,22 @@ async function deliver(person: SeededUser, hard: boolean, ghostId = ghost.id): P
   const consumer = service.app.get(UserRemovalsConsumer);
   await service.app.get(Work).run((tx) => consumer.userDeleted({ tx, events: [event] }));
 }
-const transferOnce = (): Promise<number> => service.app.get(UserRemovals).runOnce();
+const runRemovalsOnce = (): Promise<number> => service.app.get(UserRemovals).runOnce();
 
 /** Creates a user with rows in every table that references users. */
-async function busyPerson(): Promise<{ person: SeededUser; own: Row; note: Row; elsewhere: Row; word: Row }> {
+async function createBusyPerson(): Promise<{
+  person: SeededUser;
+  own: ShownResource;
+  note: ShownResource;
+  elsewhere: ShownResource;
+  word: ShownResource;
+}> {
   const person = await service.seed.user();
   await service.seed.member(person, project, 'developer');
-  const own = await issueOf(person, { assignee_ids: [owner.id] });
-  const note = await noteOf(owner, own);
-  const elsewhere = await issueOf(owner, { assignee_ids: [person.id] });
-  const word = await noteOf(person, elsewhere);
+  const own = await createIssue(person, { assignee_ids: [owner.id] });
+  const note = await createNote(owner, own);
+  const elsewhere = await createIssue(owner, { assignee_ids: [person.id] });
+  const word = await createNote(person, elsewhere);
   const { body: milestone } = await as(owner)
     .post(`/api/v4/projects/${project.id}/milestones`)
     .send({ title: `known to ${person.id}` })
@@ -139,7 +146,7 @@ async function personReferences(id: number): Promise<string[]> {
 
 describe('removing a user', () => {
   it('transfers authored content to the ghost, and deletes everything else', async () => {
-    const { person, own, elsewhere, word } = await busyPerson();
+    const { person, own, elsewhere, word } = await createBusyPerson();
     expect(await personReferences(person.id)).toEqual([
       'account_mails.recipient_id',
       'activity_events.author_id',
@@ -165,30 +172,30 @@ describe('removing a user', () => {
     await remove(person, false);
 
     // Before the transfer, nothing is hidden and no request fails.
-    expect((await shown(own)).body).toMatchObject({ id: own.id, author: null });
-    expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
+    expect((await getIssue(own)).body).toMatchObject({ id: own.id, author: null });
+    expect((await getIssue(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
       { id: word.id, author: null },
     ]);
     await as(owner).get('/api/v4/todos').expect(200);
     await as(owner).get(`/api/v4/projects/${project.id}/events`).expect(200);
-    expect((await as(owner).get(`/api/v4/projects/${project.id}/issues`)).body.map((one: Row) => one.id)).toContain(
-      own.id,
-    );
+    expect(
+      (await as(owner).get(`/api/v4/projects/${project.id}/issues`)).body.map((one: ShownResource) => one.id),
+    ).toContain(own.id);
 
-    await transferOnce();
+    await runRemovalsOnce();
     expect(await personReferences(person.id)).toEqual([]);
-    expect((await shown(own)).body.author).toMatchObject({ id: ghost.id, username: 'ghost' });
+    expect((await getIssue(own)).body.author).toMatchObject({ id: ghost.id, username: 'ghost' });
     expect(await count('issues', hasOrigin, own.id)).toBe(0);
-    expect((await shown(elsewhere)).body).toMatchObject({
+    expect((await getIssue(elsewhere)).body).toMatchObject({
       closed_by: { id: ghost.id },
       assignees: [],
       user_notes_count: 1,
     });
-    expect((await shown(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
+    expect((await getIssue(elsewhere, '/notes?activity_filter=only_comments')).body).toMatchObject([
       { id: word.id, author: { id: ghost.id } },
     ]);
     for (const path of ['/resource_label_events', '/resource_milestone_events']) {
-      expect((await shown(elsewhere, path)).body).toMatchObject([{ user: { id: ghost.id } }]);
+      expect((await getIssue(elsewhere, path)).body).toMatchObject([{ user: { id: ghost.id } }]);
     }
     expect(await count('todos', `user_id = $1 and author_id = $2`, owner.id, ghost.id)).toBe(1);
     // One queued e-mail, and one of several gathered ones.
@@ -196,15 +203,15 @@ describe('removing a user', () => {
   });
 
   it('deletes issues and notes with hard_delete', async () => {
-    const { person, own, elsewhere, word } = await busyPerson();
+    const { person, own, elsewhere, word } = await createBusyPerson();
     await remove(person, true);
-    await transferOnce();
+    await runRemovalsOnce();
     expect(await personReferences(person.id)).toEqual([]);
-    await shown(own).expect(404);
-    expect((await shown(elsewhere)).body).toMatchObject({ closed_by: null, state: 'closed', user_notes_count: 0 });
-    expect((await shown(elsewhere, '/resource_label_events')).body).toEqual([]);
-    expect((await shown(elsewhere, '/resource_milestone_events')).body).toEqual([]);
-    expect((await shown(elsewhere, '/notes')).body.filter((one: Row) => one.author === null)).toEqual([]);
+    await getIssue(own).expect(404);
+    expect((await getIssue(elsewhere)).body).toMatchObject({ closed_by: null, state: 'closed', user_notes_count: 0 });
+    expect((await getIssue(elsewhere, '/resource_label_events')).body).toEqual([]);
+    expect((await getIssue(elsewhere, '/resource_milestone_events')).body).toEqual([]);
+    expect((await getIssue(elsewhere, '/notes')).body.filter((one: ShownResource) => one.author === null)).toEqual([]);
     expect(await count('notes', `noteable_id = $1`, own.id)).toBe(0);
     expect(
       (await eventsOf(service.database, 'collaboration.issue.deleted.v1')).map((one) => one['issue_id']),
@@ -229,7 +236,7 @@ describe('removing a user', () => {
   it('runs in transactions of bounded size, and again for late rows', async () => {
     const person = await service.seed.user();
     await service.seed.member(person, project, 'developer');
-    const issue = await issueOf(owner);
+    const issue = await createIssue(owner);
     await service.database.query(
       `insert into notes (noteable_type, noteable_id, project_id, author_id, body)
        select 'Issue', $1, $2, $3, 'n' from generate_series(1, 2500)`,
@@ -237,32 +244,32 @@ describe('removing a user', () => {
     );
     await remove(person, false);
     await deliver(person, false);
-    expect(await transferOnce()).toBe(3);
+    expect(await runRemovalsOnce()).toBe(3);
     expect(await count('notes', 'author_id = $1', person.id)).toBe(0);
-    expect(await transferOnce()).toBe(0);
+    expect(await runRemovalsOnce()).toBe(0);
 
     await service.database.query(`update notes set author_id = $2 where noteable_id = $1`, [issue.id, person.id]);
     await service.database.query(`update user_departures set next_at = now() where user_id = $1`, [person.id]);
-    await transferOnce();
+    await runRemovalsOnce();
     expect(await count('notes', 'author_id = $1', person.id)).toBe(0);
     await service.database.query(`update user_departures set next_at = now() where user_id = $1`, [person.id]);
-    await transferOnce();
+    await runRemovalsOnce();
     expect(await count('user_departures', 'user_id = $1', person.id)).toBe(0);
   });
 
   it('waits until the copy contains the ghost', async () => {
     const person = await service.seed.user();
     await service.seed.member(person, project, 'developer');
-    const issue = await issueOf(person);
+    const issue = await createIssue(person);
     await service.database.query('delete from directory_users where id = $1', [person.id]);
     const unknown = 7_000_000;
     await deliver(person, false, unknown);
-    expect(await transferOnce()).toBe(1);
+    expect(await runRemovalsOnce()).toBe(1);
     expect(await count('issues', 'id = $1 and author_id = $2', issue.id, person.id)).toBe(1);
 
     await service.database.query(`update directory_users set id = $2 where id = $1`, [ghost.id, unknown]);
     await service.database.query(`update user_departures set next_at = now()`);
-    await transferOnce();
+    await runRemovalsOnce();
     await service.database.query(`update directory_users set id = $2 where id = $1`, [unknown, ghost.id]);
     expect(await count('issues', 'id = $1 and author_id = $2', issue.id, unknown)).toBe(1);
   });
@@ -270,7 +277,7 @@ describe('removing a user', () => {
   it('is done by a worker at once, and again a minute later', async () => {
     const person = await service.seed.user();
     await service.seed.member(person, project, 'developer');
-    const issue = await issueOf(person);
+    const issue = await createIssue(person);
     const nats = await startNats();
     const worker = await startWorker({ databaseUrl: service.databaseUrl, nats });
     await remove(person, false);
@@ -296,7 +303,7 @@ describe('removing a user', () => {
 
 test('a user who is still in the directory loses nothing by a false event', async () => {
   const person = await service.seed.user();
-  const issue = await issueOf(person);
+  const issue = await createIssue(person);
   await deliver(person, true);
   expect(await count('user_departures', 'user_id = $1', person.id)).toBe(0);
   expect(await count('issues', 'id = $1', issue.id)).toBe(1);
@@ -308,14 +315,14 @@ test('a user who is still in the directory loses nothing by a false event', asyn
 test('a thread continues without its author, and threads resolved by the user stay resolved', async () => {
   const person = await service.seed.user();
   await service.seed.member(person, project, 'developer');
-  const issue = await issueOf(owner);
+  const issue = await createIssue(owner);
   const threads = `/api/v4/projects/${project.id}/issues/${issue.iid}/discussions`;
   const { body: thread } = await as(person).post(threads).send({ body: 'one' }).expect(201);
   await as(owner).post(`${threads}/${thread.id}/notes`).send({ body: 'two' }).expect(201);
   await as(person).post(`${threads}/${thread.id}/notes`).send({ body: 'three' }).expect(201);
   await as(person).put(`${threads}/${thread.id}`).send({ resolved: true }).expect(200);
   await remove(person, true);
-  await transferOnce();
+  await runRemovalsOnce();
   const { body: left } = await as(owner).get(threads).expect(200);
   expect(left).toMatchObject([{ id: thread.id, notes: [{ body: 'two', resolved: true, resolved_by: null }] }]);
   expect(left[0].notes).toHaveLength(1);

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** Creates a user who opened an epic in each group and used all its features; a second user is mentioned there. */
-async function busyIn(places: readonly DirectoryNamespace[], witness: SeededUser): Promise<SeededUser> {
+async function createBusyPersonIn(places: readonly DirectoryNamespace[], witness: SeededUser): Promise<SeededUser> {
   const person = await service.seed.user();
   for (const place of places) {
     await service.seed.member(person, place, 'planner');
@@ -42,7 +42,7 @@ async function busyIn(places: readonly DirectoryNamespace[], witness: SeededUser
   return person;
 }
 /** Counts the remaining rows of epics by table. */
-const left = async (): Promise<unknown> => {
+const countLeftRows = async (): Promise<unknown> => {
   await worker.drained();
   const tables = ['label_links', 'resource_label_events', 'resource_state_events', 'award_emoji', 'subscriptions'];
   const counts = [...tables, 'notes', 'participants'].map(
@@ -53,8 +53,8 @@ const left = async (): Promise<unknown> => {
   const scopes = `(select array_agg(scope_id order by scope_id) from internal_ids where usage = 'epics') as counters`;
   return (await service.database.query(`select ${[groups, scopes, todos, ...counts].join(', ')}`))[0];
 };
-/** Rows per epic of `busyIn`: the mentioned user's to-do; the note and its system note; two participants. */
-const each = (count: number) => ({
+/** Rows per epic that `createBusyPersonIn` writes: a to-do, a note with its system note, and two participants. */
+const expectedCounts = (count: number) => ({
   todos: count,
   label_links: count,
   resource_label_events: count,
@@ -67,29 +67,33 @@ const each = (count: number) => ({
 
 test('epics are deleted with their group, with all attached rows, and no others', async () => {
   const [doomed, other] = [await group(), await group()];
-  await busyIn([doomed, other], await service.seed.user());
-  expect(await left()).toEqual({ epics: [doomed.id, other.id], counters: [doomed.id, other.id], ...each(2) });
+  await createBusyPersonIn([doomed, other], await service.seed.user());
+  expect(await countLeftRows()).toEqual({
+    epics: [doomed.id, other.id],
+    counters: [doomed.id, other.id],
+    ...expectedCounts(2),
+  });
   await service.seed.remove('namespaces', doomed.id);
   await publish(nats, groupDeleted.of({ aggregateId: doomed.id, actorId: 1, data: { group_id: doomed.id } }));
-  expect(await left()).toEqual({ epics: [other.id], counters: [other.id], ...each(1) });
+  expect(await countLeftRows()).toEqual({ epics: [other.id], counters: [other.id], ...expectedCounts(1) });
   expect(await service.database.query('select 1 from dead_letters')).toEqual([]);
 });
 
 test('attached rows are deleted with the epic', async () => {
   const place = await group();
-  const person = await busyIn([place], await service.seed.user());
+  const person = await createBusyPersonIn([place], await service.seed.user());
   await as(service.seed.viewer(person))
     .delete(`${pathOf(place)}/1`)
     .expect(204);
-  expect(await left()).toEqual({ epics: null, counters: [place.id], ...each(0) });
+  expect(await countLeftRows()).toEqual({ epics: null, counters: [place.id], ...expectedCounts(0) });
 });
 
 test.each([true, false])('removing a user (hard_delete: %s)', async (isHard) => {
   const place = await group();
   const ghost = await service.seed.user({ username: 'ghost', kind: 'ghost' });
   const witness = await service.seed.user();
-  const person = await busyIn([place], witness);
-  const stays = await busyIn([place], witness);
+  const person = await createBusyPersonIn([place], witness);
+  const stays = await createBusyPersonIn([place], witness);
   const elsewhere = `${pathOf(place)}/2`;
   await as(service.seed.viewer(person)).post(`${elsewhere}/award_emoji`).send({ name: 'thumbsup' }).expect(201);
   const [second] = await service.database.query<{ id: number }>('select id from epics where iid = 2');
@@ -107,12 +111,12 @@ test.each([true, false])('removing a user (hard_delete: %s)', async (isHard) => 
   const kept = { author_id: stays.id, closed_by_id: stays.id, upvotes_count: 1, public_notes_count: isHard ? 1 : 2 };
   const given = { author_id: ghost.id, closed_by_id: ghost.id, upvotes_count: 0, public_notes_count: 1 };
   expect(rows).toEqual(isHard ? [kept] : [given, kept]);
-  expect(await left()).toMatchObject(isHard ? { label_links: 1, notes: 2 } : { label_links: 2, notes: 5 });
+  expect(await countLeftRows()).toMatchObject(isHard ? { label_links: 1, notes: 2 } : { label_links: 2, notes: 5 });
 });
 
 test('feeds have no entries of epics', async () => {
   const place = await group();
-  await busyIn([place], await service.seed.user());
+  await createBusyPersonIn([place], await service.seed.user());
   await worker.drained();
   expect(await service.database.query('select count(*)::int as n from activity_events')).toEqual([{ n: 0 }]);
   expect(await service.database.query('select 1 from dead_letters')).toEqual([]);

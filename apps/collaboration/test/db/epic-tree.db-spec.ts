@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const ultimate = (parent?: DirectoryNamespace) => groupOf({ plan: 'ultimate', ...(parent && { parent }) });
-const below = async (parent: ShownEpic, child: ShownEpic, place: DirectoryNamespace): Promise<void> =>
+const createUltimateGroup = (parent?: DirectoryNamespace) => groupOf({ plan: 'ultimate', ...(parent && { parent }) });
+const addChildEpic = async (parent: ShownEpic, child: ShownEpic, place: DirectoryNamespace): Promise<void> =>
   void (await as(service.seed.viewer(owner))
     .post(`${pathOf(place)}/${parent.iid}/epics/${child.id}`)
     .expect(201));
@@ -36,7 +36,7 @@ describe('dates with more children than the limit', () => {
     ['epics', MOST_EPICS],
     ['issues', MOST_ISSUES],
   ])('use at most the nearest %s up to the limit', async (what, most) => {
-    const place = await ultimate();
+    const place = await createUltimateGroup();
     const project = await service.seed.project({ namespace_id: place.id });
     await service.seed.member(owner, place, 'owner');
     const by = as(service.seed.viewer(owner));
@@ -77,7 +77,7 @@ describe('dates in a tree of 7 levels and 2,000 epics', () => {
   let guest: SeededUser;
   beforeAll(async () => {
     guest = await service.seed.user();
-    place = await ultimate();
+    place = await createUltimateGroup();
     project = await service.seed.project({ namespace_id: place.id });
     await service.seed.member(owner, place, 'owner');
     await service.seed.member(guest, place, 'guest');
@@ -158,7 +158,7 @@ describe('dates in a tree of 7 levels and 2,000 epics', () => {
       .put(`${pathOf(place)}/${leaf.iid}`)
       .send({ due_date_is_fixed: true, due_date_fixed: '2070-01-01' });
     leaf.due = '2070-01-01';
-    await below(to as unknown as ShownEpic, leaf as unknown as ShownEpic, place);
+    await addChildEpic(to as unknown as ShownEpic, leaf as unknown as ShownEpic, place);
     from.children.splice(from.children.indexOf(leaf), 1);
     to.children.push(leaf);
     Object.assign(leaf, { parent: to });
@@ -193,16 +193,16 @@ describe('moved and deleted groups', () => {
   };
 
   it('parents and children in different hierarchies are separated, others are not', async () => {
-    const [left, other] = [await ultimate(), await ultimate()];
-    const moved = await ultimate(left);
-    const deep = await ultimate(moved);
+    const [left, other] = [await createUltimateGroup(), await createUltimateGroup()];
+    const moved = await createUltimateGroup(left);
+    const deep = await createUltimateGroup(moved);
     for (const one of [left, other]) await service.seed.member(owner, one, 'owner');
     const viewer = service.seed.viewer(owner);
     const [top, bottom] = [await open(viewer, left), await open(viewer, left)];
     const [first, second] = [await open(viewer, moved), await open(viewer, deep)];
-    await below(top, first, left);
-    await below(first, second, moved);
-    await below(second, bottom, deep);
+    await addChildEpic(top, first, left);
+    await addChildEpic(first, second, moved);
+    await addChildEpic(second, bottom, deep);
     const all = [top, bottom, first, second];
     expect(await parents(all)).toEqual([null, second.id, top.id, first.id]);
     await service.seed.put('namespaces', { ...moved, parent_id: other.id, traversal_ids: [other.id, moved.id] });
@@ -213,13 +213,13 @@ describe('moved and deleted groups', () => {
   });
 
   it('children of epics of a deleted group stay in their own group', async () => {
-    const place = await ultimate();
-    const deletedGroup = await ultimate(place);
+    const place = await createUltimateGroup();
+    const deletedGroup = await createUltimateGroup(place);
     await service.seed.member(owner, place, 'owner');
     const viewer = service.seed.viewer(owner);
     const [top, gone, stays] = [await open(viewer, place), await open(viewer, deletedGroup), await open(viewer, place)];
-    await below(top, gone, place);
-    await below(gone, stays, deletedGroup);
+    await addChildEpic(top, gone, place);
+    await addChildEpic(gone, stays, deletedGroup);
     await service.seed.remove('namespaces', deletedGroup.id);
     await publish(
       nats,

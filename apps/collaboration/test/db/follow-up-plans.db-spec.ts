@@ -90,7 +90,7 @@ const GROWING_TABLE = /^(todos|activity_events|issues|epics|notes|participants)$
 const GROWING_INDEX = /_(todos|activity_events|issues|epics|notes|participants)(_|$)/;
 const page = { page: 1, perPage: 20 };
 const VIEWER = { viewer: 8, is_admin: false, is_external: false };
-const listed = (scope: 'ofProjects' | 'all', filter: Partial<TodoFilter> = {}) =>
+const planTodoList = (scope: 'ofProjects' | 'all', filter: Partial<TodoFilter> = {}) =>
   todos.pageStatement(scope, { state: 'pending', ...filter }, page, VIEWER);
 const feed = <F extends Feed>(kind: F, values: FeedParams[F]) =>
   feeds.pageStatement(kind, { sort: 'desc' }, page, values);
@@ -116,11 +116,11 @@ const reader = {
   reads_code: true,
 };
 const HOT: Record<string, () => Statement<unknown>> = {
-  'todos/todos-pending': () => listed('ofProjects'),
-  'todos/todos-pending-of-groups-too': () => listed('all'),
+  'todos/todos-pending': () => planTodoList('ofProjects'),
+  'todos/todos-pending-of-groups-too': () => planTodoList('all'),
   'subscriptions/participants-of-issue': () => people.listStatement({ kind: issueKind, by: 'iid' }, page, reader),
-  'todos/todos-done': () => listed('ofProjects', { state: 'done' }),
-  'todos/todos-done-of-groups-too': () => listed('all', { state: 'done' }),
+  'todos/todos-done': () => planTodoList('ofProjects', { state: 'done' }),
+  'todos/todos-done-of-groups-too': () => planTodoList('all', { state: 'done' }),
   'activity/activity-of-author': () => feed('author', { ...VIEWER, author: 8 }),
   'activity/activity-of-project': () => feed('project', project),
   'activity/activity-of-memberships': () => feed('memberships', VIEWER),

@@ -27,7 +27,7 @@ let other: number;
 let epic: number;
 const workers: Worker[] = [];
 const query = <R>(sql: string, values: readonly unknown[] = []) => service.database.query<R>(sql, values);
-const idOf = async (sql: string, values: readonly unknown[]): Promise<number> =>
+const insertReturningId = async (sql: string, values: readonly unknown[]): Promise<number> =>
   (await query<{ id: number }>(`${sql} returning id`, values))[0]!.id;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeEach(async () => {
   project = await service.seed.project();
   [bob, carol, reader] = [await service.seed.user(), await service.seed.user(), await service.seed.user()];
   const opened = (iid: number, title: string) =>
-    idOf(`insert into issues (project_id, iid, author_id, title) values ($1, $2, $3, $4)`, [
+    insertReturningId(`insert into issues (project_id, iid, author_id, title) values ($1, $2, $3, $4)`, [
       project.id,
       iid,
       bob.id,
@@ -53,7 +53,7 @@ beforeEach(async () => {
   issue = await opened(1, 'Title');
   other = await opened(2, 'Other');
   const { id: groupId } = await service.seed.group({ plan: 'premium' });
-  epic = await idOf(
+  epic = await insertReturningId(
     `insert into epics (group_id, iid, author_id, title, color, text_color) values ($1, 1, $2, 'Goal', '#fff', '#000')`,
     [groupId, bob.id],
   );
@@ -105,14 +105,14 @@ const useUpAllowance = (...people: readonly SeededUser[]) =>
   query(`insert into mail_allowances (recipient_id, tokens, refilled_at) select unnest($1::bigint[]), 0, now()`, [
     people.map((one) => one.id),
   ]);
-const allPostponed = () =>
+const waitUntilAllPostponed = () =>
   until(
     async () =>
       (await query(`select 1 from mails where state = 'queued' and next_attempt_at <= now() limit 1`)).length === 0,
     'all postponed',
   );
 /** Makes the postponed e-mails due. */
-const makeDue = async () => {
+const makeMailsDue = async () => {
   const [wait] = await query<{ ms: number }>(
     `select (extract(epoch from max(allowed_at) - now()) * 1000)::int as ms from mails where state = 'queued' and claim is null`,
   );
@@ -128,11 +128,11 @@ const states = async () =>
       (row) => [row.state, row.count],
     ),
   );
-const noneQueued = () => until(async () => (await states())['queued'] === undefined, 'an empty queue');
+const waitUntilNoneQueued = () => until(async () => (await states())['queued'] === undefined, 'an empty queue');
 const sendAll = async () => {
-  await allPostponed();
-  await makeDue();
-  await noneQueued();
+  await waitUntilAllPostponed();
+  await makeMailsDue();
+  await waitUntilNoneQueued();
 };
 
 test('700 notes of one thread are one e-mail: the number, authors, newest notes, one link, in the thread', async () => {
@@ -210,12 +210,12 @@ test('send times are assigned in advance, one per thread, and later notes join',
   await queueNotes(many(2));
   await queueNotes(many(2), { on: { type: 'Issue', id: other } });
   await start();
-  await allPostponed();
+  await waitUntilAllPostponed();
   await queueNotes(many(3, 'later'));
   await workers[0]!.stop();
   workers.length = 0;
   await start();
-  await allPostponed();
+  await waitUntilAllPostponed();
   const turns = await query<{ noteable_id: number; count: number; minute: number }>(
     `select noteable_id, count(*)::int, round(extract(epoch from allowed_at - now()) / 60)::int as minute from mails
      where attempts = 0 group by noteable_id, allowed_at order by allowed_at`,
@@ -230,7 +230,7 @@ test('an e-mail contains at most a thousand notes; the rest has its own send tim
   await useUpAllowance(reader);
   await queueNotes(many(2300));
   await start();
-  await allPostponed();
+  await waitUntilAllPostponed();
   const turns = await query<{ count: number }>(
     `select count(*)::int from mails where state = 'queued' group by allowed_at order by allowed_at`,
   );
@@ -250,18 +250,18 @@ describe('rechecked contents', () => {
     await queueNotes(['first word', 'second word', 'third word']);
     await queueNotes(['fourth word'], { by: carol });
     const first = await start({ MAILER_CONNECTIONS_COUNT: '1' });
-    await allPostponed();
+    await waitUntilAllPostponed();
     await first.stop();
     workers.length = 0;
     const busy = await service.seed.user();
     await queueNotes(['for the busy'], { on: { type: 'Issue', id: other }, to: busy });
-    await makeDue();
+    await makeMailsDue();
     await start({ MAILER_CONNECTIONS_COUNT: '1' });
     await until(() => stalled === 1, 'the first message');
     await until(async () => (await states())['gathered'] === 4, 'all gathered');
     await change();
     setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
-    await noneQueued();
+    await waitUntilNoneQueued();
   }
   const mine = () => smtp.mails.filter((mail) => mail.to === reader.notification_email).map((mail) => mail.parsed);
 
@@ -382,13 +382,13 @@ describe('retries', () => {
     await query(`update mails set claim = gen_random_uuid(), attempts = 1, allowed_at = now(),
        next_attempt_at = now() + interval '1 hour' where id = (select min(id) from mails)`);
     await start();
-    await allPostponed();
-    await makeDue();
+    await waitUntilAllPostponed();
+    await makeMailsDue();
     await until(() => smtp.mails.length === 1, 'the e-mail of the others');
     await until(async () => (await states())['sent'] === 1, 'its end');
     expect(await states()).toEqual({ gathered: 2, queued: 1, sent: 1 });
     await query(`update mails set next_attempt_at = now() where state = 'queued'`);
-    await noneQueued();
+    await waitUntilNoneQueued();
     expect(smtp.mails.map((mail) => mail.parsed.messageId!.startsWith('<note_'))).toEqual([false, true]);
     expect(await states()).toEqual({ gathered: 2, sent: 2 });
   });
@@ -408,8 +408,8 @@ test('gathered rows are kept while their e-mail waits, however old', async () =>
   await queueNotes(many(3));
   smtp.answer = () => ({ code: 450, text: 'full' });
   const worker = await start();
-  await allPostponed();
-  await makeDue();
+  await waitUntilAllPostponed();
+  await makeMailsDue();
   await until(async () => (await states())['gathered'] === 3, 'one of three');
   await worker.stop();
   workers.length = 0;
@@ -464,7 +464,7 @@ describe('many queued in one batch', () => {
     const kind = queueing.get(NoteableKinds).kindOfType('Issue')!;
     await queueing.get(Work).run((tx) => queueing.get(QueueMails).queueMails(tx, kind, all));
   }
-  /** Inserts comments on the issue. Shape: their ids, in order. */
+  /** Inserts comments on the issue. Returns their ids in order. */
   const notes = async (count: number, by = bob): Promise<number[]> =>
     (
       await query<{ id: number }>(
@@ -568,7 +568,7 @@ describe('many queued in one batch', () => {
     await queued(all(more, { actorId: carol.id }));
     await queueNotes(['alone'], { by: carol });
     await start();
-    await allPostponed();
+    await waitUntilAllPostponed();
     await query('delete from notes where id = $1', [ids[0]]);
     await query('update notes set internal = true where id = any($1::bigint[])', [more]);
     await sendAll();
@@ -600,7 +600,7 @@ describe('many queued in one batch', () => {
     await useUpAllowance(reader);
     for (let batch = 0; batch < 5; batch += 1) await queued(all(await notes(300)));
     await start();
-    await allPostponed();
+    await waitUntilAllPostponed();
     const turns = await query<{ count: number }>(
       `select sum(cardinality(note_ids))::int as count from mails group by allowed_at order by allowed_at`,
     );

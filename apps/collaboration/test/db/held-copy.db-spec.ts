@@ -29,7 +29,10 @@ const idsIn = async (table: string, column: string): Promise<number[]> =>
   (await service.database.query<{ id: number }>(`select ${column} as id from ${table} order by 1`)).map(
     (row) => row.id,
   );
-const notified = async () => ({ todos: await idsIn('todos', 'user_id'), mails: await idsIn('mails', 'recipient_id') });
+const listNotifiedUserIds = async () => ({
+  todos: await idsIn('todos', 'user_id'),
+  mails: await idsIn('mails', 'recipient_id'),
+});
 
 test('effects wait until the copy is as new as their cause', async () => {
   const [owner, removed, stays] = [await service.seed.user(), await service.seed.user(), await service.seed.user()];
@@ -54,12 +57,12 @@ test('effects wait until the copy is as new as their cause', async () => {
     (worker?.logs ?? []).filter((line) => line['msg'] === 'an effect waits').map((line) => line['durable']);
   for (const effect of ['raise-todos', 'queue-mails'])
     await until(() => waiting().includes(`collaboration--${effect}--note-created-v1`), `${effect} to wait`);
-  expect(await notified()).toEqual({ todos: [], mails: [] });
+  expect(await listNotifiedUserIds()).toEqual({ todos: [], mails: [] });
 
   await service.database.query('delete from directory_memberships where user_id = $1', [removed.id]);
   await service.database.query('update directory_state set version = version + 1');
   await worker.drained();
-  expect(await notified()).toEqual({ todos: [stays.id], mails: [stays.id] });
+  expect(await listNotifiedUserIds()).toEqual({ todos: [stays.id], mails: [stays.id] });
   // Waiting is not counted as a failure.
   expect(await idsIn('dead_letters', 'id')).toEqual([]);
 });

@@ -32,16 +32,16 @@ afterAll(async () => {
 });
 
 const client = (user = owner) => service.app.as(service.seed.viewer(user));
-const issues = () => `/api/v4/projects/${project.id}/issues`;
+const issuesPath = () => `/api/v4/projects/${project.id}/issues`;
 const open = async (fields: Record<string, unknown> = {}, by = owner): Promise<number> =>
   (
     await client(by)
-      .post(issues())
+      .post(issuesPath())
       .send({ title: 'x', ...fields })
       .expect(201)
   ).body.iid;
 const change = (iid: number, fields: Record<string, unknown>) =>
-  client().put(`${issues()}/${iid}`).send(fields).expect(200);
+  client().put(`${issuesPath()}/${iid}`).send(fields).expect(200);
 /** Returns the published counts of the current project, oldest first: open issues, and open public issues. */
 async function publishedCounts(): Promise<[number, number][]> {
   const events = await eventsOf(service.database, COUNTED);
@@ -50,18 +50,18 @@ async function publishedCounts(): Promise<[number, number][]> {
   expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
   return ours.map((event) => [event['open_issues_count'], event['open_public_issues_count']] as [number, number]);
 }
-async function last(): Promise<[number, number] | undefined> {
+async function lastPublishedCounts(): Promise<[number, number] | undefined> {
   await worker.drained();
   return (await publishedCounts()).at(-1);
 }
-const recount = () =>
+const recountTwice = () =>
   service.app.get(Work).run((tx) => service.app.get(IssueCountsService).recountIssues(tx, [project.id, project.id]));
 
 describe('the number of open issues of a project', () => {
   it('is counted through opening, closing, reopening, deletion and changes of confidentiality', async () => {
     const plain = await open();
     const secret = await open({ confidential: true });
-    expect(await last()).toEqual([2, 1]);
+    expect(await lastPublishedCounts()).toEqual([2, 1]);
     const steps: [number, Record<string, unknown> | null, [number, number]][] = [
       [secret, { confidential: false }, [2, 2]],
       [plain, { confidential: true }, [2, 1]],
@@ -76,14 +76,14 @@ describe('the number of open issues of a project', () => {
     ];
     for (const [iid, fields, expected] of steps) {
       if (fields) await change(iid, fields);
-      else await client().delete(`${issues()}/${iid}`).expect(204);
-      expect([fields, await last()]).toEqual([fields, expected]);
+      else await client().delete(`${issuesPath()}/${iid}`).expect(204);
+      expect([fields, await lastPublishedCounts()]).toEqual([fields, expected]);
     }
   });
 
   it('is published when it changed, not for each event', async () => {
     const iid = await open();
-    expect(await last()).toEqual([1, 1]);
+    expect(await lastPublishedCounts()).toEqual([1, 1]);
     await change(iid, { title: 'another' });
     await change(iid, { due_date: '2030-01-01' });
     await worker.drained();
@@ -106,7 +106,7 @@ describe('the number of open issues of a project', () => {
        where project_id = $1 and state = 'opened'`,
       [project.id],
     );
-    expect(await last()).toEqual([21, row!.open]);
+    expect(await lastPublishedCounts()).toEqual([21, row!.open]);
   });
 
   it('excludes issues deleted with their author', async () => {
@@ -114,16 +114,16 @@ describe('the number of open issues of a project', () => {
     await open();
     await open({ confidential: true }, person);
     await open({}, person);
-    expect(await last()).toEqual([3, 2]);
+    expect(await lastPublishedCounts()).toEqual([3, 2]);
     const work = service.app.get(Work);
     for (let isDone = false; !isDone;)
       isDone = await work.run((tx) => service.app.get(NoteableRemoval).removeNext(tx, person.id));
-    expect(await last()).toEqual([1, 1]);
+    expect(await lastPublishedCounts()).toEqual([1, 1]);
   });
 
   it('is counted sequentially, so that the newest count is the right one', async () => {
     await open();
-    expect(await last()).toEqual([1, 1]);
+    expect(await lastPublishedCounts()).toEqual([1, 1]);
     const work = service.app.get(Work);
     let isHeld = (): void => undefined;
     let release = (): void => undefined;
@@ -136,7 +136,7 @@ describe('the number of open issues of a project', () => {
     });
     await held;
     // The second count waits for the first, and includes issues written meanwhile.
-    const second = recount();
+    const second = recountTwice();
     await untilBlocked((sql) => service.database.query(sql));
     await service.database.query(
       `insert into issues (project_id, iid, author_id, title, confidential) values ($1, 99, $2, 'x', true)`,
@@ -152,7 +152,7 @@ describe('the number of open issues of a project', () => {
 
   it('is deleted with the project, and not restored by a late event', async () => {
     await open();
-    expect(await last()).toEqual([1, 1]);
+    expect(await lastPublishedCounts()).toEqual([1, 1]);
     const rows = () => service.database.query(`select 1 from issue_counts where project_id = $1`, [project.id]);
     const data = { project_id: project.id };
     const gone = { id: 'x', time: new Date().toISOString(), aggregateType: 'project', aggregateId: project.id };
@@ -170,7 +170,7 @@ describe('the number of open issues of a project', () => {
     await service.database.query('delete from directory_projects where id = $1', [project.id]);
     await drop();
     expect(await rows()).toEqual([]);
-    await recount();
+    await recountTwice();
     expect(await rows()).toEqual([]);
     expect(await publishedCounts()).toEqual([[1, 1]]);
   });

@@ -30,13 +30,13 @@ const PEOPLE = 16;
 const FRESH = 5000;
 const SETTINGS = { leaseMs: 600_000, batchCount: 60, perMinute: 30 };
 const table = new MailTable('mails', 'update mails m set');
-const claimed: Planned = (db) => table.claimMails(db, '0197a000-0000-7000-8000-000000000001', SETTINGS);
-const settled: Planned = (db: Database) =>
+const planClaim: Planned = (db) => table.claimMails(db, '0197a000-0000-7000-8000-000000000001', SETTINGS);
+const planSettle: Planned = (db: Database) =>
   table.settleMails(
     { prepared: (statement, values) => db.run({ ...statement, values }) },
     [1, 2, 3, 4, 5].map((id) => ({ id, state: 'sent', reply: null, messageId: null, delayMs: 0 })),
   );
-const postponing: Planned = (db: Database) => {
+const planPostpone: Planned = (db: Database) => {
   const tx = {
     prepared: (statement: PreparedStatement, values: readonly unknown[]) =>
       db.run({ ...statement, values }).then(() => []),
@@ -48,7 +48,7 @@ const postponing: Planned = (db: Database) => {
   } as MailerSettings);
 };
 const KEYS = ['pk_mails', 'ix_mails_gathered_into'];
-/** Statements that check whether e-mails are still due. Shape: $1 of each is ids. */
+/** Statements that check whether e-mails are still due. `$1` of each are ids. */
 const checks: Readonly<Record<string, Planned>> = {
   loaded: {
     text: dueSql(issueKind),
@@ -60,14 +60,14 @@ const checks: Readonly<Record<string, Planned>> = {
   'still due': { text: `select m.id ${stillDueSql(issueKind)}`, values: [[1, 2]] },
   gathered: { text: combinedDueSql(issueKind), values: [[1, 2]] },
 };
-const lookingForDue: Planned = (db: Database) => table.isDue(db);
+const planIsDue: Planned = (db: Database) => table.isDue(db);
 
 const sent = `
   insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id, state)
     select gen_random_uuid(), 1 + g % 1000, 'issue_closed', 100, 1, 'Issue', g, 'sent' from generate_series(1, 20000) g;
   analyze mails;
 `;
-/** 100,000 postponed e-mails of 16 users, and 5 due ones. Shape: $1 is the first user id. */
+/** 100,000 postponed e-mails of 16 users, and 5 due ones. */
 const waiting = `
   insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id,
       next_attempt_at, allowed_at, created_at)
@@ -92,7 +92,7 @@ describe('plans', () => {
     pool = new Pool({ connectionString: database.url, max: 1 });
     for (const [name, one] of Object.entries(checks)) earlyChecks.set(name, await planOf(pool, one));
     await pool.query(sent);
-    settledEarly = await planOf(pool, settled);
+    settledEarly = await planOf(pool, planSettle);
     await pool.query(waiting);
     await vacuumUntilVisible(pool);
   }, 300_000);
@@ -102,8 +102,8 @@ describe('plans', () => {
   });
 
   test.each([
-    ['notifications/mails-taken', claimed],
-    ['notifications/mails-looked-for', lookingForDue],
+    ['notifications/mails-taken', planClaim],
+    ['notifications/mails-looked-for', planIsDue],
   ])('%s keeps its plan', async (name, planned) => {
     const shape = await expectPlan(pool, join(__dirname, '../golden', name), planned);
     expect(shape).not.toMatch(/Seq Scan on (mails|mail_allowances)/);
@@ -120,12 +120,12 @@ describe('plans', () => {
   });
 
   test('claiming due e-mails reads none of 100,000 postponed ones', async () => {
-    const plan = await planOf(pool, claimed, 'run');
+    const plan = await planOf(pool, planClaim, 'run');
     expect(readRows(plan, 'mails')).toBeLessThan(20);
   });
 
   test('storing results reads none of 100,000 postponed e-mails', async () => {
-    for (const plan of [settledEarly, await planOf(pool, settled)]) {
+    for (const plan of [settledEarly, await planOf(pool, planSettle)]) {
       const by = nodesOf(plan).map((node) => node['Index Name']);
       expect(by.filter((index) => index !== undefined)).toEqual(['pk_mails']);
     }
@@ -142,7 +142,7 @@ test('postponing reads only one batch of 50,000 new e-mails', async () => {
         select gen_random_uuid(), 1 + g % ${PEOPLE}, 'note_created', 100, 1, 'Issue', 1 from generate_series(1, 50000) g;
       insert into mail_allowances (recipient_id, tokens, refilled_at) select g, 0, now() + interval '1 hour' from generate_series(1, 3000) g;`);
     await vacuumUntilVisible(pool);
-    const plan = await planOf(pool, postponing, 'run');
+    const plan = await planOf(pool, planPostpone, 'run');
     expect(readRows(plan, 'mails')).toBeGreaterThanOrEqual(2000);
     expect(readRows(plan, 'mails')).toBeLessThan(5000);
   } finally {

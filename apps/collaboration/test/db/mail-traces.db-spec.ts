@@ -93,7 +93,7 @@ const EVENTS: Readonly<Record<string, () => Promise<DomainEvent>>> = {
     return Promise.resolve(memberAdded.of({ aggregateId: 1, actorId: actor.id, data: { ...data, ...more } }));
   },
 };
-const sentFrom = async (queue: string): Promise<(string | null)[]> => {
+const listSentTraceparents = async (queue: string): Promise<(string | null)[]> => {
   const rows = await service.database.query<{ traceparent: string | null }>(
     `select traceparent from ${queue} where state = 'sent' order by id`,
   );
@@ -104,8 +104,8 @@ describe.each(Object.keys(EVENTS))('the queue %s', (queue) => {
   test('leads from the request of the event to the mail server, in one trace', async () => {
     await service.database.query(`delete from ${queue}`);
     await publishEvent(bus, await EVENTS[queue]!(), { traceparent: REQUEST });
-    await until(async () => (await sentFrom(queue)).length === 1, 'a sent e-mail');
-    const [traceparent] = await sentFrom(queue);
+    await until(async () => (await listSentTraceparents(queue)).length === 1, 'a sent e-mail');
+    const [traceparent] = await listSentTraceparents(queue);
     await worker.drained();
     const spans = exporter.getFinishedSpans();
     const send = spans.find(({ name }) => name === 'send e-mail')!;
@@ -119,8 +119,8 @@ describe.each(Object.keys(EVENTS))('the queue %s', (queue) => {
   test('has no spans for events of requests without one', async () => {
     await service.database.query(`delete from ${queue}`);
     await publishEvent(bus, await EVENTS[queue]!());
-    await until(async () => (await sentFrom(queue)).length === 1, 'a sent e-mail');
-    expect(await sentFrom(queue)).toEqual([null]);
+    await until(async () => (await listSentTraceparents(queue)).length === 1, 'a sent e-mail');
+    expect(await listSentTraceparents(queue)).toEqual([null]);
     await worker.drained();
     expect(exporter.getFinishedSpans().map(({ name }) => name)).not.toContain('send e-mail');
   });

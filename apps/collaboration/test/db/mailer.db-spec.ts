@@ -70,19 +70,19 @@ const queue = async (people: readonly SeededUser[], count = 1): Promise<void> =>
   }
 };
 const people = (count: number) => Promise.all(Array.from({ length: count }, () => service.seed.user()));
-interface Row {
+interface MailRow {
   state: string;
   attempts: number;
   smtp_reply: string;
 }
-const rows = () => service.database.query<Row>('select state, attempts, smtp_reply from mails order by id');
-const allIn = (...states: string[]) =>
+const rows = () => service.database.query<MailRow>('select state, attempts, smtp_reply from mails order by id');
+const waitForStates = (...states: string[]) =>
   until(async () => (await rows()).every((row) => states.includes(row.state)), `all ${states.join(' or ')}`);
 
 test('two processes send each e-mail once, over few connections', async () => {
   await queue(await people(30), 4);
   await Promise.all([1, 2].map(() => start({ MAILER_CONNECTIONS_COUNT: '5' })));
-  await allIn('sent');
+  await waitForStates('sent');
   expect(smtp.mails).toHaveLength(120);
   expect(new Set(smtp.mails.map((mail) => mail.parsed.messageId)).size).toBe(120);
   expect(smtp.mostConnections).toBeLessThanOrEqual(10);
@@ -93,7 +93,7 @@ test('a server that accepts few connections gets all e-mails over these, and eac
   smtp.connectionLimit = 2;
   await queue(await people(30), 4);
   const { logs } = await start();
-  await allIn('sent');
+  await waitForStates('sent');
   expect((await rows()).every(({ attempts }) => attempts === 1)).toBe(true);
   expect(smtp.mails).toHaveLength(120);
   expect(smtp.mostConnections).toBe(2);
@@ -107,7 +107,7 @@ test('a server that accepts no connection for now is tried again, and no e-mail 
   const isAway = () => Promise.resolve(logs.some(({ msg }) => msg === 'the mail server is away'));
   await until(isAway, 'a line in the log about the server');
   smtp.connectionLimit = Infinity;
-  await allIn('sent');
+  await waitForStates('sent');
   expect((await rows()).every(({ attempts }) => attempts === 1)).toBe(true);
 });
 
@@ -120,7 +120,7 @@ test('temporary refusals are retried, final ones are not, and others do not wait
   };
   await queue([busy!, unknown!, fine!]);
   await start();
-  await allIn('sent', 'failed');
+  await waitForStates('sent', 'failed');
   expect(await rows()).toMatchObject([
     { state: 'sent', attempts: 4 },
     { state: 'failed', attempts: 1, smtp_reply: expect.stringContaining('550 no such user') },
@@ -133,7 +133,7 @@ test('a refusal of the message text is final, too', async () => {
   smtp.answer = (stage) => (stage === 'data' ? { code: 554, text: 'not wanted' } : null);
   await queue(await people(1));
   await start();
-  await allIn('failed');
+  await waitForStates('failed');
   expect(await rows()).toMatchObject([{ attempts: 1, smtp_reply: expect.stringContaining('554 not wanted') }]);
 });
 
@@ -144,7 +144,7 @@ test('an e-mail that is refused for too long fails', async () => {
   await until(async () => (await rows())[0]!.attempts > 2, 'tries');
   expect((await rows())[0]!.state).toBe('queued');
   await service.database.query(`update mails set created_at = now() - interval '1 hour'`);
-  await allIn('failed');
+  await waitForStates('failed');
   expect(smtp.mails).toEqual([]);
 });
 
@@ -156,7 +156,7 @@ test('while the server is down e-mails wait, and are sent when it is back', asyn
   await until(() => worker.logs.filter((line) => line['msg'] === 'the mail server is away').length >= 2, 'tries');
   expect((await rows()).map((row) => row.state)).toEqual(Array(8).fill('queued'));
   smtp = await startMailServer(port);
-  await allIn('sent');
+  await waitForStates('sent');
   expect(smtp.mails).toHaveLength(8);
   // None of them counts as tried while no server answered.
   expect(await rows()).toMatchObject(Array(8).fill({ attempts: 1 }));
@@ -184,7 +184,7 @@ test('e-mails whose claim has an unknown result are released at once, each indiv
     await queue(await people(15), 2);
     proxy.loseAnswersTo('COMMIT', { after: '\0mails_claim\0' });
     const worker = await start({}, proxy.url);
-    await allIn('sent');
+    await waitForStates('sent');
     expect(worker.logs.filter((line) => line['msg'] === 'e-mails wait')).toHaveLength(1);
     expect(await rows()).toMatchObject(Array(30).fill({ attempts: 1 }));
     await Promise.all(workers.splice(0).map((one) => one.stop()));
@@ -198,7 +198,7 @@ test('a stalled server does not block e-mails for ever', async () => {
   smtp.answer = (stage) => (stage === 'data' && stalled++ < 1 ? new Promise<null>(() => undefined) : null);
   await queue(await people(4));
   await start({ MAILER_TIMEOUT_MS: '1000' });
-  await allIn('sent');
+  await waitForStates('sent');
   // On a busy machine the server may be slow for others, too: an accepted e-mail without a received answer is sent again.
   expect(new Set(smtp.recipients()).size).toBe(4);
 });
@@ -221,7 +221,7 @@ test.each(['issues', 'epics'] as const)(
     await service.database.query(`update ${kind} set confidential = true`);
     // The SMTP dialogue lasts longer than the check at the claim is valid.
     setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
-    await allIn('sent', 'dropped');
+    await waitForStates('sent', 'dropped');
     await service.database.query(`update ${kind} set confidential = false`);
     expect(smtp.mails).toHaveLength(1);
     expect((await rows()).map((row) => row.state).sort()).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
@@ -246,7 +246,7 @@ test('no claimed e-mail is sent while the copy of the directory is stale', async
   } finally {
     await refreshed(`'infinity'`);
   }
-  await allIn('sent');
+  await waitForStates('sent');
   expect(smtp.mails).toHaveLength(3);
   expect(await rows()).toMatchObject(Array(3).fill({ attempts: 1 }));
 });
@@ -263,7 +263,7 @@ test('a claimed e-mail is sent to the current address of its recipient', async (
   for (const person of recipients)
     await service.seed.put('users', { ...person, notification_email: `new-${person.notification_email}` });
   setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
-  await allIn('sent');
+  await waitForStates('sent');
   const sentTo = smtp.mails.map((mail) => mail.to).sort();
   const first = recipients.find((one) => sentTo.includes(one.notification_email!))!;
   const others = recipients.filter((one) => one !== first).map((one) => `new-${one.notification_email}`);
@@ -291,7 +291,7 @@ test('e-mails claimed by a killed process are claimed by another after the lease
   // The state left by a process that claimed them and was killed.
   await service.database.query(`update mails set attempts = 1, next_attempt_at = now() + interval '300 milliseconds'`);
   await start();
-  await allIn('sent');
+  await waitForStates('sent');
   expect((await rows()).map((row) => row.attempts)).toEqual([2, 2]);
 });
 
@@ -299,7 +299,7 @@ test('while e-mails are disabled, none is sent', async () => {
   await queue(await people(1));
   await start({ MAILER_ENABLED: 'off' });
   const other = await start();
-  await allIn('sent');
+  await waitForStates('sent');
   expect(other.logs.length).toBeGreaterThan(0);
 });
 

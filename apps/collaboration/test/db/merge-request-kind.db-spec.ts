@@ -62,25 +62,25 @@ beforeEach(async () => {
   cast = await castOf(service.seed, project);
 });
 
-interface Made {
+interface MadeMergeRequest {
   readonly id: number;
   readonly iid: number;
 }
-const viewer = (user: SeededUser) => service.seed.viewer(user) as never;
+const viewerOf = (user: SeededUser) => service.seed.viewer(user) as never;
 const get = <T>(token: abstract new (...args: never[]) => T): T => service.app.get(token);
-const work = <T>(use: Parameters<Work['run']>[0]): Promise<T> => get(Work).run(use) as Promise<T>;
-const rows = async <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
+const runInTransaction = <T>(use: Parameters<Work['run']>[0]): Promise<T> => get(Work).run(use) as Promise<T>;
+const queryRows = async <R>(sql: string, ...values: unknown[]): Promise<R[]> => service.database.query<R>(sql, values);
 const countOf = async (table: string, where: string, ...values: unknown[]): Promise<number> =>
-  (await rows<{ n: number }>(`select count(*)::integer as n from ${table} where ${where}`, ...values))[0]!.n;
+  (await queryRows<{ n: number }>(`select count(*)::integer as n from ${table} where ${where}`, ...values))[0]!.n;
 
 /** Stands for the wing that will own merge requests. */
 async function made(
   author: SeededUser,
   o: { readonly description?: string; readonly assignees?: readonly SeededUser[] } = {},
-): Promise<Made> {
+): Promise<MadeMergeRequest> {
   const ids = (o.assignees ?? []).map((user) => user.id);
-  return work<Made>(async (tx) => {
-    const [row] = await tx.query<Made & { created_at: Date }>(
+  return runInTransaction<MadeMergeRequest>(async (tx) => {
+    const [row] = await tx.query<MadeMergeRequest & { created_at: Date }>(
       `insert into merge_requests (project_id, iid, author_id, title, description, source_project_id, source_branch,
          target_branch)
        values ($1, (select count(*) + 1 from merge_requests where project_id = $1), $2, 'A change', $3, $1,
@@ -94,16 +94,16 @@ async function made(
       events.created.of({
         aggregateId: id,
         actorId: author.id,
-        data: { merge_request_id: id, merge_request_iid: iid, ...factsOf(author, created_at), assignee_ids: ids },
+        data: { merge_request_id: id, merge_request_iid: iid, ...eventFacts(author, created_at), assignee_ids: ids },
       }),
     );
     return { id, iid };
   });
 }
-function factsOf(author: SeededUser, at: Date) {
+function eventFacts(author: SeededUser, at: Date) {
   return { project_id: project.id, author_id: author.id, confidential: false, created_at: at.toISOString() };
 }
-async function on({ iid }: Made, user: SeededUser): Promise<NoteableReference> {
+async function toNoteableReference({ iid }: MadeMergeRequest, user: SeededUser): Promise<NoteableReference> {
   const facts = (await get(Directory).findProjects([project.id])).get(project.id)!;
   const levels = await get(Directory).levelsInProject(project.id, [user.id]);
   const level = levels.get(user.id) ?? 0;
@@ -111,30 +111,35 @@ async function on({ iid }: Made, user: SeededUser): Promise<NoteableReference> {
 }
 const pageOne = { page: 1, perPage: 20 };
 const newest = { orderBy: 'created_at', sort: 'desc', activity: 'all_notes' } as const;
-const notesOf = async (mergeRequest: Made, user: SeededUser) => {
-  const page = await get(NotesQueries).list(viewer(user), await on(mergeRequest, user), newest, pageOne);
+const notesOf = async (mergeRequest: MadeMergeRequest, user: SeededUser) => {
+  const page = await get(NotesQueries).list(
+    viewerOf(user),
+    await toNoteableReference(mergeRequest, user),
+    newest,
+    pageOne,
+  );
   return { total: page.total, notes: JSON.parse(page.json) as Record<string, unknown>[] };
 };
 const comment = async (
-  mergeRequest: Made,
+  mergeRequest: MadeMergeRequest,
   user: SeededUser,
   body: string,
   internal = false,
 ): Promise<{ id: number }> => {
   const newNote = { body, internal, createdAt: null };
-  const named = await on(mergeRequest, user);
-  return work((tx) => get(NotesService).writeNote(tx, viewer(user), named, { as: 'create', newNote }));
+  const named = await toNoteableReference(mergeRequest, user);
+  return runInTransaction((tx) => get(NotesService).writeNote(tx, viewerOf(user), named, { as: 'create', newNote }));
 };
 const todosOf = async (user: SeededUser): Promise<Record<string, unknown>[]> => {
   await worker.drained();
-  const page = await get(TodosService).list(viewer(user), { state: 'pending' }, pageOne);
+  const page = await get(TodosService).list(viewerOf(user), { state: 'pending' }, pageOne);
   const todos = JSON.parse(page.json) as Record<string, unknown>[];
   expect(page.total).toBe(todos.length);
   return todos;
 };
 const feedOf = async (user: SeededUser) => {
   await worker.drained();
-  const { json: feed } = await get(ActivityQueries).listOwn(viewer(user), { sort: 'desc' }, pageOne);
+  const { json: feed } = await get(ActivityQueries).listOwn(viewerOf(user), { sort: 'desc' }, pageOne);
   return JSON.parse(feed) as Record<string, unknown>[];
 };
 
@@ -142,7 +147,7 @@ test('it has notes: written, listed, changed, counted and deleted', async () => 
   const mergeRequest = await made(cast.owner);
   const note = await comment(mergeRequest, cast.guest, 'A word');
   await comment(mergeRequest, cast.reporter, 'Between us', true);
-  await work((tx) =>
+  await runInTransaction((tx) =>
     writeSystemNotes(tx, mergeRequests, {
       noteableId: mergeRequest.id,
       projectId: project.id,
@@ -160,12 +165,12 @@ test('it has notes: written, listed, changed, counted and deleted', async () => 
     noteable_iid: mergeRequest.iid,
     project_id: project.id,
   });
-  const named = await on(mergeRequest, cast.guest);
+  const named = await toNoteableReference(mergeRequest, cast.guest);
   const edit = { body: 'Another word', sentConfidential: false };
-  expect(JSON.parse(await get(NotesService).update(viewer(cast.guest), named, { id: note.id }, edit))).toMatchObject({
+  expect(JSON.parse(await get(NotesService).update(viewerOf(cast.guest), named, { id: note.id }, edit))).toMatchObject({
     body: 'Another word',
   });
-  await get(NotesService).remove(viewer(cast.guest), named, { id: note.id }, () => undefined);
+  await get(NotesService).remove(viewerOf(cast.guest), named, { id: note.id }, () => undefined);
   expect((await notesOf(mergeRequest, cast.guest)).total).toBe(1);
   const deleted = await eventsOf(service.database, 'collaboration.note.deleted.v1');
   expect(deleted.at(-1)).toMatchObject({
@@ -177,9 +182,9 @@ test('it has notes: written, listed, changed, counted and deleted', async () => 
 
 test('its notes are for readers of its project feature, with its own messages for refusals', async () => {
   const mergeRequest = await made(cast.owner);
-  const shown = await on(mergeRequest, cast.guest);
+  const shown = await toNoteableReference(mergeRequest, cast.guest);
   const hidden = { ...shown, parent: { ...shown.parent, mergeRequestsAccessLevel: 'disabled' as const } };
-  const refused = get(NotesQueries).list(viewer(cast.guest), hidden, newest, pageOne);
+  const refused = get(NotesQueries).list(viewerOf(cast.guest), hidden, newest, pageOne);
   await expect(refused).rejects.toEqual(new NotFound());
 });
 
@@ -202,7 +207,7 @@ test('an assignment and a mention create to-dos, which a comment marks as done, 
   expect((await todosOf(cast.external)).map((todo) => todo['target_url'])).toEqual([
     expect.stringMatching(new RegExp(`/-/merge_requests/${mergeRequest.iid}#note_${note.id}$`)),
   ]);
-  const counts = await get(UserCountsQueries).countOpenWork(viewer(cast.developer));
+  const counts = await get(UserCountsQueries).countOpenWork(viewerOf(cast.developer));
   expect(counts).toMatchObject({ assigned_merge_requests: 1, assigned_issues: 0, todos: 1 });
   await comment(mergeRequest, cast.developer, 'Done');
   expect(await todosOf(cast.developer)).toEqual([]);
@@ -210,9 +215,9 @@ test('an assignment and a mention create to-dos, which a comment marks as done, 
 
 test('commands for its fields are executed, others are text', async () => {
   const mergeRequest = await made(cast.owner);
-  const named = (await on(mergeRequest, cast.guest)) as NoteableWithParent;
+  const named = (await toNoteableReference(mergeRequest, cast.guest)) as NoteableWithParent;
   const say = (body: string) =>
-    get(NewNotesService).create(viewer(cast.guest), named, { body, internal: false, createdAt: null });
+    get(NewNotesService).create(viewerOf(cast.guest), named, { body, internal: false, createdAt: null });
   expect(await say('/todo')).toEqual({ changes: { todo_event: 'mark' }, summary: 'Added a to-do item.' });
   expect((await todosOf(cast.guest)).map((todo) => todo['action_name'])).toEqual(['marked']);
   const said = (await say('/weight 3\n/done')) as { json: string };
@@ -228,8 +233,8 @@ test('to-dos are deleted with their note, and hidden while its project feature i
   expect(await todosOf(cast.guest)).toEqual([]);
   await service.seed.put('projects', project);
   await get(NotesService).remove(
-    viewer(cast.owner),
-    await on(mergeRequest, cast.owner),
+    viewerOf(cast.owner),
+    await toNoteableReference(mergeRequest, cast.owner),
     { id: note.id },
     () => undefined,
   );
@@ -257,10 +262,10 @@ test('feeds show it and its notes', async () => {
 });
 
 test('participants get e-mails with its wording', async () => {
-  await settled();
+  await waitUntilMailsAreSent();
   smtp.mails.length = 0;
   const mergeRequest = await made(cast.owner, { assignees: [cast.reporter], description: `@${cast.guest.username}` });
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual([cast.guest.username, cast.reporter.username].sort());
   const first = smtp.mails.find((mail) => mail.to === cast.reporter.notification_email)!;
   expect(first.parsed.subject).toMatch(/\| A change \(!\d+\)$/);
@@ -271,7 +276,7 @@ test('participants get e-mails with its wording', async () => {
   expect(first.parsed.headers.get('x-platform-notificationreason')).toBe('assigned');
   smtp.mails.length = 0;
   await comment(mergeRequest, cast.guest, 'A word');
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual([cast.owner.username, cast.reporter.username].sort());
   expect(smtp.mails[0]!.parsed.text).toContain(`commented on merge request !${mergeRequest.iid}`);
   expect(smtp.mails[0]!.parsed.inReplyTo).toMatch(new RegExp(`^<merge_request_${mergeRequest.id}@`));
@@ -282,15 +287,15 @@ test('approvers who turned the switch on get a to-do of a new merge request', as
   project = await service.seed.project({ namespace_id: group.id, visibility: 'private' });
   cast = await castOf(service.seed, project);
   const { owner, developer, reporter, guest, stranger } = cast;
-  const [rule] = await rows<{ id: number }>(
+  const [rule] = await queryRows<{ id: number }>(
     `insert into approval_rules (project_id, name, rule_type, approvals_required) values ($1, 'Reviewers', 'regular', 1)
      returning id`,
     project.id,
   );
   const named = [owner, developer, reporter, guest, stranger].map((user) => user.id);
-  await rows('insert into approval_rule_users select $1, unnest($2::bigint[])', rule!.id, named);
+  await queryRows('insert into approval_rule_users select $1, unnest($2::bigint[])', rule!.id, named);
   const choose = async (user: SeededUser, type: string, sourceId: number, level: string, isOn: boolean) =>
-    rows(
+    queryRows(
       `insert into notification_settings (user_id, source_type, source_id, level, switches)
        values ($1, $2, $3, $4, jsonb_build_object('approver', $5::boolean))`,
       ...[user.id, type, sourceId, level, isOn],
@@ -306,7 +311,7 @@ test('approvers who turned the switch on get a to-do of a new merge request', as
   expect(await todosOf(developer)).toEqual([
     expect.objectContaining({ action_name: 'added_approver', target_type: 'MergeRequest' }),
   ]);
-  await rows(`update directory_namespaces set plan = 'free' where id = $1`, group.id);
+  await queryRows(`update directory_namespaces set plan = 'free' where id = $1`, group.id);
   await made(owner);
   expect(await todosOf(developer)).toHaveLength(1);
 });
@@ -321,22 +326,22 @@ test('an approval is in the feed, sends e-mails and settles to-dos; its withdraw
   const later = new Date(Date.now() + 1000).toISOString();
   await worker.drained();
   const named = { ...facts, approver_ids: [cast.reporter.id], requested_at: facts.created_at };
-  await work((tx) => Promise.resolve(tx.emit(mergeRequestApprovalRequested.of({ ...about, data: named }))));
+  await runInTransaction((tx) => Promise.resolve(tx.emit(mergeRequestApprovalRequested.of({ ...about, data: named }))));
   expect(await todosOf(cast.reporter)).toEqual([
     expect.objectContaining({ action_name: 'approval_required', target_type: 'MergeRequest' }),
   ]);
   expect(await todosOf(cast.developer)).toHaveLength(1);
-  await work((tx) =>
+  await runInTransaction((tx) =>
     Promise.resolve(tx.emit(mergeRequestApproved.of({ ...about, data: { ...facts, approved_at: later } }))),
   );
   expect(await todosOf(cast.developer)).toEqual([]);
   expect(await todosOf(cast.reporter)).toHaveLength(1);
   const [entry] = await feedOf(cast.developer);
   expect(entry).toMatchObject({ action_name: 'approved', target_type: 'MergeRequest', target_id: mergeRequest.id });
-  await work((tx) =>
+  await runInTransaction((tx) =>
     Promise.resolve(tx.emit(mergeRequestUnapproved.of({ ...about, data: { ...facts, unapproved_at: later } }))),
   );
-  await settled();
+  await waitUntilMailsAreSent();
   expect((await feedOf(cast.developer)).filter((one) => one['action_name'] === 'approved')).toHaveLength(1);
   const toOwner = smtp.mails.filter((mail) => mail.to === cast.owner.notification_email);
   const texts = toOwner.map((mail) => mail.parsed.text ?? '');
@@ -350,7 +355,7 @@ test('authored content is transferred when a user is removed', async () => {
   await comment(mergeRequest, cast.developer, 'A word');
   await worker.drained();
   await remove(cast.developer, ghost);
-  expect(await rows('select author_id from merge_requests where id = $1', mergeRequest.id)).toEqual([
+  expect(await queryRows('select author_id from merge_requests where id = $1', mergeRequest.id)).toEqual([
     { author_id: ghost.id },
   ]);
   expect((await notesOf(mergeRequest, cast.owner)).notes[0]).toMatchObject({ author: { id: ghost.id } });
@@ -363,12 +368,14 @@ test('authored content is deleted with a user, with all references to it', async
   const stays = await made(cast.owner);
   await comment(stays, cast.developer, 'A word');
   expect(await todosOf(cast.guest)).toHaveLength(1);
-  await settled();
+  await waitUntilMailsAreSent();
   await remove(cast.developer, null);
   await worker.drained();
   expect(await countOf('merge_requests', 'id = $1', mergeRequest.id)).toBe(0);
-  expect(await leftOf(mergeRequest)).toEqual({ notes: 0, todos: 0, activity_events: 0, participants: 0 });
-  expect(await rows('select public_notes_count as n from merge_requests where id = $1', stays.id)).toEqual([{ n: 0 }]);
+  expect(await countLeftRows(mergeRequest)).toEqual({ notes: 0, todos: 0, activity_events: 0, participants: 0 });
+  expect(await queryRows('select public_notes_count as n from merge_requests where id = $1', stays.id)).toEqual([
+    { n: 0 },
+  ]);
   const deleted = await eventsOf(service.database, 'collaboration.merge_request.deleted.v1');
   expect(deleted.at(-1)).toEqual({
     merge_request_id: mergeRequest.id,
@@ -387,10 +394,10 @@ test('it is deleted with its project, with all references to it', async () => {
   await publish(nats, projectDeleted.of({ aggregateId: project.id, actorId: 1, data }));
   await until(async () => (await countOf('merge_requests', 'id = $1', mergeRequest.id)) === 0, 'the removal');
   await worker.drained();
-  expect(await leftOf(mergeRequest)).toEqual({ notes: 0, todos: 0, activity_events: 0, participants: 0 });
+  expect(await countLeftRows(mergeRequest)).toEqual({ notes: 0, todos: 0, activity_events: 0, participants: 0 });
 });
 
-async function leftOf({ id }: Made): Promise<Record<string, number>> {
+async function countLeftRows({ id }: MadeMergeRequest): Promise<Record<string, number>> {
   return {
     notes: await countOf('notes', `noteable_type = 'MergeRequest' and noteable_id = $1`, id),
     todos: await countOf('todos', `target_type = 'MergeRequest' and target_id = $1`, id),
@@ -399,7 +406,7 @@ async function leftOf({ id }: Made): Promise<Record<string, number>> {
   };
 }
 
-async function settled(): Promise<void> {
+async function waitUntilMailsAreSent(): Promise<void> {
   await worker.drained();
   await until(async () => (await countOf('mails', `state = 'queued'`)) === 0, 'an empty queue');
 }
@@ -409,8 +416,8 @@ async function remove(person: SeededUser, heir: SeededUser | null): Promise<void
   const data = { user_id: person.id, ghost_user_id: heir?.id ?? null, hard_delete: heir === null };
   const about = { aggregateType: 'user', aggregateId: person.id, actorId: 1, data };
   const event = { id: randomUUID(), time: new Date().toISOString(), ...about };
-  await work((tx) => get(UserRemovalsConsumer).userDeleted({ tx, events: [event] }));
+  await runInTransaction((tx) => get(UserRemovalsConsumer).userDeleted({ tx, events: [event] }));
   // The worker runs the job; after its first round only late rows may be left.
   const left = 'select 1 as n from user_departures where user_id = $1 and round = 1';
-  await until(async () => (await rows(left, person.id)).length === 0, 'the first round of the departure');
+  await until(async () => (await queryRows(left, person.id)).length === 0, 'the first round of the departure');
 }

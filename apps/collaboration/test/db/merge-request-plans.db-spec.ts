@@ -84,12 +84,12 @@ const pageOne = { page: 1, perPage: 20 };
 const newest = { orderBy: 'created_at', sort: 'desc' } as const;
 const changed = { orderBy: 'updated_at', sort: 'desc' } as const;
 const here = { ...viewer, project: 3, reads_internal: false, full_path: 'g/p', groups: [1] };
-const listed = (filter: MergeRequestFilter, order: MergeRequestOrder = newest): Planned =>
+const planProjectList = (filter: MergeRequestFilter, order: MergeRequestOrder = newest): Planned =>
   mergeRequests.pageStatement(here, filter, order, pageOne);
 const group = { id: 1, traversalIds: [1] };
-const inGroup = (filter: MergeRequestFilter, order: MergeRequestOrder = newest): Planned =>
+const planGroupList = (filter: MergeRequestFilter, order: MergeRequestOrder = newest): Planned =>
   everywhere.pageStatement({ ...viewer, group: [1] }, { group, nonArchived: true }, filter, order, pageOne);
-const anywhere = (filter: MergeRequestFilter): Planned =>
+const planInstanceList = (filter: MergeRequestFilter): Planned =>
   everywhere.pageStatement(viewer, { group: null, nonArchived: true }, filter, newest, pageOne);
 
 const discussions = new DiscussionStatements(mergeRequestKind, externalUrl);
@@ -104,15 +104,15 @@ const ofIssue = { ...named, is_member: true, reads_confidential: true };
 
 const HOT: Record<string, () => Planned> = {
   'merge-requests/discussions': () => discussions.pageStatement(pageOne, reader),
-  'merge-requests/of-project': () => listed({}),
-  'merge-requests/of-project-opened': () => listed({ state: 'opened' }),
-  'merge-requests/of-project-by-change': () => listed({ state: 'opened' }, changed),
-  'merge-requests/of-project-of-source-branch': () => listed({ sourceBranch: 'branch2', state: 'opened' }),
-  'merge-requests/of-group': () => inGroup({}),
-  'merge-requests/of-group-opened': () => inGroup({ state: 'opened' }),
-  'merge-requests/mine': () => anywhere({ scope: 'created_by_me' }),
-  'merge-requests/assigned-to-me': () => anywhere({ scope: 'assigned_to_me' }),
-  'merge-requests/reviews-for-me': () => anywhere({ scope: 'reviews_for_me' }),
+  'merge-requests/of-project': () => planProjectList({}),
+  'merge-requests/of-project-opened': () => planProjectList({ state: 'opened' }),
+  'merge-requests/of-project-by-change': () => planProjectList({ state: 'opened' }, changed),
+  'merge-requests/of-project-of-source-branch': () => planProjectList({ sourceBranch: 'branch2', state: 'opened' }),
+  'merge-requests/of-group': () => planGroupList({}),
+  'merge-requests/of-group-opened': () => planGroupList({ state: 'opened' }),
+  'merge-requests/mine': () => planInstanceList({ scope: 'created_by_me' }),
+  'merge-requests/assigned-to-me': () => planInstanceList({ scope: 'assigned_to_me' }),
+  'merge-requests/reviews-for-me': () => planInstanceList({ scope: 'reviews_for_me' }),
   'merge-requests/closed-issues': () => issues.pageStatement(named, 'closed', pageOne),
   'merge-requests/related-issues': () => issues.pageStatement(named, 'related', pageOne),
   'merge-requests/closing-of-issue': () => ofIssues.pageStatement(ofIssue, 'closing', pageOne),

@@ -10,8 +10,8 @@ import { publish } from '../support/publish';
 import { startWorker } from '../support/worker';
 import type { Worker } from '../support/worker';
 
-type Status = 'success' | 'failed' | 'canceled' | 'skipped';
-type Template = 'failed_pipeline' | 'fixed_pipeline' | 'success_pipeline';
+type PipelineStatus = 'success' | 'failed' | 'canceled' | 'skipped';
+type PipelineMailTemplate = 'failed_pipeline' | 'fixed_pipeline' | 'success_pipeline';
 const SHA = '0123456789'.repeat(4);
 const AWAY = { SMTP_URL: 'smtp://127.0.0.1:9', MAILER_RETRY_FIRST_MS: '1' };
 
@@ -49,7 +49,11 @@ beforeEach(async () => {
   await seed.member(user, project, 'developer');
 });
 
-const finished = (status: Status, previous: Status | null, over: { ref?: string; user_id?: number | null } = {}) => {
+const pipelineFinishedEvent = (
+  status: PipelineStatus,
+  previous: PipelineStatus | null,
+  over: { ref?: string; user_id?: number | null } = {},
+) => {
   const id = ++pipelines;
   return pipelineFinished.of({
     aggregateId: id,
@@ -61,12 +65,12 @@ const finished = (status: Status, previous: Status | null, over: { ref?: string;
     },
   });
 };
-async function finish(...of: Parameters<typeof finished>): Promise<void> {
-  await publish(nats, finished(...of));
+async function finishPipeline(...of: Parameters<typeof pipelineFinishedEvent>): Promise<void> {
+  await publish(nats, pipelineFinishedEvent(...of));
   await worker.drained();
-  await settled();
+  await waitUntilMailsAreSent();
 }
-const settled = () => until(async () => (await states('queued')).length === 0, 'an empty queue');
+const waitUntilMailsAreSent = () => until(async () => (await states('queued')).length === 0, 'an empty queue');
 const states = async (state: string): Promise<unknown[]> =>
   service.database.query('select 1 from pipeline_mails where state = $1', [state]);
 const setLevel = (place: 'project' | 'namespace' | 'global', level: string, switches: object = {}) =>
@@ -75,11 +79,11 @@ const setLevel = (place: 'project' | 'namespace' | 'global', level: string, swit
     [user.id, place, { project: project.id, namespace: group.id, global: 0 }[place], level, JSON.stringify(switches)],
   );
 /** Ends a failed, a fixed and a successful pipeline. Returns the templates of the e-mails that were sent. */
-async function sentOfAll(): Promise<string[]> {
-  await finish('failed', 'success');
-  await finish('success', 'failed');
-  await finish('success', 'success');
-  const rows = await service.database.query<{ template: Template }>(
+async function sendOneOfEachTemplate(): Promise<string[]> {
+  await finishPipeline('failed', 'success');
+  await finishPipeline('success', 'failed');
+  await finishPipeline('success', 'success');
+  const rows = await service.database.query<{ template: PipelineMailTemplate }>(
     `select template from pipeline_mails where state = 'sent' order by id`,
   );
   expect(smtp.mails).toHaveLength(rows.length);
@@ -87,12 +91,12 @@ async function sentOfAll(): Promise<string[]> {
 }
 
 test('the user of a failed pipeline gets an e-mail, once for an event that is delivered twice', async () => {
-  const event = finished('failed', null);
+  const event = pipelineFinishedEvent('failed', null);
   const id = await publish(nats, event);
   await worker.drained();
   await publish(nats, event, id);
   await worker.drained();
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.mails).toHaveLength(1);
   const [{ to, parsed }] = smtp.mails as [MailServer['mails'][0]];
   const base = `http://localhost:8080/${group.full_path}/${project.path}`;
@@ -132,22 +136,22 @@ test.each<[string, string, object, string[]]>([
   ['global', 'custom', { success_pipeline: true }, ['failed', 'fixed', 'success']],
 ])('the setting of the place %s, level %s with %j', async (place, level, switches, expected) => {
   if (place !== 'none') await setLevel(place as 'project', level, switches);
-  expect(await sentOfAll()).toEqual(expected);
+  expect(await sendOneOfEachTemplate()).toEqual(expected);
 });
 
 test('the setting of a project goes before those of its groups and the general one', async () => {
   await setLevel('global', 'disabled');
   await setLevel('namespace', 'custom', { failed_pipeline: false });
   await setLevel('project', 'global');
-  expect(await sentOfAll()).toEqual(['fixed']);
+  expect(await sendOneOfEachTemplate()).toEqual(['fixed']);
 });
 
-test.each<[Status, Status | null]>([
+test.each<[PipelineStatus, PipelineStatus | null]>([
   ['canceled', 'failed'],
   ['skipped', null],
 ])('no e-mail is queued for a pipeline that is %s', async (status, previous) => {
   await setLevel('project', 'custom', { success_pipeline: true });
-  await finish(status, previous);
+  await finishPipeline(status, previous);
   expect(await service.database.query('select 1 from pipeline_mails')).toEqual([]);
 });
 
@@ -161,14 +165,14 @@ test.each<[string, () => Promise<unknown>]>([
   ['a user without access', async () => (user = await service.seed.user())],
 ])('no e-mail is queued for %s', async (_, change) => {
   await change();
-  await finish('failed', null);
+  await finishPipeline('failed', null);
   expect(await service.database.query('select 1 from pipeline_mails')).toEqual([]);
 });
 
 test('no e-mail is queued for a pipeline without a user, nor where e-mails are disabled', async () => {
-  await finish('failed', null, { user_id: null });
+  await finishPipeline('failed', null, { user_id: null });
   project = await service.seed.project({ namespace_id: group.id, visibility: 'public', emails_enabled: false });
-  await finish('failed', null);
+  await finishPipeline('failed', null);
   expect(await service.database.query('select 1 from pipeline_mails')).toEqual([]);
 });
 
@@ -194,14 +198,14 @@ test.each<[string, () => Promise<unknown>]>([
 ])('an e-mail that %s before it is sent is dropped', async (_, change) => {
   await worker.stop();
   await start(AWAY);
-  await publish(nats, finished('failed', null));
+  await publish(nats, pipelineFinishedEvent('failed', null));
   await worker.drained();
   expect(await states('queued')).toHaveLength(1);
   await change();
   await worker.stop();
   await service.database.query(`update pipeline_mails set next_attempt_at = now()`);
   await start();
-  await settled();
+  await waitUntilMailsAreSent();
   expect(await states('dropped')).toHaveLength(1);
   expect(smtp.mails).toEqual([]);
 });
@@ -209,7 +213,7 @@ test.each<[string, () => Promise<unknown>]>([
 test('hostile names of refs and projects add no header and no markup', async () => {
   project = await service.seed.project({ namespace_id: group.id, name: 'a\r\nBcc: v@evil.example <script>' });
   await service.seed.member(user, project, 'developer');
-  await finish('failed', null, { ref: '<script>x</script>\r\nBcc: v@evil.example' });
+  await finishPipeline('failed', null, { ref: '<script>x</script>\r\nBcc: v@evil.example' });
   const [{ to, parsed }] = smtp.mails as [MailServer['mails'][0]];
   expect(to).toBe(user.notification_email);
   expect(parsed.headers.has('bcc')).toBe(false);

@@ -68,11 +68,11 @@ const isQueued = async () => {
   );
   return row!.count > 0;
 };
-const settled = () => until(async () => !(await isQueued()), 'an empty queue');
-async function happens(...events: readonly DomainEvent[]): Promise<void> {
+const waitUntilMailsAreSent = () => until(async () => !(await isQueued()), 'an empty queue');
+async function publishAndWait(...events: readonly DomainEvent[]): Promise<void> {
   for (const event of events) await publish(nats, event);
   await worker.drained();
-  await settled();
+  await waitUntilMailsAreSent();
 }
 const mailTo = (one: SeededUser): ReceivedMail => smtp.mails.find(({ to }) => to === one.notification_email)!;
 const setLevel = (
@@ -95,28 +95,40 @@ const people = async (count: number, level: 'guest' | 'developer' | null = 'deve
   return made;
 };
 
-type Kind = 'group' | 'project';
-const placeOf = (kind: Kind) => (kind === 'group' ? group : project);
-const of = (kind: Kind, who: SeededUser) => ({ user_id: who.id, source_type: kind, source_id: placeOf(kind).id });
-const added = (kind: Kind, who = user, actorId = actor.id) =>
-  memberAdded.of({ aggregateId: 1, actorId, data: { ...of(kind, who), access_level: 30, added_at: AT } });
+type PlaceKind = 'group' | 'project';
+const placeOf = (kind: PlaceKind) => (kind === 'group' ? group : project);
+const membershipData = (kind: PlaceKind, who: SeededUser) => ({
+  user_id: who.id,
+  source_type: kind,
+  source_id: placeOf(kind).id,
+});
+const memberAddedEvent = (kind: PlaceKind, who = user, actorId = actor.id) =>
+  memberAdded.of({ aggregateId: 1, actorId, data: { ...membershipData(kind, who), access_level: 30, added_at: AT } });
 /** A bot that the actor created adds a member. */
-const addedByBot = (bot: SeededUser, who: SeededUser) =>
+const memberAddedByBotEvent = (bot: SeededUser, who: SeededUser) =>
   memberAdded.of({
     ...{ aggregateId: 1, actorId: bot.id },
-    data: { ...of('group', who), access_level: 30, added_at: AT, responsible_id: actor.id },
+    data: { ...membershipData('group', who), access_level: 30, added_at: AT, responsible_id: actor.id },
   });
-const changed = (kind: Kind, who = user) =>
-  memberChanged.of({ aggregateId: 1, actorId: actor.id, data: { ...of(kind, who), access_level: 30, changed_at: AT } });
-const request = (kind: Kind, state: 'requested' | 'accepted' | 'denied' | 'withdrawn', actorId = user.id) =>
-  accessRequestChanged.of({ aggregateId: 1, actorId, data: { ...of(kind, user), state, changed_at: AT } });
-const moved = (bot?: SeededUser) =>
+const memberChangedEvent = (kind: PlaceKind, who = user) =>
+  memberChanged.of({
+    aggregateId: 1,
+    actorId: actor.id,
+    data: { ...membershipData(kind, who), access_level: 30, changed_at: AT },
+  });
+const accessRequestEvent = (
+  kind: PlaceKind,
+  state: 'requested' | 'accepted' | 'denied' | 'withdrawn',
+  actorId = user.id,
+) =>
+  accessRequestChanged.of({ aggregateId: 1, actorId, data: { ...membershipData(kind, user), state, changed_at: AT } });
+const projectMovedEvent = (bot?: SeededUser) =>
   projectMoved.of({
     aggregateId: project.id,
     actorId: bot?.id ?? actor.id,
     data: { project_id: project.id, namespace_id: group.id, ...(bot ? { responsible_id: actor.id } : {}) },
   });
-async function release(fields: { name?: string; description?: string | null } = {}) {
+async function publishRelease(fields: { name?: string; description?: string | null } = {}) {
   const { name = 'First light', description = 'Now **with** eggs.' } = fields;
   const [row] = await query<{ id: number }>(
     `insert into releases (project_id, tag, name, description, author_id, released_at) values ($1, 'v1.0/rc', $2, $3, $4, now())
@@ -132,7 +144,7 @@ describe('the limit of e-mails that a user causes in an hour', () => {
     await worker.stop();
     await start({ MAILER_PER_ACTOR_PER_HOUR_COUNT: '2' });
     try {
-      for (const event of events) await happens(event);
+      for (const event of events) await publishAndWait(event);
     } finally {
       await worker.stop();
       await start();
@@ -154,8 +166,12 @@ describe('the limit of e-mails that a user causes in an hour', () => {
        from generate_series(1, 2)`,
       [first!.id, group.id, actor.id],
     );
-    const events = [added('group', first), changed('group', second), added('group', third)];
-    expect(await limited(actor, ...events, added('group', other, user.id))).toEqual([
+    const events = [
+      memberAddedEvent('group', first),
+      memberChangedEvent('group', second),
+      memberAddedEvent('group', third),
+    ];
+    expect(await limited(actor, ...events, memberAddedEvent('group', other, user.id))).toEqual([
       { template: 'member_added' },
       { template: 'member_changed' },
     ]);
@@ -165,19 +181,24 @@ describe('the limit of e-mails that a user causes in an hour', () => {
   test('is one limit for a user and the bots that the user created', async () => {
     const [first, second, third] = (await members(3)) as [SeededUser, SeededUser, SeededUser];
     const bots = [await service.seed.user({ kind: 'project_bot' }), await service.seed.user({ kind: 'project_bot' })];
-    await limited(actor, added('group', first), addedByBot(bots[0]!, second), addedByBot(bots[1]!, third));
+    await limited(
+      actor,
+      memberAddedEvent('group', first),
+      memberAddedByBotEvent(bots[0]!, second),
+      memberAddedByBotEvent(bots[1]!, third),
+    );
     expect(smtp.recipients()).toEqual(names(first, second));
   });
 
   test('does not apply to administrators', async () => {
     const admin = await service.seed.user({ admin: true });
     const made = await members(3);
-    await limited(admin, ...made.map((one) => added('group', one, admin.id)));
+    await limited(admin, ...made.map((one) => memberAddedEvent('group', one, admin.id)));
     expect(smtp.recipients()).toEqual(names(...made));
   });
 });
 
-describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s', (kind) => {
+describe.each<PlaceKind>(['group', 'project'])('the e-mail about a membership of a %s', (kind) => {
   const home = () =>
     kind === 'group'
       ? `http://localhost:8080/groups/${group.full_path}`
@@ -185,11 +206,11 @@ describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s
 
   test('is for the new member, once for an event that is delivered twice', async () => {
     await service.seed.member(user, placeOf(kind), 'developer', '2999-12-31');
-    const id = await publish(nats, added(kind));
+    const id = await publish(nats, memberAddedEvent(kind));
     await worker.drained();
-    await publish(nats, added(kind), id);
+    await publish(nats, memberAddedEvent(kind), id);
     await worker.drained();
-    await settled();
+    await waitUntilMailsAreSent();
     expect(smtp.recipients()).toEqual(names(user));
     const { parsed } = mailTo(user);
     expect(parsed.subject).toBe(`${placeOf(kind).name} | You are a member of the ${kind}`);
@@ -203,7 +224,7 @@ describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s
 
   test('about another level is for the member', async () => {
     await service.seed.member(user, placeOf(kind), 'reporter');
-    await happens(changed(kind));
+    await publishAndWait(memberChangedEvent(kind));
     expect(smtp.recipients()).toEqual(names(user));
     expect(mailTo(user).parsed.text).toContain('You are now reporter.');
   });
@@ -213,7 +234,7 @@ describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s
     await service.seed.member(owner, placeOf(kind), 'owner');
     const other = await service.seed.user();
     await service.seed.member(other, placeOf(kind), 'developer');
-    await happens(request(kind, 'requested'));
+    await publishAndWait(accessRequestEvent(kind, 'requested'));
     // The nearest place with owners: for the group both owners, for the project its own.
     expect(smtp.recipients()).toEqual(kind === 'group' ? names(owner, actor) : names(owner));
     const { text } = mailTo(owner).parsed;
@@ -222,11 +243,19 @@ describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s
   });
 
   test('about a denied request is for its user, who can still read the place; a withdrawn or accepted one has none', async () => {
-    await happens(request(kind, 'denied', actor.id), request(kind, 'withdrawn'), request(kind, 'accepted', actor.id));
+    await publishAndWait(
+      accessRequestEvent(kind, 'denied', actor.id),
+      accessRequestEvent(kind, 'withdrawn'),
+      accessRequestEvent(kind, 'accepted', actor.id),
+    );
     expect(await query('select 1 from place_mails')).toEqual([]);
     const table = kind === 'group' ? 'namespaces' : 'projects';
     await query(`update directory_${table} set visibility = 'public' where id = $1`, [placeOf(kind).id]);
-    await happens(request(kind, 'withdrawn'), request(kind, 'accepted', actor.id), request(kind, 'denied', actor.id));
+    await publishAndWait(
+      accessRequestEvent(kind, 'withdrawn'),
+      accessRequestEvent(kind, 'accepted', actor.id),
+      accessRequestEvent(kind, 'denied', actor.id),
+    );
     expect(smtp.recipients()).toEqual(names(user));
     expect(mailTo(user).parsed.text).toContain(`Your request to join the ${kind} ${placeOf(kind).name} was denied.`);
   });
@@ -248,13 +277,13 @@ describe.each<Kind>(['group', 'project'])('the e-mail about a membership of a %s
   ])('is not queued for %s', async (_, change) => {
     await service.seed.member(user, placeOf(kind), 'developer');
     await change();
-    await happens(added(kind), changed(kind));
+    await publishAndWait(memberAddedEvent(kind), memberChangedEvent(kind));
     expect(await query('select 1 from place_mails')).toEqual([]);
   });
 
   test('is not for the user who acted', async () => {
     await service.seed.member(user, placeOf(kind), 'developer');
-    await happens(added(kind, user, user.id));
+    await publishAndWait(memberAddedEvent(kind, user, user.id));
     expect(await query('select 1 from place_mails')).toEqual([]);
   });
 });
@@ -270,16 +299,22 @@ test('an e-mail that waits covers later events of the same kind', async () => {
   const asks = (state: 'requested' | 'withdrawn', changed_at: string) =>
     accessRequestChanged.of({
       ...{ aggregateId: 1, actorId: asker.id },
-      data: { ...of('project', asker), state, changed_at },
+      data: { ...membershipData('project', asker), state, changed_at },
     });
   const now = Date.now();
   const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
   const asked = [asks('requested', at(0)), asks('withdrawn', at(1)), asks('requested', at(2))];
-  for (const event of [added('project'), added('project'), changed('project'), changed('project'), changed('group')])
+  for (const event of [
+    memberAddedEvent('project'),
+    memberAddedEvent('project'),
+    memberChangedEvent('project'),
+    memberChangedEvent('project'),
+    memberChangedEvent('group'),
+  ])
     await publish(nats, event);
   for (const event of asked) await publish(nats, event);
   for (let again = 0; again < 2; again += 1) {
-    await publish(nats, moved());
+    await publish(nats, projectMovedEvent());
     await worker.drained();
     await until(async () => (await query('select 1 from place_mail_fan_outs')).length === 0, 'the end of the job');
   }
@@ -291,9 +326,9 @@ test('an e-mail that waits covers later events of the same kind', async () => {
   ]);
   await query('delete from mail_allowances');
   await query('update place_mails set next_attempt_at = now(), allowed_at = now()');
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual([...names(actor), ...names(user, user, user)].sort());
-  await happens(changed('project'));
+  await publishAndWait(memberChangedEvent('project'));
   expect(smtp.mails).toHaveLength(5);
 });
 
@@ -301,11 +336,16 @@ test('events of former days have no e-mail', async () => {
   await service.seed.member(user, project, 'developer');
   await setLevel(user, 'custom', { new_release: true });
   const [asked] = await people(1);
-  const requested = { ...of('project', asked!), state: 'requested', changed_at: AT } as const;
-  const events = [added('project'), changed('project'), request('project', 'denied', actor.id), moved()];
+  const requested = { ...membershipData('project', asked!), state: 'requested', changed_at: AT } as const;
+  const events = [
+    memberAddedEvent('project'),
+    memberChangedEvent('project'),
+    accessRequestEvent('project', 'denied', actor.id),
+    projectMovedEvent(),
+  ];
   const at = new Date(Date.now() - 25 * 60 * 60 * 1000);
   for (const event of [
-    ...[...events, await release()],
+    ...[...events, await publishRelease()],
     accessRequestChanged.of({ aggregateId: 1, actorId: asked!.id, data: requested }),
   ])
     await publish(nats, event, undefined, at);
@@ -314,7 +354,7 @@ test('events of former days have no e-mail', async () => {
     [],
     [],
   ]);
-  await happens(changed('project'));
+  await publishAndWait(memberChangedEvent('project'));
   expect(smtp.recipients()).toEqual(names(user));
 });
 
@@ -329,7 +369,7 @@ describe('the e-mail about a release', () => {
     const [outsider] = await people(1, null);
     await setLevel(outsider!, 'custom', { new_release: true });
     await setLevel(actor, 'custom', { new_release: true });
-    await happens(await release());
+    await publishAndWait(await publishRelease());
     expect(smtp.recipients()).toEqual(names(on, near!, general!));
     const { parsed } = mailTo(on);
     expect(parsed.subject).toBe(`${project.name} | Release First light (v1.0/rc)`);
@@ -343,7 +383,7 @@ describe('the e-mail about a release', () => {
     const [near, general] = (await people(2, null)) as [SeededUser, SeededUser];
     await setLevel(near, 'custom', { new_release: true });
     await setLevel(general, 'custom', { new_release: true }, 'global');
-    await happens(await release());
+    await publishAndWait(await publishRelease());
     expect(smtp.recipients()).toEqual(names(near));
   });
 
@@ -351,8 +391,8 @@ describe('the e-mail about a release', () => {
     const [reader] = (await people(1)) as [SeededUser];
     const [member] = (await people(1, 'guest')) as [SeededUser];
     for (const one of [reader, member]) await setLevel(one, 'custom', { new_release: true });
-    const event = await release();
-    await happens(event);
+    const event = await publishRelease();
+    await publishAndWait(event);
     expect(mailTo(reader).parsed.text).toContain('First light (v1.0/rc)');
     const { subject, text, html } = mailTo(member).parsed;
     expect(subject).toBe(`${project.name} | Release Release-${event.data.release_id}`);
@@ -367,7 +407,7 @@ describe('the e-mail about a release', () => {
     await service.seed.put('projects', { ...project, repository_access_level });
     const [member] = (await people(1, 'guest')) as [SeededUser];
     await setLevel(member, 'custom', { new_release: true });
-    await happens(await release());
+    await publishAndWait(await publishRelease());
     expect(smtp.recipients()).toEqual(isSent ? names(member) : []);
   });
 });
@@ -390,9 +430,9 @@ describe('the e-mail about a moved or renamed project', () => {
     const [member] = (await people(1)) as [SeededUser];
     await sentBefore(5000, { eventId: randomUUID(), minutes: 61 });
     await sentBefore(4999, { eventId: randomUUID() });
-    await happens(moved());
+    await publishAndWait(projectMovedEvent());
     expect(smtp.recipients()).toEqual(names(member));
-    await happens(moved());
+    await publishAndWait(projectMovedEvent());
     expect(smtp.recipients()).toHaveLength(admin ? 2 : 1);
   });
 
@@ -401,13 +441,13 @@ describe('the e-mail about a moved or renamed project', () => {
     const [first, second] = [randomUUID(), randomUUID()];
     await sentBefore(5000, { eventId: first, minutes: 2 });
     await sentBefore(1, { eventId: second });
-    await publish(nats, moved(), second);
+    await publish(nats, projectMovedEvent(), second);
     await worker.drained();
-    await settled();
+    await waitUntilMailsAreSent();
     expect(smtp.recipients()).toEqual([]);
-    await publish(nats, moved(), first);
+    await publish(nats, projectMovedEvent(), first);
     await worker.drained();
-    await settled();
+    await waitUntilMailsAreSent();
     expect(smtp.recipients()).toEqual(names(member));
   });
 
@@ -415,7 +455,7 @@ describe('the e-mail about a moved or renamed project', () => {
     const [member] = (await people(1)) as [SeededUser];
     await sentBefore(19);
     for (let again = 0; again < 2; again += 1) {
-      await happens(moved(await service.seed.user({ kind: 'project_bot' })));
+      await publishAndWait(projectMovedEvent(await service.seed.user({ kind: 'project_bot' })));
       expect(smtp.recipients()).toEqual(names(member, actor));
     }
   });
@@ -427,9 +467,9 @@ describe('the e-mail about a moved or renamed project', () => {
     await service.seed.put('users', { ...actor, admin });
     const [member] = (await people(1)) as [SeededUser];
     await sentBefore(19);
-    await happens(moved());
+    await publishAndWait(projectMovedEvent());
     expect(smtp.recipients()).toEqual(names(member));
-    await happens(moved());
+    await publishAndWait(projectMovedEvent());
     expect(smtp.recipients()).toHaveLength(admin ? 2 : 1);
   });
 
@@ -445,13 +485,13 @@ describe('the e-mail about a moved or renamed project', () => {
     await service.seed.member(invited, friends, 'developer');
     await service.seed.share(project, friends, 'guest');
     await setLevel(watcher, 'watch');
-    await happens(moved());
+    await publishAndWait(projectMovedEvent());
     const expected = names(plain, mention!, custom!, above, invited);
     expect(smtp.recipients()).toEqual(expected);
     expect(mailTo(plain).parsed.text).toContain(`Its path is now ${group.full_path}/${project.path}.`);
     smtp.mails.length = 0;
     const data = { project_id: project.id, namespace_id: group.id };
-    await happens(projectRenamed.of({ aggregateId: project.id, actorId: actor.id, data }));
+    await publishAndWait(projectRenamed.of({ aggregateId: project.id, actorId: actor.id, data }));
     expect(smtp.recipients()).toEqual(expected);
   });
 
@@ -505,8 +545,14 @@ test('e-mails that are not due any more when they are sent are dropped', async (
   await service.seed.member(asked, third, 'owner');
   await worker.stop();
   await start(AWAY);
-  const [first, second] = [await release(), added('project', lost)];
-  const causes = [first, second, added('project', muted), changed('project', blocked), requestTo(other, 'requested')];
+  const [first, second] = [await publishRelease(), memberAddedEvent('project', lost)];
+  const causes = [
+    first,
+    second,
+    memberAddedEvent('project', muted),
+    memberChangedEvent('project', blocked),
+    requestTo(other, 'requested'),
+  ];
   for (const event of [...causes, requestTo(third, 'requested')]) await publish(nats, event);
   await worker.drained();
   await until(async () => (await query('select 1 from place_mail_fan_outs')).length === 0, 'the end of the job');
@@ -521,7 +567,7 @@ test('e-mails that are not due any more when they are sent are dropped', async (
   await query(`update notification_settings set switches = '{}' where user_id = $1`, [unswitched.id]);
   await query('update place_mails set next_attempt_at = now()');
   await start();
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual(names(watcher));
   expect(await query(`select 1 from place_mails where state = 'dropped'`)).toHaveLength(6);
   smtp.mails.length = 0;
@@ -532,9 +578,9 @@ test('hostile names add no header and no markup', async () => {
   await service.seed.put('projects', { ...project, name });
   await service.seed.member(user, project, 'developer');
   await setLevel(user, 'custom', { new_release: true });
-  await happens(
-    await release({ name, description: '<script>x</script>![](https://evil.example/x.png)' }),
-    added('project'),
+  await publishAndWait(
+    await publishRelease({ name, description: '<script>x</script>![](https://evil.example/x.png)' }),
+    memberAddedEvent('project'),
   );
   expect(smtp.mails).toHaveLength(2);
   for (const { parsed } of smtp.mails) {

@@ -129,13 +129,14 @@ const reader = {
 };
 const ofEvents = [2, 1, 7, true, false, [1, 2]];
 const pageOne = { page: 1, perPage: 20 };
-const order = (over: Partial<NoteOrder> = {}): NoteOrder => ({
+const noteOrder = (over: Partial<NoteOrder> = {}): NoteOrder => ({
   orderBy: 'created_at',
   sort: 'desc',
   activity: 'all_notes',
   ...over,
 });
-const noted = (over: Partial<NoteOrder> = {}): Planned => statements.pageStatement(order(over), pageOne, reader);
+const planNoteList = (over: Partial<NoteOrder> = {}): Planned =>
+  statements.pageStatement(noteOrder(over), pageOne, reader);
 const VIEWER = { viewer: 7, is_admin: false, is_external: false };
 const NEWEST = { orderBy: 'created_at', sort: 'desc' } as const;
 const listed = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
@@ -145,11 +146,11 @@ const listed = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
 };
 
 // Below group 1.
-const ofGroup = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
+const planGroupList = (filter: IssueFilter, by: Partial<IssueOrder> = {}): Planned => {
   const places = { group: { id: 1, traversalIds: [1] }, nonArchived: true };
   return everywhere.pageStatement({ ...VIEWER, group: [1] }, places, filter, { ...NEWEST, ...by }, pageOne);
 };
-const ofInstance = (filter: IssueFilter): Planned =>
+const planInstanceList = (filter: IssueFilter): Planned =>
   everywhere.pageStatement(VIEWER, { group: null, nonArchived: true }, filter, NEWEST, pageOne);
 
 const FEW_LABELS = [1, 204, 404];
@@ -157,10 +158,10 @@ const FEW_LABELS = [1, 204, 404];
 const planned = [2, [1, 2], 7, false, false];
 
 const HOT: Record<string, () => Planned> = {
-  'notes/notes-newest': () => noted(),
-  'notes/notes-oldest': () => noted({ sort: 'asc' }),
-  'notes/notes-by-change': () => noted({ orderBy: 'updated_at' }),
-  'notes/notes-activity': () => noted({ activity: 'only_activity' }),
+  'notes/notes-newest': () => planNoteList(),
+  'notes/notes-oldest': () => planNoteList({ sort: 'asc' }),
+  'notes/notes-by-change': () => planNoteList({ orderBy: 'updated_at' }),
+  'notes/notes-activity': () => planNoteList({ activity: 'only_activity' }),
   'notes/discussions-oldest': () => discussions.pageStatement(pageOne, reader),
   'notes/discussion-one': () => discussions.statement('one', { ...reader, discussion: 110 }),
   'award-emoji/awards-of-note': () => noteAwards.pageStatement(pageOne, { ...reader, note: 100 }),
@@ -177,9 +178,9 @@ const HOT: Record<string, () => Planned> = {
   'issues/issues-serving-epic': () => listed({ epic: 5 }),
   'issues/issues-without-epic': () => listed({ epic: 'None' }),
   'issues/issues-with-any-epic': () => listed({ epic: 'Any' }),
-  'issues/issues-of-group-serving-epic': () => ofGroup({ epic: 5 }),
+  'issues/issues-of-group-serving-epic': () => planGroupList({ epic: 5 }),
   'issues/issues-with-any-label': () => listed({ labels: 'Any' }),
-  'issues/issues-of-group-unlabelled': () => ofGroup({ labels: 'None' }),
+  'issues/issues-of-group-unlabelled': () => planGroupList({ labels: 'None' }),
   'issues/issues-by-label-priority': () => listed({}, { orderBy: 'label_priority', sort: 'asc' }),
   'labels/labels-counted-in-project': () =>
     labelFacts.countsStatement(issueKind, 'project', [FEW_LABELS, 7, false, false, 2]),
@@ -194,14 +195,14 @@ const HOT: Record<string, () => Planned> = {
     milestoneIssues.pageStatement(issueKind, 'project', pageOne, { milestone: 101, place: 2, ...VIEWER }),
   'issues/issues-of-group-milestone': () =>
     milestoneIssues.pageStatement(issueKind, 'group', pageOne, { milestone: 110, place: 2, ...VIEWER }),
-  'issues/issues-of-group': () => ofGroup({}),
-  'issues/issues-of-group-opened': () => ofGroup({ state: 'opened' }),
-  'issues/issues-of-group-by-change': () => ofGroup({}, { orderBy: 'updated_at' }),
-  'issues/issues-of-group-labelled': () => ofGroup({ labels: ['Label 204'] }),
-  'issues/issues-of-group-planned': () => ofGroup({ milestone: { title: 'v100' } }),
-  'issues/issues-created-by-me': () => ofInstance({ scope: 'created_by_me' }),
-  'issues/issues-assigned-to-me': () => ofInstance({ scope: 'assigned_to_me' }),
-  'issues/issues-of-instance': () => ofInstance({ scope: 'all' }),
+  'issues/issues-of-group': () => planGroupList({}),
+  'issues/issues-of-group-opened': () => planGroupList({ state: 'opened' }),
+  'issues/issues-of-group-by-change': () => planGroupList({}, { orderBy: 'updated_at' }),
+  'issues/issues-of-group-labelled': () => planGroupList({ labels: ['Label 204'] }),
+  'issues/issues-of-group-planned': () => planGroupList({ milestone: { title: 'v100' } }),
+  'issues/issues-created-by-me': () => planInstanceList({ scope: 'created_by_me' }),
+  'issues/issues-assigned-to-me': () => planInstanceList({ scope: 'assigned_to_me' }),
+  'issues/issues-of-instance': () => planInstanceList({ scope: 'all' }),
   'milestones/milestones-of-project': () => milestones.pageStatement('project', {}, pageOne, planned),
   'milestones/milestones-on-the-way-up': () =>
     milestones.pageStatement('project', { include_ancestors: true, state: 'active' }, pageOne, planned),
@@ -222,8 +223,8 @@ const HOT: Record<string, () => Planned> = {
   'issues/issues-by-weight': () => listed({ weight: 'Any' }, { orderBy: 'weight', sort: 'asc' }),
   'issues/issues-with-my-emoji': () => listed({ reaction: 'rocket' }),
   'issues/issues-searched': () => listed({ search: 'first egg' }),
-  'issues/issues-of-group-searched': () => ofGroup({ search: 'first egg' }),
-  'issues/issues-of-instance-searched': () => ofInstance({ scope: 'all', search: 'first egg' }),
+  'issues/issues-of-group-searched': () => planGroupList({ search: 'first egg' }),
+  'issues/issues-of-instance-searched': () => planInstanceList({ scope: 'all', search: 'first egg' }),
   'milestones/milestones-searched': () => milestones.pageStatement('project', { search: 'egg' }, pageOne, planned),
   'issues/issues-by-due-date': () => listed({ dueDate: 'any' }, { orderBy: 'due_date', sort: 'asc' }),
   'issues/issues-closed': () => listed({ state: 'closed' }),
@@ -264,7 +265,7 @@ test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
 test.each(['created_at', 'updated_at'] as const)(
   'sorted by %s only the rows of the page are read, however many notes exist',
   async (orderBy) => {
-    const plan = await planOf(pool, noted({ orderBy }), 'run');
+    const plan = await planOf(pool, planNoteList({ orderBy }), 'run');
     expect(readRows(plan, 'notes')).toBe(20);
   },
 );

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 const { by, anIssue } = issueActions(() => ({ service, project, cast }));
-async function settled(): Promise<void> {
+async function waitUntilMailsAreSent(): Promise<void> {
   await worker.drained();
   const queued = () => service.database.query(`select 1 from mails where state = 'queued' limit 1`);
   await until(async () => (await queued()).length === 0, 'an empty queue');
@@ -53,11 +53,11 @@ const feedOf = async (user: SeededUser): Promise<string[]> => {
 
 test('e-mails and feeds show a note without its commands, and the commands like their requests', async () => {
   const issue = await anIssue();
-  await settled();
+  await waitUntilMailsAreSent();
   smtp.mails.length = 0;
   const body = `Enough of this.\n/assign @${cast.guest.username}\n/todo\n/close`;
   await by(cast.planner).post(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes`).send({ body }).expect(201);
-  await settled();
+  await waitUntilMailsAreSent();
   const mailed = (user: SeededUser) =>
     smtp.mails.filter((mail) => mail.to === user.notification_email).map((mail) => mail.parsed.text ?? '');
   expect(mailed(cast.owner).some((text) => text.includes('Enough of this.'))).toBe(true);
@@ -73,21 +73,21 @@ test('e-mails and feeds show a note without its commands, and the commands like 
     .post(`/api/v4/projects/${project.id}/issues/${issue.iid}/notes`)
     .send({ body: 'Done with it.' })
     .expect(201);
-  await settled();
+  await waitUntilMailsAreSent();
   expect(await todosOf(cast.planner)).toEqual([]);
 });
 
 test('commands without text cause no comment in feeds and e-mails', async () => {
   const issue = await anIssue({}, cast.reporter);
-  await settled();
+  await waitUntilMailsAreSent();
   smtp.mails.length = 0;
   const path = `/api/v4/projects/${project.id}/issues/${issue.iid}/notes`;
   await by(cast.maintainer).post(path).send({ body: '/award heart\n/due tomorrow\n/subscribe' }).expect(202);
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.mails).toEqual([]);
   expect(await feedOf(cast.maintainer)).toEqual([]);
   await by(cast.maintainer).post(path).send({ body: '/close' }).expect(202);
-  await settled();
+  await waitUntilMailsAreSent();
   expect(smtp.recipients()).toEqual([cast.reporter.username]);
   expect(await feedOf(cast.maintainer)).toEqual(['closed']);
   const { body: counted } = await by(cast.owner).get(`/api/v4/projects/${project.id}/issues?state=closed`).expect(200);

@@ -53,12 +53,12 @@ afterAll(async () => {
 });
 
 const reader = [3, 7, false, false, 'g/p'];
-const listed = (of: 'project' | 'own' | 'public', values: readonly unknown[] = reader): Planned =>
+const planSnippetList = (of: 'project' | 'own' | 'public', values: readonly unknown[] = reader): Planned =>
   snippets.pageStatement(of, {}, { page: 1, perPage: 20 }, values);
 const HOT: Record<string, () => Planned> = {
-  'snippets/snippets-of-project': () => listed('project'),
-  'snippets/snippets-of-mine': () => listed('own'),
-  'snippets/snippets-public': () => listed('public'),
+  'snippets/snippets-of-project': () => planSnippetList('project'),
+  'snippets/snippets-of-mine': () => planSnippetList('own'),
+  'snippets/snippets-public': () => planSnippetList('public'),
   'snippets/snippets-everywhere': () => everywhere.pageStatement({}, { page: 1, perPage: 20 }, [7, false, false]),
 };
 
@@ -77,7 +77,7 @@ test.each(Object.keys(HOT))('%s reads only the files of its page', async (name) 
 // Planning for each request would cost more than the page itself. The statement for members has fewer conditions than the one for others.
 test.each([
   ...Object.entries(HOT),
-  ['snippets-of-project for members', () => listed('project', [3, 7, true, false, 'g/p'])] as const,
+  ['snippets-of-project for members', () => planSnippetList('project', [3, 7, true, false, 'g/p'])] as const,
 ])('%s is planned once', async (_, planned) => {
   expect(await hasCustomPlans(pool, planned())).toBe(false);
 });

@@ -46,7 +46,7 @@ async function remove(person: SeededUser, hard: boolean): Promise<void> {
 }
 
 /** Creates a user with a project snippet and a personal one, and a snippet of another user. */
-async function busyPerson(): Promise<{ person: SeededUser; shared: ShownSnippet; own: ShownSnippet }> {
+async function createBusyPerson(): Promise<{ person: SeededUser; shared: ShownSnippet; own: ShownSnippet }> {
   const person = await service.seed.user();
   await service.seed.member(person, project, 'developer');
   const from = { 'user-agent': 'Nest/1', 'x-forwarded-for': '192.0.2.7' };
@@ -60,7 +60,7 @@ async function busyPerson(): Promise<{ person: SeededUser; shared: ShownSnippet;
     ).body as ShownSnippet;
   return { person, shared: await write(project), own: await write(null) };
 }
-const left = ({ id }: ShownSnippet) =>
+const readLeftRows = ({ id }: ShownSnippet) =>
   service.database.query(
     `select s.author_id, s.user_agent, s.ip_address, (select count(*)::int from snippet_files f where f.snippet_id = s.id) as files
      from snippets s where s.id = $1`,
@@ -69,11 +69,13 @@ const left = ({ id }: ShownSnippet) =>
 
 describe('with a user', () => {
   test('they are transferred without data about the user', async () => {
-    const { person, shared, own } = await busyPerson();
+    const { person, shared, own } = await createBusyPerson();
     const others = await made(owner, project);
     await remove(person, false);
     for (const snippet of [shared, own]) {
-      expect(await left(snippet)).toEqual([{ author_id: ghost.id, user_agent: null, ip_address: null, files: 1 }]);
+      expect(await readLeftRows(snippet)).toEqual([
+        { author_id: ghost.id, user_agent: null, ip_address: null, files: 1 },
+      ]);
     }
     expect(
       (
@@ -82,16 +84,16 @@ describe('with a user', () => {
           .expect(200)
       ).body,
     ).toMatchObject({ author: { id: ghost.id } });
-    expect(await left(others)).toMatchObject([{ author_id: owner.id, files: 1 }]);
+    expect(await readLeftRows(others)).toMatchObject([{ author_id: owner.id, files: 1 }]);
   });
 
   test('they are deleted with hard_delete, project snippets with an event each', async () => {
-    const { person, shared, own } = await busyPerson();
+    const { person, shared, own } = await createBusyPerson();
     await by(owner)
       .get(at(project, `/${shared.id}`))
       .expect(200);
     await remove(person, true);
-    expect([await left(shared), await left(own)]).toEqual([[], []]);
+    expect([await readLeftRows(shared), await readLeftRows(own)]).toEqual([[], []]);
     const files = await service.database.query('select 1 from snippet_files where snippet_id = any($1)', [
       [shared.id, own.id],
     ]);

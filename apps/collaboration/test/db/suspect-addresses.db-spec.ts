@@ -56,18 +56,18 @@ beforeEach(async () => {
 });
 
 /** Queues e-mails together and returns their ends: state and reply. */
-async function sendAll(...to: readonly SeededUser[]): Promise<string[]> {
+async function sendMailsTo(...to: readonly SeededUser[]): Promise<string[]> {
   const rows = await service.database.query<{ id: number }>(
     `insert into mails (source_event_id, recipient_id, template, actor_id, project_id, noteable_type, noteable_id)
      select gen_random_uuid(), person, 'issue_closed', $2, $3, 'Issue', $4
      from unnest($1::bigint[]) with ordinality as t (person, place) order by place returning id`,
     [to.map(({ id }) => id), actor.id, project.id, issueId],
   );
-  return Promise.all(rows.map(({ id }) => ended('mails', id)));
+  return Promise.all(rows.map(({ id }) => waitForFinalState('mails', id)));
 }
 /** Queues an e-mail and returns its end: state and reply. */
-const send = async (to = user): Promise<string> => (await sendAll(to))[0]!;
-async function ended(table: 'mails' | 'account_mails', id: number): Promise<string> {
+const send = async (to = user): Promise<string> => (await sendMailsTo(to))[0]!;
+async function waitForFinalState(table: 'mails' | 'account_mails', id: number): Promise<string> {
   let end = '';
   await until(async () => {
     const [row] = await service.database.query<{ state: string; smtp_reply: string | null }>(
@@ -79,35 +79,35 @@ async function ended(table: 'mails' | 'account_mails', id: number): Promise<stri
   }, 'the end of an e-mail');
   return end;
 }
-const refuse = (code: number, text: string, at: 'rcpt' | 'data' = 'rcpt', who = user): void => {
+const refuseAddress = (code: number, text: string, at: 'rcpt' | 'data' = 'rcpt', who = user): void => {
   smtp.answer = (stage, to) => (stage === at && to === who.notification_email ? { code, text } : null);
 };
 /** Moves all counted refusals into the past. */
-const age = (by: string) =>
+const ageRefusals = (by: string) =>
   service.database.query('update suspect_addresses set refused_at = refused_at - $1::interval', [by]);
-async function makeSuspect(): Promise<void> {
-  refuse(550, '5.1.1 no such user');
+async function makeAddressSuspect(): Promise<void> {
+  refuseAddress(550, '5.1.1 no such user');
   for (let count = 0; count < 3; count += 1) {
-    await age('61 minutes');
+    await ageRefusals('61 minutes');
     expect(await send()).toMatch(/^failed 550 5\.1\.1/);
   }
   smtp.answer = () => null;
 }
 const HELD = 'dropped not tried: its address was refused too often';
-const account = async (event: Parameters<typeof publish>[1]): Promise<string> => {
+const publishAndWaitForMail = async (event: Parameters<typeof publish>[1]): Promise<string> => {
   await publish(nats, event);
   await worker.drained();
   const [row] = await service.database.query<{ id: number }>('select max(id)::integer as id from account_mails');
-  return ended('account_mails', row!.id);
+  return waitForFinalState('account_mails', row!.id);
 };
 const at = new Date().toISOString();
-const confirmation = () => {
+const confirmationEvent = () => {
   const data = { email_id: user.id, user_id: user.id, requested_at: at };
   return emailConfirmationRequested.of({ aggregateId: user.id, actorId: user.id, data });
 };
 
 test('an address that is refused three times gets no more e-mail, others do', async () => {
-  await makeSuspect();
+  await makeAddressSuspect();
   expect(await send()).toBe(HELD);
   const other = await service.seed.user();
   expect(await send(other)).toMatch(/^sent/);
@@ -130,8 +130,8 @@ test.each<[string, number, string, 'rcpt' | 'data']>([
   ['a recipient of too many messages', 550, '5.2.1 too fast', 'rcpt'],
 ])('%s does not make an address suspect', async (_, code, text, stage) => {
   for (let count = 0; count < 4; count += 1) {
-    await age('61 minutes');
-    refuse(code, text, stage);
+    await ageRefusals('61 minutes');
+    refuseAddress(code, text, stage);
     if (code < 500) setTimeout(() => (smtp.answer = () => null), 100);
     expect(await send()).toMatch(code < 500 ? /^sent/ : /^failed/);
   }
@@ -146,27 +146,27 @@ test.each([
   [550, '5.1.10 takes no mail'],
   [556, '5.1.2 no such domain'],
 ])('the refusal %s %s makes an address suspect', async (code, text) => {
-  refuse(code, text);
+  refuseAddress(code, text);
   for (let count = 0; count < 3; count += 1) {
-    await age('61 minutes');
+    await ageRefusals('61 minutes');
     expect(await send()).toMatch(/^failed/);
   }
   expect(await send()).toBe(HELD);
 });
 
 test('refusals within an hour count as one', async () => {
-  refuse(550, '5.1.1 no such user');
+  refuseAddress(550, '5.1.1 no such user');
   for (let count = 0; count < 5; count += 1) expect(await send()).toMatch(/^failed/);
   smtp.answer = () => null;
   expect(await send()).toMatch(/^sent/);
 });
 
 test('refusals are forgotten after 30 days, and a job deletes them', async () => {
-  await makeSuspect();
-  await age('29 days');
+  await makeAddressSuspect();
+  await ageRefusals('29 days');
   expect(await send()).toBe(HELD);
-  await age('1 day');
-  refuse(550, '5.1.1 no such user');
+  await ageRefusals('1 day');
+  refuseAddress(550, '5.1.1 no such user');
   expect(await send()).toMatch(/^failed/);
   expect(await send()).toMatch(/^failed/);
   const rows = () => service.database.query<{ refusals: number }>('select refusals from suspect_addresses');
@@ -180,17 +180,17 @@ test('refusals are forgotten after 30 days, and a job deletes them', async () =>
 });
 
 test('refused requests to confirm an address do not count', async () => {
-  refuse(550, '5.1.1 no such user');
+  refuseAddress(550, '5.1.1 no such user');
   for (let count = 0; count < 4; count += 1) {
-    await age('61 minutes');
-    expect(await account(confirmation())).toMatch(/^failed/);
+    await ageRefusals('61 minutes');
+    expect(await publishAndWaitForMail(confirmationEvent())).toMatch(/^failed/);
   }
   smtp.answer = () => null;
   expect(await send()).toMatch(/^sent/);
 });
 
 test('an e-mail taken for a suspect address is sent to the address that its recipient chose since', async () => {
-  await makeSuspect();
+  await makeAddressSuspect();
   const chosen = `new-${user.username}@mail.example`;
   const waiting = await service.seed.user();
   let answer: (value: null) => void = () => undefined;
@@ -200,7 +200,7 @@ test('an e-mail taken for a suspect address is sent to the address that its reci
     isStalled = true;
     return new Promise<null>((resolve) => (answer = resolve));
   };
-  const all = sendAll(waiting, user);
+  const all = sendMailsTo(waiting, user);
   await until(() => isStalled, 'the first message');
   await service.seed.put('users', { ...user, notification_email: chosen });
   setTimeout(() => answer(null), 2 * CHECK_VALID_MS);
@@ -210,9 +210,9 @@ test('an e-mail taken for a suspect address is sent to the address that its reci
 
 test('an accepted e-mail ends the count', async () => {
   for (let round = 0; round < 2; round += 1) {
-    refuse(550, 'no such user');
+    refuseAddress(550, 'no such user');
     for (let count = 0; count < 2; count += 1) {
-      await age('61 minutes');
+      await ageRefusals('61 minutes');
       expect(await send()).toMatch(/^failed/);
     }
     smtp.answer = () => null;
@@ -221,7 +221,7 @@ test('an accepted e-mail ends the count', async () => {
 });
 
 test('the case of an address does not matter, and another address of the user is not suspect', async () => {
-  await makeSuspect();
+  await makeAddressSuspect();
   await service.seed.put('users', { ...user, notification_email: user.notification_email!.toUpperCase() });
   expect(await send()).toBe(HELD);
   await service.seed.put('users', { ...user, notification_email: `new-${user.username}@mail.example` });
@@ -229,19 +229,19 @@ test('the case of an address does not matter, and another address of the user is
 });
 
 test('e-mails about accounts are dropped too, but a request to confirm the address is sent, and ends it', async () => {
-  await makeSuspect();
+  await makeAddressSuspect();
   const data = { token_id: 1, previous_token_id: 2, user_id: user.id, recipient_ids: [user.id], rotated_at: at };
-  expect(await account(accessTokenRotated.of({ aggregateId: 1, actorId: null, data }))).toBe(HELD);
-  refuse(550, 'no such user');
-  expect(await account(confirmation())).toMatch(/^failed/);
+  expect(await publishAndWaitForMail(accessTokenRotated.of({ aggregateId: 1, actorId: null, data }))).toBe(HELD);
+  refuseAddress(550, 'no such user');
+  expect(await publishAndWaitForMail(confirmationEvent())).toMatch(/^failed/);
   expect(await send()).toBe(HELD);
   smtp.answer = () => null;
-  expect(await account(confirmation())).toMatch(/^sent/);
+  expect(await publishAndWaitForMail(confirmationEvent())).toMatch(/^sent/);
   expect(await send()).toMatch(/^sent/);
 });
 
 test('the choice of the address ends it; the choice of one that is not confirmed and other changes do not', async () => {
-  await makeSuspect();
+  await makeAddressSuspect();
   const put = (body: object) =>
     service.app.as(service.seed.viewer(user)).put('/api/v4/notification_settings').send(body);
   await put({ level: 'watch' }).expect(200);

@@ -7,16 +7,28 @@ let service: SeededService;
 beforeAll(async () => void (service = await startCollaboration()));
 afterAll(() => service.close());
 
-interface Place {
+interface MembershipSource {
   readonly source_type: 'group' | 'project';
   readonly source_id: number;
   readonly includes_below: boolean;
 }
 
 test.each([
-  ['a project', (at: { project: number }): Place => place('project', at.project, true), ['in a subgroup']],
-  ['a group and its descendants', (at: { group: number }): Place => place('group', at.group, true), []],
-  ['a group alone', (at: { group: number }): Place => place('group', at.group, false), ['in a subgroup']],
+  [
+    'a project',
+    (at: { project: number }): MembershipSource => membershipSource('project', at.project, true),
+    ['in a subgroup'],
+  ],
+  [
+    'a group and its descendants',
+    (at: { group: number }): MembershipSource => membershipSource('group', at.group, true),
+    [],
+  ],
+  [
+    'a group alone',
+    (at: { group: number }): MembershipSource => membershipSource('group', at.group, false),
+    ['in a subgroup'],
+  ],
 ])('a user removed from %s is unassigned from issues there', async (_, where, left) => {
   const [owner, gone] = [await service.seed.user({ admin: true }), await service.seed.user()];
   const group = await service.seed.group();
@@ -55,6 +67,10 @@ test.each([
   expect(others).toHaveLength(3);
 });
 
-function place(source_type: 'group' | 'project', source_id: number, includes_below: boolean): Place {
+function membershipSource(
+  source_type: 'group' | 'project',
+  source_id: number,
+  includes_below: boolean,
+): MembershipSource {
   return { source_type, source_id, includes_below };
 }

@@ -11,8 +11,8 @@ import type {
 import { internalAuthorization, unusedPort } from '@rookery/testing';
 
 /**
- * Stand-in for identity's routes about account e-mails and addresses, over real HTTP. Shape: `answer` null = the mail is
- * no longer due. A question that it does not know makes it refuse the whole request with 400.
+ * Stand-in for identity's routes about account e-mails and addresses, over real HTTP. `answer` returns null for an
+ * e-mail that is no longer due. A question that it does not know makes it refuse the whole request with 400.
  */
 export class AccountFacts {
   readonly questions: AccountMailRequest[] = [];
@@ -48,7 +48,7 @@ export class AccountFacts {
     if (request.headers.authorization !== ours) return void response.writeHead(401).end();
     const body = JSON.parse(Buffer.concat(chunks).toString()) as never;
     if (!this.isKnownBatch(body)) return void response.writeHead(400).end();
-    const answer = request.url === INTERNAL_PATHS.accountMails ? this.mails(body) : this.choose(body);
+    const answer = request.url === INTERNAL_PATHS.accountMails ? this.answerAccountMails(body) : this.choose(body);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer));
   }
@@ -57,7 +57,7 @@ export class AccountFacts {
     return mails.every((question) => this.isKnown(question));
   }
 
-  private mails({ mails }: { mails: AccountMailRequest[] }) {
+  private answerAccountMails({ mails }: { mails: AccountMailRequest[] }) {
     this.questions.push(...mails);
     return { mails: mails.map((question) => this.answer(question)) };
   }

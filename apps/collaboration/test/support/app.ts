@@ -10,7 +10,7 @@ import { CollaborationModule } from '../../src/collaboration.module';
 import { migrations } from '../../src/database';
 import type { NoteableKind } from '../../src/base/noteables/noteable-kinds';
 
-/** Starts the service with a seedable directory. Shape: `kinds` are additional noteable kinds. */
+/** Starts the service with a seedable directory. `kinds` are additional noteable kinds. */
 export async function startCollaboration(
   env: Readonly<Record<string, string>> = {},
   kinds: readonly NoteableKind[] = [],

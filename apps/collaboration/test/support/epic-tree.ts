@@ -16,9 +16,9 @@ export interface TreeNode {
 }
 
 /**
- * Inserts a tree of 7 levels row by row: each epic of the first six has up to four children, until `count` is reached. One
- * in three has an issue with a milestone, one in ten a fixed date, one in twenty is confidential with its descendants.
- * Shape: the root comes first, parents before children.
+ * Inserts a tree of 7 levels row by row: each epic of the first six has up to four children, until `count` is reached.
+ * One in three has an issue with a milestone, one in ten a fixed date, one in twenty is confidential with its
+ * descendants. Returns the root first, and parents before their children.
  */
 export async function createTree(
   { database }: SeededService,
@@ -89,7 +89,7 @@ export function daysOf(node: TreeNode, readsConfidential: boolean): { start: str
   return { start: node.start ?? starts[0] ?? null, due: node.due ?? ends.at(-1) ?? null };
 }
 
-/** Returns a date for a number. Shape: `YYYY-MM-DD`, a different one for each number. */
+/** Returns a date as `YYYY-MM-DD`. Numbers below 2,500 have different dates. */
 export function dayOf(number: number): string {
   return new Date(Date.UTC(2026, 0, 1) + ((number * 37) % 2500) * 86_400_000).toISOString().slice(0, 10);
 }

@@ -5,7 +5,7 @@ import type { Viewer, Visibility } from '@rookery/kernel';
 import type { SeededService } from '@rookery/testing';
 import { ProjectRepositories } from '../../src/code/repositories/project-repositories';
 
-/** Files of a commit by path. Shape: an object gives a mode of its own. */
+/** Files of a commit by path. An object sets the mode of its file. */
 export type Files = Readonly<Record<string, string | Buffer | { readonly mode: string; readonly content: string }>>;
 
 export interface CommitOptions {
@@ -57,17 +57,17 @@ export function commitFiles(repository: Repository, files: Files, o: CommitOptio
 }
 
 const ROLES = ['anonymous', 'stranger', 'guest', 'reporter', 'developer', 'maintainer'] as const;
-type Access = 'enabled' | 'private' | 'disabled';
+type RepositoryAccess = 'enabled' | 'private' | 'disabled';
 
 /** Statuses of readers by place, in the order of the roles. Source: reference repositories 2.1. */
-const READERS: readonly [Visibility, Access, readonly number[]][] = [
+const READERS: readonly [Visibility, RepositoryAccess, readonly number[]][] = [
   ['public', 'enabled', [200, 200, 200, 200, 200, 200]],
   ['internal', 'enabled', [404, 200, 200, 200, 200, 200]],
   ['private', 'enabled', [404, 404, 403, 200, 200, 200]],
   ['public', 'private', [403, 403, 200, 200, 200, 200]],
   ['public', 'disabled', [403, 403, 403, 403, 403, 403]],
 ];
-/** The same for writers. Shape: 200 stands for each success. */
+/** The same for writers. Each success counts as 200. */
 const WRITERS: typeof READERS = [
   ['public', 'enabled', [401, 403, 403, 403, 200, 200]],
   ['internal', 'enabled', [401, 403, 403, 403, 200, 200]],
@@ -77,8 +77,8 @@ const WRITERS: typeof READERS = [
 ];
 
 /**
- * Statuses of one request by role, in projects of each visibility and access to the repository.
- * Shape: `fill` prepares the repository, `ask` sends the request and returns its status.
+ * Tests the statuses of one request by role, in projects of each visibility and access to the repository. `fill`
+ * prepares the repository. `ask` sends the request and returns its status.
  */
 export function codeAccess(
   kind: 'reads' | 'writes',

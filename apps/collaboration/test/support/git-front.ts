@@ -39,7 +39,7 @@ export class GitFront {
     this.viewers.set(password, viewer);
   }
 
-  /** Shape: without a password the client is anonymous. */
+  /** Returns the URL of a path. Without a password, the client is anonymous. */
   url(path: string, password?: string): string {
     const { port } = this.server.address() as AddressInfo;
     return `http://${password === undefined ? '' : `oauth2:${password}@`}127.0.0.1:${port}/${path}`;

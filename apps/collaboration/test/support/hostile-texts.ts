@@ -95,23 +95,23 @@ export function prepared(fields: object): (request: Test) => Promise<Response> {
 export async function problemOf(
   name: string,
   ask: () => Promise<Response>,
-  isWrong = isBroken,
+  isWrong = isServerError,
   limit = CPU_LIMIT,
 ): Promise<string | null> {
   let least = Infinity;
   for (let count = 0; count < TRIES && least > limit; count += 1) {
-    const [response, took] = await cpuOf(ask);
+    const [response, took] = await measureCpu(ask);
     if (isWrong(response.status)) return `${name}: ${response.status}`;
     // This process is client and server in one, so the cost of the bare exchange is measured with a server that does nothing.
-    least = Math.min(least, took > limit ? took - (await bareCpu(response)) : took);
+    least = Math.min(least, took > limit ? took - (await measureBareCpu(response)) : took);
     if (count === TRIES - 1 && least > limit) return `${name}: ${response.status} after ${Math.round(least)} ms`;
   }
   return null;
 }
 
-const isBroken = (status: number): boolean => status >= 500;
+const isServerError = (status: number): boolean => status >= 500;
 
-async function cpuOf(ask: () => Promise<Response>): Promise<[Response, number]> {
+async function measureCpu(ask: () => Promise<Response>): Promise<[Response, number]> {
   const from = process.cpuUsage();
   const response = await ask();
   const { user, system } = process.cpuUsage(from);
@@ -119,7 +119,7 @@ async function cpuOf(ask: () => Promise<Response>): Promise<[Response, number]> 
 }
 
 /** Measures the CPU time of exchanging the same bytes with a server that ignores them. */
-async function bareCpu({ request, text }: Response): Promise<number> {
+async function measureBareCpu({ request, text }: Response): Promise<number> {
   const server = createServer((received, answer) => {
     received.resume().on('end', () => answer.setHeader('content-type', 'application/json').end(text));
   }).listen(0, '127.0.0.1');
@@ -127,7 +127,7 @@ async function bareCpu({ request, text }: Response): Promise<number> {
   try {
     const { port } = server.address() as AddressInfo;
     const sent = (request as unknown as { _data?: string })._data ?? '';
-    const [, took] = await cpuOf(async () => agent(`http://127.0.0.1:${port}`).post('/').type('json').send(sent));
+    const [, took] = await measureCpu(async () => agent(`http://127.0.0.1:${port}`).post('/').type('json').send(sent));
     return took;
   } finally {
     server.closeAllConnections();

@@ -4,7 +4,7 @@ import type { Agent, Test } from 'supertest';
 import type { Cast } from './app';
 
 type Body = Readonly<Record<string, unknown>>;
-type Numbered = { readonly iid: number };
+type IssueIid = { readonly iid: number };
 
 /** Actions on issues of the current project, by the owner unless another user is given. */
 export function issueActions(
@@ -21,14 +21,14 @@ export function issueActions(
         .expect(201);
       return body;
     },
-    async comment(issue: Numbered, text: string, author = at().cast.owner, fields: Body = {}): Promise<{ id: number }> {
+    async comment(issue: IssueIid, text: string, author = at().cast.owner, fields: Body = {}): Promise<{ id: number }> {
       const { body } = await by(author)
         .post(`${issues()}/${issue.iid}/notes`)
         .send({ body: text, ...fields })
         .expect(201);
       return body;
     },
-    edit(issue: Numbered, fields: Body, author = at().cast.owner): Test {
+    edit(issue: IssueIid, fields: Body, author = at().cast.owner): Test {
       return by(author).put(`${issues()}/${issue.iid}`).send(fields).expect(200);
     },
   };

@@ -12,8 +12,8 @@ export interface ReceivedMail {
 }
 
 /**
- * A real SMTP server. Shape: `answer` decides about each message: null accepts it, else code and text of the refusal; 'drop'
- * ends the session without a reply.
+ * A real SMTP server. `answer` decides about each message. Null accepts it, an object refuses it with its code and
+ * text, and 'drop' ends the session without a reply.
  */
 export interface MailServer {
   readonly url: string;

@@ -1,7 +1,7 @@
 import type { Test } from 'supertest';
 
 /** Actions on issues or child epics, which users can order manually within an epic. */
-interface Ordered {
+interface OrderedList {
   /** Adds an issue or child with this title; returns the id by which moves refer to it. */
   put(title: string): Promise<number>;
   /** Returns the titles in list order. */
@@ -11,8 +11,8 @@ interface Ordered {
   readonly refusal: string;
 }
 
-/** Shared tests for issues and children of an epic. Shape: `ids` of three that are added before each test. */
-export function manualOrderTests({ put, order, move, refusal: stuck }: Ordered) {
+/** Declares shared tests for issues and children of an epic. Three items are added before each test. */
+export function manualOrderTests({ put, order, move, refusal: stuck }: OrderedList) {
   const ids: Record<string, number> = {};
   beforeEach(async () => {
     for (const title of ['c', 'b', 'a']) ids[title] = await put(title);

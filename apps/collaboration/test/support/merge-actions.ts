@@ -24,7 +24,7 @@ export class MergeActions {
     readonly place: MergePlace,
   ) {}
 
-  /** A new project with a repository. Shape: `settings` are those of the project for merges. */
+  /** Creates a project with a repository. `settings` are the settings of the project for merges. */
   static async in(
     service: SeededService,
     scene: MergeRequestScene,

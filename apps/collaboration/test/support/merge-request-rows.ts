@@ -9,7 +9,7 @@ export interface InsertedMergeRequest {
 
 let inserted = 0;
 
-/** Inserts a merge request. Shape: `columns` by name; each has branches of its own. */
+/** Inserts a merge request with branches of its own. `columns` maps names to values. */
 export async function insertMergeRequestRow(
   service: SeededService,
   project: Pick<DirectoryProject, 'id'>,

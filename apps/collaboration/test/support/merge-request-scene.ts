@@ -95,8 +95,8 @@ export class MergeRequestScene {
   }
 
   /**
-   * Commits whole files on a branch and pushes it. A new branch starts at `from`, by default at `main` of the server.
-   * Shape: null as content deletes a file. Returns the id of the commit.
+   * Commits whole files on a branch and pushes it. A new branch starts at `from`, by default at `main` of the server. A
+   * file whose content is null is deleted. Returns the id of the commit.
    */
   async files(
     place: MergePlace,

@@ -4,7 +4,7 @@ import type { SeededService, RoleCase } from '@rookery/testing';
 
 export type Kind = 'project' | 'group';
 export type Source = DirectoryProject | DirectoryNamespace;
-/** A project or group with labels or milestones. Shape: `path` is that of their list. */
+/** A project or group with labels or milestones. `path` is the path of their list. */
 export interface Place {
   readonly kind: Kind;
   readonly id: number;

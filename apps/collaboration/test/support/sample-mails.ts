@@ -65,7 +65,7 @@ const MARKERS: Readonly<Record<string, Partial<MailJob>>> = {
   note_created: { note_id: 77, note_body: TEXT },
 };
 
-function noteableJob(kind: NoteableKind, template: MailTemplate): MailJob {
+function noteableMailJob(kind: NoteableKind, template: MailTemplate): MailJob {
   const isGroup = kind.parent === 'group';
   return {
     ...ROW,
@@ -103,7 +103,7 @@ function templatesOf(kind: NoteableKind): readonly MailTemplate[] {
   return MAIL_TEMPLATES.filter((template) => !['moved', 'cloned', 'due'].includes(template));
 }
 
-function placeJob(template: PlaceMailJob['template'], isGroup = false): PlaceMailJob {
+function placeMailJob(template: PlaceMailJob['template'], isGroup = false): PlaceMailJob {
   return {
     ...ROW,
     template,
@@ -120,10 +120,10 @@ export function sampleMails(): ReadonlyMap<string, SendMailOptions> {
   const mails = new Map<string, SendMailOptions>();
   for (const kind of [issueKind, epicKind, mergeRequestKind, snippetKind, commitKind]) {
     for (const template of templatesOf(kind)) {
-      const job = noteableJob(kind, template);
+      const job = noteableMailJob(kind, template);
       mails.set(`${kind.noun}-${template}`, composeMail(job, renderMailBody(job), IDENTITY));
     }
-    const newest = (['note_created', 'note_created'] as const).map((template) => noteableJob(kind, template));
+    const newest = (['note_created', 'note_created'] as const).map((template) => noteableMailJob(kind, template));
     const authors = [
       { actor_name: 'Robin Redbreast', actor_username: 'robin', count: 5 },
       { actor_name: 'Owl', actor_username: 'owl', count: 2 },
@@ -144,16 +144,16 @@ export function sampleMails(): ReadonlyMap<string, SendMailOptions> {
     mails.set(template, composePipelineMail(job, MESSAGE_ID, IDENTITY));
   }
   for (const template of ['new_release', 'moved_project'] as const)
-    mails.set(template, composePlaceMail(placeJob(template), MESSAGE_ID, IDENTITY));
+    mails.set(template, composePlaceMail(placeMailJob(template), MESSAGE_ID, IDENTITY));
   for (const template of ['member_added', 'member_changed', 'access_requested', 'access_denied'] as const) {
-    mails.set(`project-${template}`, composePlaceMail(placeJob(template), MESSAGE_ID, IDENTITY));
-    mails.set(`group-${template}`, composePlaceMail(placeJob(template, true), MESSAGE_ID, IDENTITY));
+    mails.set(`project-${template}`, composePlaceMail(placeMailJob(template), MESSAGE_ID, IDENTITY));
+    mails.set(`group-${template}`, composePlaceMail(placeMailJob(template, true), MESSAGE_ID, IDENTITY));
   }
-  for (const template of ACCOUNT_MAIL_TEMPLATES) mails.set(template, accountMail(template));
+  for (const template of ACCOUNT_MAIL_TEMPLATES) mails.set(template, accountMailOptions(template));
   return mails;
 }
 
-function accountMail(template: AccountMailTemplate): SendMailOptions {
+function accountMailOptions(template: AccountMailTemplate): SendMailOptions {
   const facts = {
     ...{
       address: ROW.address,

@@ -48,7 +48,7 @@ export type Who = (typeof ROLES)[number];
 export const root = '/api/v4';
 export const secretPath = ({ list, secret }: Scene): string => `${list}/${secret.iid}`;
 export const visiblePath = ({ list, visible }: Scene): string => `${list}/${visible.iid}`;
-/** Returns the path below which the notes are. Shape: epics by id, issues by iid. */
+/** Returns the path below which the notes are. It has the id of an epic, but the iid of an issue. */
 export const notesParentOf = (kind: Kind, { list }: Pick<Scene, 'list'>, { id, iid }: Target): string =>
   `${list}/${kind === 'epic' ? id : iid}`;
 
@@ -122,7 +122,7 @@ export function secretScenes(at: () => SeededService, box: ReturnType<typeof mai
     await send('POST', `${notesParentOf(kind, scene, secret)}/notes`, { body: `${WORD} again` });
   }
 
-  /** Creates a scene with all effects of a secret. Shape: the secret is an internal note, or the target itself. */
+  /** Creates a scene with all effects of a secret, which is an internal note, or the target itself. */
   async function sceneOf(kind: Kind, isNote: boolean): Promise<Scene> {
     const scene = await createTargets(kind, isNote);
     const { cast, list, secret, text } = scene;

@@ -12,7 +12,7 @@ export interface ShownSnippet {
   readonly updated_at: string;
 }
 
-/** Actions on snippets. Shape: `project` null for personal snippets. */
+/** Actions on snippets. `project` is null for personal snippets. */
 export function snippetActions(service: () => SeededService) {
   const by = (who: SeededUser | null) =>
     service().app.as(who ? service().seed.viewer(who) : service().seed.anonymous());

@@ -14,8 +14,7 @@ export class AccessRequests {
   constructor(private readonly changes: Changes) {}
 
   /**
-   * Creates a request. Shape: by the person. A request without an answer is withdrawn, since root cannot repeat it for
-   * them.
+   * Creates a request as the person. A request without an answer is withdrawn, since root cannot repeat it for them.
    */
   async ask(change: MembershipChange): Promise<void> {
     const state = change.person.history.latest;

@@ -12,8 +12,9 @@ import { changeQuestion } from './changes';
 import type { Change, Changes } from './changes';
 
 /**
- * A user who creates or rotates a bot's token, locked during the change, because the bot is external if the issuer is.
- * Shape: no bot of a token, which may rotate only its own; the bots of the bot are locked, too.
+ * A user who creates or rotates a bot's token. The caller locks the user during the change, because the bot is external
+ * if the issuer is. The user is not the bot of a token, which may rotate only its own. The bots of the changed bot are
+ * locked, too.
  */
 export type Issuer = Extract<Asker, object>;
 
@@ -24,7 +25,7 @@ export type Issuer = Extract<Asker, object>;
 export class BotChanges {
   constructor(private readonly changes: Changes) {}
 
-  /** Creates a service account, which has no token yet. Shape: the caller holds the forest. */
+  /** Creates a service account, which has no token yet. The caller must hold the forest. */
   async createAccount(gateway: Gateway, group: number, by: Issuer): Promise<Person | null> {
     const key: SourceKey = `group ${group}`;
     const call = await this.changes.caller.ask({
@@ -39,7 +40,7 @@ export class BotChanges {
     return this.made(call, 'service accounts made', botOf(by.person), { key, level: null });
   }
 
-  /** Creates a token of a group or project with its bot. Shape: the caller holds the forest. */
+  /** Creates a token of a group or project with its bot. The caller must hold the forest. */
   async createBot(random: SeededRandom, gateway: Gateway, key: SourceKey, by: Issuer): Promise<Person | null> {
     const level = random.weighted([
       [30, 10],
@@ -64,7 +65,7 @@ export class BotChanges {
     return bot;
   }
 
-  /** Creates a token of a service account. Shape: null when there is no answer, and the token is unknown. */
+  /** Creates a token of a service account. Returns null if there is no answer, so that the token is unknown. */
   async issue(random: SeededRandom, gateway: Gateway, account: Person, by: Issuer): Promise<Call | null> {
     const secret = this.changes.world.name('t');
     const scope = random.percent(10) ? 'read_api' : 'api';
@@ -86,7 +87,7 @@ export class BotChanges {
     });
   }
 
-  /** Rotates a token. Shape: one that was not revoked. */
+  /** Rotates a token that was not revoked. */
   async rotate(gateway: Gateway, bot: Person, key: string, by: Issuer): Promise<void> {
     const state = bot.history.latest;
     const token = state.tokens.get(key)!;

@@ -12,10 +12,10 @@ import type { Question } from '../rules/reference-model';
 export const ROOT_QUESTION: Question = { service: 'identity', source: null, needs: 0, writes: true };
 
 /**
- * One change of one history, whose answer decides the next state. Shape: `retry` repeats it as root if no answer came;
- * null if it must not be repeated (a row that it may have created is then unknown to the model). `nextState` is the state
- * that follows from the answer, null for no change; `alsoChanged` are people whose state changes with it, all of them
- * locked.
+ * One change of one history, whose answer decides the next state. `retry` repeats it as root if no answer came. It is
+ * null if the change must not be repeated; a row that it may have created is then unknown to the model. `nextState`
+ * returns the state that follows from the answer, or null for no change. `alsoChanged` returns people whose state
+ * changes with it, all of them locked.
  */
 export interface Change<S> extends Plan {
   readonly history: History<S>;
@@ -39,7 +39,7 @@ export class Changes {
     readonly caller: Caller,
   ) {}
 
-  /** Makes a change. Shape: the definite answer; null if there is none and the change cannot be repeated. */
+  /** Makes a change. Returns the definite answer, or null if there is none and the change cannot be repeated. */
   async make<S>({ history, kind, about, retry, nextState, alsoChanged, ...plan }: Change<S>): Promise<Call | null> {
     const first = await this.caller.ask(plan);
     const isRepeated = isUndecided(first.status);
@@ -61,7 +61,7 @@ export class Changes {
     return this.make({ history: this.world.forest, gateway, ...change });
   }
 
-  /** Repeats a call of root until there is an answer. Shape: a call that changes no permissions. */
+  /** Repeats a call of root until there is an answer. The call must not change permissions. */
   async retryUntilAnswered(
     gateway: Gateway,
     plan: Pick<Plan, 'method' | 'path'> & { json?: object; question?: Question },

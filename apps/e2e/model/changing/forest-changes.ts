@@ -110,8 +110,9 @@ export class ForestChanges {
   }
 
   /**
-   * Deletes a group or project. The first call marks it: it gets another path, and its projects take no writes; the second
-   * one removes it with its descendants and the bots that belong to them. Shape: these bots are locked.
+   * Deletes a group or project. The first call marks it: it gets another path, and its projects take no writes. The
+   * second call removes it with its descendants and the bots that belong to them. The caller must have locked these
+   * bots.
    */
   async remove(gateway: Gateway, about: Source): Promise<void> {
     const { id } = about.entity;

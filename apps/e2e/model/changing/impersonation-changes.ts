@@ -9,7 +9,10 @@ import type { Changes } from './changes';
 export class ImpersonationChanges {
   constructor(private readonly changes: Changes) {}
 
-  /** Creates a token. Shape: both people are locked; `by` may lack the permission and uses a token of their own. */
+  /**
+   * Creates a token. The caller must have locked both people. `by` may lack the permission and uses a token of their
+   * own.
+   */
   async create(
     random: SeededRandom,
     gateway: Gateway,

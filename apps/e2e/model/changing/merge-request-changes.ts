@@ -7,7 +7,7 @@ import type { Changes } from './changes';
 /** Unique words of titles, files and messages begin with it. */
 export const REQUEST_WORD = 'mergeable';
 
-/** Creates projects with code, private forks of them, and merge requests. Shape: the caller holds the forest. */
+/** Creates projects with code, private forks of them, and merge requests. The caller must hold the forest. */
 export class MergeRequestChanges {
   constructor(private readonly changes: Changes) {}
 

@@ -14,7 +14,7 @@ const ROOT_USER = 1;
 export class Moves {
   constructor(private readonly changes: Changes) {}
 
-  /** Moves a source. Shape: `to` null for the top, which is for groups and only by root. */
+  /** Moves a source. `to` is null for a move to the top, which only root makes, and only of groups. */
   async move(gateway: Gateway, about: Source, to: number | null, by: Asker): Promise<void> {
     const { state } = this.changes.world;
     const isPossible = isMovable(state, about, to);

@@ -13,7 +13,7 @@ interface Step {
   readonly to: AccountState;
 }
 /**
- * Steps that close and open accounts. Shape: only steps that change the state.
+ * Steps that close and open accounts. Each changes the state.
  * Source: reference identity-and-import 10.6.
  */
 const CLOSINGS: readonly Step[] = [
@@ -29,7 +29,7 @@ const OPENINGS: readonly Step[] = [
 const DEACTIVATION: Step = { verb: 'deactivate', from: 'active', to: 'deactivated' };
 
 /**
- * Creates, closes, opens and removes accounts, and changes their flags. Shape: people who depend on the account are locked
+ * Creates, closes, opens and removes accounts, and changes their flags. People who depend on the account are locked
  * with it: those for whom it created tokens, and for `setExternal` its bots.
  */
 export class PeopleChanges {
@@ -58,7 +58,7 @@ export class PeopleChanges {
     );
   }
 
-  /** Deactivates an account. Shape: one without tokens. */
+  /** Deactivates an account without tokens. */
   deactivate(gateway: Gateway, person: Person): Promise<void> {
     return this.step(gateway, person, DEACTIVATION);
   }

@@ -40,7 +40,7 @@ export class Shares {
     });
   }
 
-  /** Ends a share. Shape: `by` is locked, because the answer does not show whether they had the permission. */
+  /** Ends a share. `by` is locked, because the answer does not show whether they had the permission. */
   async end(gateway: Gateway, { source, group }: Share, by: Extract<Asker, object> | 'root'): Promise<void> {
     const { state } = this.changes.world;
     const path = `/${source.replace(' ', 's/')}/share/${group}`;

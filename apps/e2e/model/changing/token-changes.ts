@@ -49,7 +49,7 @@ export class TokenChanges {
     });
   }
 
-  /** Rotates a token. Shape: one that was not revoked; an expired one cannot rotate itself. */
+  /** Rotates a token that was not revoked. An expired one cannot rotate itself. */
   async rotate(random: SeededRandom, gateway: Gateway, person: Person, key: string): Promise<void> {
     const state = person.history.latest;
     const token = state.tokens.get(key)!;

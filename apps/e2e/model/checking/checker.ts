@@ -7,8 +7,8 @@ import type { Question, Verdict } from '../rules/reference-model';
 import { tokenRefusals, verdicts } from '../rules/reference-model';
 
 /**
- * An answered call with all states that its answer depends on; or an effect, from its cause until it was found. Shape:
- * `token` null for effects.
+ * An answered call with all states that its answer depends on; or an effect, from its cause until it was found. `token`
+ * is null for effects.
  */
 export interface Decision extends Span {
   readonly gateway: string;
@@ -58,8 +58,8 @@ function isAllowing(verdict: Verdict): boolean {
 }
 
 /**
- * Reports whether some state explains the answer. Shape: with `slackMs` 0 the token was checked during the call; else an
- * older good check of the token may count.
+ * Reports whether some state explains the answer. If `slackMs` is 0, the token was checked during the call. Otherwise
+ * an older good check of the token may count.
  */
 function isExplained(decision: Decision, slackMs: number, accepts: Accepts): boolean {
   const { asker, question, gateway, forest, secret } = decision;

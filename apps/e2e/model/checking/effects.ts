@@ -11,8 +11,8 @@ import type { Decision } from './checker';
 const MAIL_AGE_MS = 10_000;
 
 /**
- * Converts effects to decisions: the recipient must have been able to read the note at some moment between its creation and
- * the delivery. Shape: the call is the one that wrote the note; recipients outside the model are omitted.
+ * Converts effects to decisions: the recipient must have been able to read the note at some moment between its creation
+ * and the delivery. The call of a decision is the one that wrote the note. Recipients outside the model are omitted.
  */
 export function effectDecisions(
   world: World,

@@ -47,8 +47,8 @@ export class History<S> {
   }
 
   /**
-   * Returns the entries that a call may have met. Shape: changes made through other gateways are certainly met only
-   * `slackMs` after they were answered.
+   * Returns the entries that a call may have met. A call certainly meets a change that was made through another gateway
+   * only `slackMs` after it was answered.
    */
   window({ start, end }: Span, gateway: string, slackMs: number): Window {
     let low = 0;

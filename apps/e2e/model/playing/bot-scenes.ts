@@ -117,8 +117,8 @@ export class BotScenes {
   }
 
   /**
-   * Issues a token. Shape: the caller has locked the account. The account is forgotten if no answer came, because then its
-   * external flag is unknown.
+   * Issues a token. The caller must have locked the account. The account is forgotten if no answer came, because then
+   * its external flag is unknown.
    */
   private async issue(random: SeededRandom, gateway: Gateway, account: Person, by: Issuer): Promise<void> {
     if ((await this.bots.issue(random, gateway, account, by)) === null) this.world.forget(account);

@@ -13,7 +13,7 @@ export const isUndecided = (status: number): boolean => status === 0 || status =
 /** Sent for a token that was revoked before its secret was answered: a call without a token would be anonymous. */
 const LOST = 'glpat-nobody-was-ever-told';
 
-/** An answer. Shape: status 0 when the connection was cut. */
+/** An answer, with the status 0 if the connection was cut. */
 export type Sent = Pick<Call, 'status' | 'body' | 'total'>;
 /** An answer that says nothing about permissions. */
 export const undecided: Sent = { status: 0, body: null };
@@ -47,7 +47,7 @@ export class Caller {
     if (dueMs > 0) await pause(dueMs);
   }
 
-  /** Makes a call and records its answer as a decision. Shape: `make` makes it in another way than by the API. */
+  /** Makes a call and records its answer as a decision. `make` makes it in another way than by the API. */
   async ask(plan: Plan, make?: () => Promise<Sent>): Promise<Call> {
     const call = await this.send(plan, make);
     if (isUndecided(call.status)) await pause(60);
@@ -78,7 +78,7 @@ export class Caller {
     }
   }
 
-  /** Shape: `observed` may differ from the status where one answer holds many decisions. */
+  /** Records a decision. `observed` may differ from the status of an answer that contains many decisions. */
   note(
     call: Call,
     observed: Verdict,
@@ -134,7 +134,7 @@ export class Caller {
     return typeof asker !== 'string' && asker.person.history.latest.jobs.has(asker.token);
   }
 
-  /** The secret of a caller's token. Shape: null for anonymous callers. */
+  /** The secret of a caller's token; null for anonymous callers. */
   secretOf(asker: Asker): string | null {
     if (asker === 'anonymous') return null;
     return asker === 'root' ? this.rootToken : (asker.person.secrets.get(asker.token)?.secret ?? LOST);

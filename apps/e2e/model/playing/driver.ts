@@ -105,8 +105,8 @@ export class Driver {
   }
 
   /**
-   * Reads while the change is in progress, and as soon as it has been answered: there a wrong answer is likeliest.
-   * Shape: `change` announces the person and project that it concerns before it begins.
+   * Reads while the change is in progress, and as soon as it has been answered: at these times a wrong answer is
+   * likeliest. `change` announces the person and project that it concerns before it begins.
    */
   private async playWithReads(
     random: SeededRandom,

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { simpleParser } from 'mailparser';
 import { Client } from 'pg';
 
-/** A to-do or e-mail that a user received. Shape: `at` is when it was found, or sent, by the clock of the run. Units: ms. */
+/**
+ * A to-do or e-mail that a user received. `at` is the time when it was found, or sent, by the clock of the run. Units:
+ * ms.
+ */
 export interface Effect {
   readonly kind: 'to-do' | 'e-mail';
   /** The unique word in the note. */

@@ -23,7 +23,7 @@ interface List {
   readonly needs: number;
 }
 
-/** Lists over all visible projects. Shape: the second covers only projects in which the caller has a role. */
+/** Lists over all visible projects. The second covers only projects in which the caller has a role. */
 const LISTS: readonly (readonly [number, List])[] = [
   [40, { path: '/todos', effect: 'to-do', needs: 0 }],
   [30, { path: '/events?scope=all', effect: 'feed entry', needs: 10 }],
@@ -38,7 +38,7 @@ export class FeedReads {
     private readonly caller: Caller,
   ) {}
 
-  /** Reads a random list. Shape: `asker` signed in. */
+  /** Reads a random list as a signed-in caller. */
   any(random: SeededRandom, gateway: Gateway, asker: Exclude<Asker, 'anonymous'>): Promise<void> {
     return this.read(gateway, asker, ANYWHERE, random.weighted(LISTS));
   }

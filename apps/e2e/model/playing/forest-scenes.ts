@@ -25,7 +25,7 @@ const WITH_CODE = 5;
 /** Upper bounds, so that the same few groups and projects change again and again. */
 const LIMITS = { groups: 16, projects: 22, shares: 14 };
 
-/** Scenes that change groups and projects. Shape: the caller holds the forest. */
+/** Scenes that change groups and projects. The caller must hold the forest. */
 export class ForestScenes {
   private readonly forest: ForestChanges;
   private readonly shares: Shares;

@@ -17,8 +17,8 @@ export class Notes {
   }
 
   /**
-   * Mentions a new person in a public project. The effects of earlier notes have been delivered by the time this person is
-   * notified. Shape: the word of the note and the person.
+   * Mentions a new person in a public project. The effects of earlier notes have been delivered by the time this person
+   * is notified. Returns the word of the note and the person.
    */
   async writeLast(gateway: Gateway): Promise<{ readonly word: string; readonly person: Person }> {
     const { changes } = this;
@@ -39,7 +39,10 @@ export class Notes {
     return { word, person };
   }
 
-  /** Shape: internal notes need the reporter level, to write and to be notified of. */
+  /**
+   * Writes a note. Internal notes require the reporter level, both for their author and for users who are notified of
+   * them.
+   */
   private async post(
     gateway: Gateway,
     by: Asker,

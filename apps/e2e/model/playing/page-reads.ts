@@ -33,7 +33,7 @@ export class PageReads {
     await this.caller.ask({ asker, gateway, method: 'GET', path, question }, () => openPage(gateway, path, cookie));
   }
 
-  /** Signs in, if there is no session of the token yet. Shape: undefined if the token cannot sign in. */
+  /** Signs in, if there is no session of the token yet. Returns undefined if the token cannot sign in. */
   private async cookieOf(gateway: Gateway, asker: Exclude<Asker, 'anonymous'>): Promise<string | undefined> {
     const token = this.caller.secretOf(asker)!;
     const known = this.cookies.get(token);
@@ -52,7 +52,7 @@ async function opened(gateway: Gateway, path: string, init: RequestInit): Promis
   return fetch(`${gateway.baseUrl}${path}`, { redirect: 'manual', ...init, headers, signal }).catch(() => null);
 }
 
-/** Opens a page. Shape: the status that the API would have answered. */
+/** Opens a page. Returns the status that the API would have answered. */
 async function openPage(gateway: Gateway, path: string, cookie: string | null): Promise<Sent> {
   const answer = await opened(gateway, path, cookie === null ? {} : { headers: { cookie } });
   if (answer === null) return undecided;

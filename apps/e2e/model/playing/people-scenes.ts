@@ -42,7 +42,7 @@ export class PeopleScenes {
     }
   }
 
-  /** Creates a person, sometimes a deactivated one. Shape: null when there was no answer. */
+  /** Creates a person, sometimes a deactivated one. Returns null if there was no answer. */
   async addPerson(random: SeededRandom, gateway: Gateway): Promise<Person | null> {
     const person = await this.people.create(random, gateway);
     if (!person) return null;
@@ -72,7 +72,7 @@ export class PeopleScenes {
     return state.groups.size > 0 ? keyOfSource(this.forest.any(random)) : undefined;
   }
 
-  /** Changes an active person. Shape: the caller has locked the person. */
+  /** Changes an active person. The caller must have locked the person. */
   async play(
     random: SeededRandom,
     gateway: Gateway,
@@ -91,7 +91,7 @@ export class PeopleScenes {
     if (this.world.active.filter(isHuman).length < LIMITS.people) await this.addPerson(random, gateway);
   }
 
-  /** Reactivates an inactive person, or changes one of their tokens. Shape: the caller has locked the person. */
+  /** Reactivates an inactive person, or changes one of their tokens. The caller must have locked the person. */
   async playInactive(random: SeededRandom, gateway: Gateway, person: Person, token: string | undefined): Promise<void> {
     if (random.percent(75)) return this.withTokenHolders(person, () => this.people.open(gateway, person));
     await this.tokenChange(random, gateway, person, token);

@@ -21,7 +21,7 @@ export class SecretReads {
     private readonly caller: Caller,
   ) {}
 
-  /** Makes one read. Shape: of `about` if given, else of any secret. */
+  /** Makes one read of `about`, or of any secret if it is not given. */
   async any(random: SeededRandom, gateway: Gateway, asker: SignedIn, about?: Secret): Promise<void> {
     const secret = about ?? this.pick(random);
     if (!secret) return;
@@ -57,7 +57,9 @@ export class SecretReads {
     this.caller.note(call, notes > 0 ? 'allow' : 404, questionOf(secret, asker, { isNote: true }), secret);
   }
 
-  /** Checks the secret in its list and count. Shape: a project or group that the caller cannot see is 404 itself. */
+  /**
+   * Checks the secret in its list and count. A project or group that the caller cannot see is itself answered with 404.
+   */
   private async counted(gateway: Gateway, asker: SignedIn, secret: Secret): Promise<void> {
     const { kind, home, iid } = secret;
     const narrowed = kind === 'issue' ? `issues?iids[]=${iid}` : `epics?search=${SECRET_WORD}`;

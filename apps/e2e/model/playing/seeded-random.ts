@@ -6,7 +6,7 @@ export class SeededRandom {
     this.state = (seed ^ Math.imul(stream + 1, 0x9e3779b9)) >>> 0;
   }
 
-  /** Shape: 0 <= result < 1. */
+  /** Returns a number of at least 0 and less than 1. */
   fraction(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -27,7 +27,7 @@ export class SeededRandom {
     return items[this.below(items.length)];
   }
 
-  /** Picks an item by weight. Shape: pairs of weight and item. */
+  /** Picks an item by weight. `items` are pairs of weight and item. */
   weighted<T>(items: readonly (readonly [number, T])[]): T {
     let rest = this.fraction() * items.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, item] of items) if ((rest -= weight) < 0) return item;

@@ -38,7 +38,7 @@ export interface Secret {
   isLocked: boolean;
 }
 
-/** A merge request of a model project. Shape: `word` is its title, `sha` its only commit. */
+/** A merge request of a model project. `word` is its title, `sha` its only commit. */
 export interface OpenedRequest {
   /** Id of the target project. */
   readonly project: number;
@@ -63,7 +63,7 @@ export interface Gateway {
   readonly baseUrl: string;
 }
 
-/** A completed call. Shape: status 0 when the connection was cut. */
+/** A completed call. `status` is 0 if the connection was cut. */
 export interface Call {
   readonly number: number;
   readonly plan: Plan;
@@ -81,7 +81,7 @@ export interface CheckedDecision {
   readonly finding: Finding;
 }
 
-/** A note that people may be notified of. Shape: `call` may lack a definite answer. */
+/** A note that people may be notified of. `call` may lack a definite answer. */
 export interface Note {
   readonly call: Call;
   readonly project: number;
@@ -107,7 +107,7 @@ export class World {
   readonly withIssue = new Set<number>();
   /** Those of deleted projects included. */
   readonly requests: OpenedRequest[] = [];
-  /** Commits on branches of forks that have no merge request. Shape: ids of the fork and of its source. */
+  /** Commits on branches of forks that have no merge request. `fork` and `source` are ids of projects. */
   readonly forkCommits: { readonly fork: number; readonly source: number; readonly sha: string }[] = [];
   /** Deleted ones included. */
   readonly secrets: Secret[] = [];
@@ -197,7 +197,7 @@ export class World {
     return random.pick([...earlier.state.projects.values()]);
   }
 
-  /** Locks a random person that no driver is changing. Shape: `may` filters the candidates. */
+  /** Locks a random person that no driver is changing. `may` filters the candidates. */
   lockRandom(
     random: SeededRandom,
     may: (state: PersonState, person: Person) => boolean = isActive,

@@ -21,14 +21,14 @@ export type Source =
   | { readonly kind: 'group'; readonly entity: Group }
   | { readonly kind: 'project'; readonly entity: Project };
 
-/** A group invited to a group or project. Shape: `isExpired` when it ended on the day on which it was given. */
+/** A group invited to a group or project. `isExpired` is set if the share ended on the day on which it was given. */
 export interface Share {
   readonly source: SourceKey;
   readonly group: number;
   readonly level: number;
   readonly isExpired: boolean;
 }
-/** Shape: without deleted groups and projects; `former` maps former full paths to project ids. */
+/** All groups, projects and shares that were not deleted. `former` maps former full paths to project ids. */
 export interface Forest {
   readonly groups: ReadonlyMap<number, Group>;
   readonly projects: ReadonlyMap<number, Project>;
@@ -52,7 +52,7 @@ export function sourceOf(key: SourceKey): { readonly kind: 'group' | 'project'; 
   return { kind, id: Number(id) };
 }
 
-/** Shape: from the group itself to its root. */
+/** Returns the group itself and the groups above it, up to its root. */
 export function selfAndAncestors(forest: Forest, id: number | null): readonly Group[] {
   const group = id === null ? undefined : forest.groups.get(id);
   return group ? [group, ...selfAndAncestors(forest, group.parent)] : [];
@@ -103,7 +103,7 @@ export function findSource(forest: Forest, ref: Reference): Source | null {
   return entity ? { kind: 'group', entity } : null;
 }
 
-/** Shape: the same map with one entry set. */
+/** Returns a copy of the map with one entry set. */
 export function withEntry<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> {
   return new Map(map).set(key, value);
 }

@@ -1,7 +1,7 @@
 import type { SourceKey } from './forest';
 import { withEntry } from './forest';
 
-/** Shape: `isExpired` when it ended on the day on which it was given. */
+/** `isExpired` is set if the membership ended on the day on which it was given. */
 export interface Membership {
   readonly level: number;
   readonly isExpired: boolean;
@@ -45,7 +45,7 @@ export interface PersonState {
   readonly requests: ReadonlySet<SourceKey>;
 }
 
-/** Returns the state of a new active person without tokens and memberships. Shape: `as` overrides fields. */
+/** Returns the state of a new active person without tokens and memberships. `as` overrides fields. */
 export function newPerson(external: boolean, as: Partial<PersonState> = {}): PersonState {
   const holdings = { tokens: new Map(), jobs: new Map(), memberships: new Map(), requests: new Set<SourceKey>() };
   return { kind: 'human', account: 'active', admin: false, external, ...holdings, ...as };

@@ -36,7 +36,7 @@ export interface Question {
     readonly isSelf: boolean;
   };
   readonly share?: { readonly action: 'give' | 'end'; readonly group: number; readonly grant: number };
-  /** For tokens of groups and projects. Shape: `grant` is the level of the token's bot there. */
+  /** For tokens of groups and projects. `grant` is the level of the token's bot there. */
   readonly token?: { readonly action: 'make' | 'rotate' | 'revoke'; readonly grant: number };
   /** For issues and epics of the source that may be confidential. */
   readonly secret?: SecretQuestion;
@@ -54,8 +54,8 @@ export type Verdict = 'allow' | 301 | 400 | 401 | 403 | 404;
 export type Asker = PersonState | 'root' | 'anonymous';
 
 /**
- * Returns the refusals of the token check, null if it accepts the token. Shape: several if each of them is possible in this
- * state.
+ * Returns the refusals of the token check, null if it accepts the token. There are several if each of them is possible
+ * in this state.
  */
 export function tokenRefusals(person: PersonState, key: string): readonly Verdict[] | null {
   const token = person.jobs.has(key) ? jobAsToken(person.jobs.get(key)!) : person.tokens.get(key);
@@ -66,8 +66,9 @@ export function tokenRefusals(person: PersonState, key: string): readonly Verdic
 }
 
 /**
- * Returns the possible verdicts for a caller with a good token. Shape: several if each of them is possible in this state;
- * `token` null for effects, which have no caller; `secrecy` is the state of the secret that the question is about.
+ * Returns the possible verdicts for a caller with a good token. There are several if each of them is possible in this
+ * state. `token` is null for effects, which have no caller. `secrecy` is the state of the secret that the question is
+ * about.
  */
 export function verdicts(
   question: Question,

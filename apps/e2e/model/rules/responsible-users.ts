@@ -17,9 +17,10 @@ export function everResponsibleUsers(bot: PersonState): ReadonlySet<number> {
 }
 
 /**
- * Returns the new states of bots, and recursively of their bots, after the external flag of a person changed. A rotation
- * never makes a bot internal: an issuer who was external at that time keeps the bot external until their own flag
- * changes, even if their token was rotated since. Shape: `all` with the new state of that person; only changed bots.
+ * Returns the new states of bots, and recursively of their bots, after the external flag of a person changed. A
+ * rotation never makes a bot internal: an issuer who was external at that time keeps the bot external until their own
+ * flag changes, even if their token was rotated since. `all` contains the new state of that person. The result contains
+ * only changed bots.
  */
 export function botsAfterExternalChange(all: PeopleById, id: number): PeopleById {
   const changed = new Map<number, PersonState>();
@@ -42,7 +43,8 @@ export function botsAfterExternalChange(all: PeopleById, id: number): PeopleById
 
 /**
  * Returns the new states of people for whom this person created tokens as an administrator. These tokens are accepted
- * while the issuer is an active administrator, and revoked when the issuer is removed. Shape: as above.
+ * while the issuer is an active administrator, and revoked when the issuer is removed. `all` contains the new state of
+ * the issuer. The result contains only people with such tokens.
  * Source: reference identity-and-import 4.4, 4.7.
  */
 export function holdersAfterGiverChange(all: PeopleById, id: number): PeopleById {

@@ -13,7 +13,7 @@ export interface Secrecy {
 
 export type SecretKind = 'issue' | 'epic';
 
-/** A visibility question about a secret. Shape: `reader` is the caller's id, null for anonymous callers. */
+/** A visibility question about a secret. `reader` is the caller's id, or null for anonymous callers. */
 export interface SecretQuestion {
   readonly kind: SecretKind;
   readonly reader: number | null;

@@ -63,13 +63,13 @@ export class DocsController {
   @Get('-/docs')
   @Header('X-Frame-Options', 'DENY')
   async api(@Res() reply: FastifyReply): Promise<void> {
-    sendPage(reply, POLICY, await this.readOnce('api', async () => Buffer.from(String(await apiDocs))));
+    sendPage(reply, POLICY, await this.loadFileOnce('api', async () => Buffer.from(String(await apiDocs))));
   }
 
   @Get('-/docs/events')
   @Header('X-Frame-Options', 'DENY')
   async eventPage(@Res() reply: FastifyReply): Promise<void> {
-    sendPage(reply, PLAIN_POLICY, await this.readOnce('events', renderEvents));
+    sendPage(reply, PLAIN_POLICY, await this.loadFileOnce('events', renderEventDocs));
   }
 
   @Get('-/docs/assets/:file')
@@ -81,7 +81,7 @@ export class DocsController {
     }
     const { text } = file;
     const read = () => (text === undefined ? readFile(join(ASSETS, name)) : Promise.resolve(Buffer.from(text)));
-    const content = await this.readOnce(name, read);
+    const content = await this.loadFileOnce(name, read);
     void reply
       .header('content-type', file.type)
       .header('cache-control', `public, max-age=${KEPT_FOR}`)
@@ -90,25 +90,25 @@ export class DocsController {
   }
 
   /** All requests share one buffer of a file, so that many slow readers need no more memory than one. */
-  private readOnce(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
+  private loadFileOnce(name: string, load: () => Promise<Buffer>): Promise<Buffer> {
     const known = this.kept.get(name);
     if (known) return known;
-    const made = make();
+    const made = load();
     this.kept.set(name, made);
     made.catch(() => this.kept.delete(name));
     return made;
   }
 }
 
-function sendPage(reply: FastifyReply, policy: string, content: Buffer): void {
+function sendPage(reply: FastifyReply, contentSecurityPolicy: string, content: Buffer): void {
   void reply
     .header('content-type', HTML)
-    .header('content-security-policy', policy)
+    .header('content-security-policy', contentSecurityPolicy)
     .header('referrer-policy', 'same-origin')
     .send(content);
 }
 
-async function renderEvents(): Promise<Buffer> {
+async function renderEventDocs(): Promise<Buffer> {
   const document = JSON.parse(await readFile(ASYNCAPI_FILE, 'utf8')) as AsyncApiDocument;
   return Buffer.from(String(await eventDocs(document, STYLE_PATH)));
 }

@@ -11,7 +11,7 @@ interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
 }
-interface Message {
+interface AsyncApiMessage {
   readonly name: string;
   readonly summary: string;
   readonly payload: { readonly allOf: readonly [unknown, { readonly properties: { readonly data: JsonSchema } }] };
@@ -21,10 +21,10 @@ interface Message {
 /** The parts of the AsyncAPI document that the page shows. */
 export interface AsyncApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly components: { readonly messages: Readonly<Record<string, Message>> };
+  readonly components: { readonly messages: Readonly<Record<string, AsyncApiMessage>> };
 }
 
-/** Renders a page of all events. Shape: `style` is the path of the stylesheet. */
+/** Renders a page of all events. `style` is the path of the stylesheet. */
 export function eventDocs({ info, components }: AsyncApiDocument, style: string): Html {
   const events = Object.entries(components.messages);
   const services = [...new Set(events.map(([subject]) => subject.split('.', 1)[0]!))];
@@ -45,14 +45,14 @@ export function eventDocs({ info, components }: AsyncApiDocument, style: string)
           ${services.map(
             (service) =>
               html`<h2 id="${service}">${service}</h2>
-                ${events.filter(([subject]) => subject.startsWith(`${service}.`)).map(([subject, message]) => showEvent(subject, message))}`,
+                ${events.filter(([subject]) => subject.startsWith(`${service}.`)).map(([subject, message]) => renderEvent(subject, message))}`,
           )}
         </main>
       </body>
     </html>`;
 }
 
-function showEvent(subject: string, { name, summary, payload, examples }: Message): Html {
+function renderEvent(subject: string, { name, summary, payload, examples }: AsyncApiMessage): Html {
   const { properties = {}, required = [] } = payload.allOf[1].properties.data;
   return html`<details id="${subject}">
     <summary><code>${subject}</code> ${summary}</summary>
@@ -61,7 +61,7 @@ function showEvent(subject: string, { name, summary, payload, examples }: Messag
       ${Object.entries(properties).map(
         ([field, schema]) =>
           html`<dt><code>${field}</code></dt>
-            <dd>${schemaType(schema)}${required.includes(field) ? '' : ', may be absent'}</dd>`,
+            <dd>${describeSchemaType(schema)}${required.includes(field) ? '' : ', may be absent'}</dd>`,
       )}
     </dl>
     ${examples.map((example) => html`<pre tabindex="0">${JSON.stringify(example.payload, null, 2)}</pre>`)}
@@ -69,9 +69,9 @@ function showEvent(subject: string, { name, summary, payload, examples }: Messag
 }
 
 /** A type in words: `integer`, `date-time or null`, `list of string`. */
-function schemaType({ type, format, enum: values, anyOf, items }: JsonSchema): string {
-  if (anyOf) return anyOf.map(schemaType).join(' or ');
+function describeSchemaType({ type, format, enum: values, anyOf, items }: JsonSchema): string {
+  if (anyOf) return anyOf.map(describeSchemaType).join(' or ');
   if (values) return values.join(', ');
-  if (type === 'array') return `list of ${schemaType(items ?? {})}`;
+  if (type === 'array') return `list of ${describeSchemaType(items ?? {})}`;
   return format ?? type ?? 'anything';
 }

@@ -55,10 +55,10 @@ export class Authenticator {
   ) {}
 
   authenticate(credential: Credential | null, request: CallerRequest): Caller | Refusal | Promise<Caller | Refusal> {
-    if (credential === null) return this.anonymousCaller(request.deadline);
+    if (credential === null) return this.admitAnonymous(request.deadline);
     const { digest } = credential;
     if (credential.kind === 'job')
-      return this.failures.checkLogin(request, () => this.authenticateJob(digest, request));
+      return this.failures.checkLogin(request, () => this.resolveJobToken(digest, request));
     const lease = request.isRotating ? undefined : this.sources.leases.findLease(digest);
     if (lease && lease.until > Date.now() && this.sources.floor.covers(lease.mark)) {
       this.tally.countLease();
@@ -70,7 +70,7 @@ export class Authenticator {
   /** Joins a running check if its answer will be recent enough, or starts another. */
   private joinOrStartCheck(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     const kind = request.isRotating ? this.rotating : this.checks;
-    const pending = kind.get(checkKey(digest, request));
+    const pending = kind.get(pendingCheckKey(digest, request));
     if (pending === undefined || !this.mayJoin(pending)) return this.startCheck(digest, request, kind);
     this.tally.countJoin();
     const isAbandoned = (outcome: Caller | Refusal): boolean =>
@@ -90,27 +90,33 @@ export class Authenticator {
   private startCheck(
     digest: string,
     request: CallerRequest,
-    kind: Map<string, PendingCheck>,
+    pendingChecks: Map<string, PendingCheck>,
   ): Promise<Caller | Refusal> {
-    const outcome = this.check(digest, request).finally(() => {
-      if (kind.get(checkKey(digest, request))?.outcome === outcome) kind.delete(checkKey(digest, request));
+    const outcome = this.checkWithGuessLimit(digest, request).finally(() => {
+      if (pendingChecks.get(pendingCheckKey(digest, request))?.outcome === outcome)
+        pendingChecks.delete(pendingCheckKey(digest, request));
     });
     const { invalidations } = this.sources.floor;
-    kind.set(checkKey(digest, request), { invalidations, startedAt: Date.now(), deadline: request.deadline, outcome });
+    pendingChecks.set(pendingCheckKey(digest, request), {
+      invalidations,
+      startedAt: Date.now(),
+      deadline: request.deadline,
+      outcome,
+    });
     return outcome;
   }
 
-  private check(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+  private checkWithGuessLimit(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     // Expired leases are kept: a credential that was valid a moment ago is no guess.
-    if (this.sources.leases.findLease(digest)) return this.askUntilFresh(digest, request);
-    return this.failures.checkLogin(request, () => this.askUntilFresh(digest, request));
+    if (this.sources.leases.findLease(digest)) return this.resolveTokenUntilFresh(digest, request);
+    return this.failures.checkLogin(request, () => this.resolveTokenUntilFresh(digest, request));
   }
 
   /**
    * Resolves the token of a job, which ends with the job: each request asks, and neither leases nor running checks
    * answer for it. Source: ADR 0190.
    */
-  private async authenticateJob(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+  private async resolveJobToken(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     for (;;) {
       const askedAt = Date.now();
       const answer = await this.askIdentity({ digest, ip: null, job: true }, request.deadline);
@@ -125,16 +131,16 @@ export class Authenticator {
   }
 
   /** Asks until an answer is recent enough when it arrives, or the deadline has passed. */
-  private async askUntilFresh(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
+  private async resolveTokenUntilFresh(digest: string, request: CallerRequest): Promise<Caller | Refusal> {
     for (;;) {
       const askedAt = Date.now();
-      const outcome = await this.resolve(digest, request, askedAt);
+      const outcome = await this.resolveToken(digest, request, askedAt);
       if (isRefusal(outcome) || Date.now() - askedAt <= STALE_MS) return outcome;
       this.tally.countStale();
     }
   }
 
-  private async resolve(digest: string, request: CallerRequest, askedAt: number): Promise<Caller | Refusal> {
+  private async resolveToken(digest: string, request: CallerRequest, askedAt: number): Promise<Caller | Refusal> {
     const { address, deadline, isRotating, key } = request;
     const { floor } = this.sources;
     const invalidations = floor.invalidations;
@@ -144,7 +150,8 @@ export class Authenticator {
     if (isRefusal(answer)) return answer;
     if (!floor.observe(answer, Date.now())) this.sources.leases.clear();
     if (answer.outcome === 'valid' && answer.replays_only) return this.admitForReplay(digest, answer.holder, answer);
-    if (answer.outcome === 'valid') return this.admit(digest, answer.holder, answer, { askedAt, invalidations });
+    if (answer.outcome === 'valid')
+      return this.admitWithLease(digest, answer.holder, answer, { askedAt, invalidations });
     this.sources.leases.dropLease(digest);
     // Identity revoked the token's family: that was a write, so leases from before it do not count.
     if (isRotating && answer.outcome === 'revoked') floor.raise(answer.version);
@@ -158,7 +165,7 @@ export class Authenticator {
     return { holder, mark: { version, epoch }, isReplayOnly: true };
   }
 
-  private admit(
+  private admitWithLease(
     digest: string,
     holder: TokenHolder,
     { version, epoch }: DirectoryMark,
@@ -178,13 +185,13 @@ export class Authenticator {
     return { holder, mark };
   }
 
-  private anonymousCaller(deadline: number): Caller | Promise<Caller | Refusal> {
+  private admitAnonymous(deadline: number): Caller | Promise<Caller | Refusal> {
     const mark = this.sources.floor.current;
     if (mark && this.sources.floor.age(Date.now()) < this.limits.anonymousFreshMs) return { holder: null, mark };
-    return this.askHead(deadline);
+    return this.fetchAnonymousCaller(deadline);
   }
 
-  private async askHead(deadline: number): Promise<Caller | Refusal> {
+  private async fetchAnonymousCaller(deadline: number): Promise<Caller | Refusal> {
     const answer = await this.askIdentity({ digest: null, ip: null }, deadline);
     if (isRefusal(answer)) return answer;
     if (!this.sources.floor.observe(answer, Date.now())) this.sources.leases.clear();
@@ -196,14 +203,14 @@ export class Authenticator {
       this.tally.countQuestion();
       return await this.sources.identity.resolveToken(question, deadline);
     } catch (error) {
-      this.tally.upstreamError('identity', errorKind(error));
+      this.tally.upstreamError('identity', tokenCheckErrorKind(error));
       return REFUSALS.identityAway;
     }
   }
 }
 
 /** Checks of rotations with different idempotency keys are not shared. */
-function checkKey(digest: string, { key }: CallerRequest): string {
+function pendingCheckKey(digest: string, { key }: CallerRequest): string {
   return digest + key;
 }
 
@@ -220,8 +227,8 @@ function refusalOf(answer: ResolveTokenAnswer): Refusal {
   }
 }
 
-/** Shape: code or name of the underlying error, never its message. */
-function errorKind(error: unknown): string {
+/** Returns the code or the name of the underlying error, never its message. */
+function tokenCheckErrorKind(error: unknown): string {
   const { code, name } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
   return `token check ${code ?? name}`;
 }

@@ -4,10 +4,10 @@ import { contextKeysFor, parseContextKeys } from '@rookery/platform';
 import { ClientTokens } from './client-tokens';
 
 const MASTER = `k7:${Buffer.alloc(32, 7).toString('base64')}`;
-const keysOf = (byte: number) => parseContextKeys(`k${byte}:${Buffer.alloc(32, byte).toString('base64')}`);
-const tokens = new ClientTokens(keysOf(7));
+const contextKeysOf = (byte: number) => parseContextKeys(`k${byte}:${Buffer.alloc(32, byte).toString('base64')}`);
+const tokens = new ClientTokens(contextKeysOf(7));
 const credential = { kind: 'token', digest: 'a'.repeat(64) } as const;
-const signed = (claims: string, key: Buffer): string =>
+const signToken = (claims: string, key: Buffer): string =>
   `conan-${claims}.${createHmac('sha256', key).update(claims).digest('base64url')}`;
 
 afterEach(() => jest.restoreAllMocks());
@@ -30,14 +30,14 @@ it('are made with a key that no service has', () => {
     const own = parseContextKeys(contextKeysFor(MASTER, audience));
     expect(() => new ClientTokens(own)).toThrow(`no context key for ${SERVICE_NAMES.join(', ')}`);
     const [key] = own.deriveKeys('rookery client tokens', audience);
-    expect(tokens.readToken(signed(`${expires}.token.${digest}`, key))).toBeNull();
+    expect(tokens.readToken(signToken(`${expires}.token.${digest}`, key))).toBeNull();
   }
 });
 
 it('are not read when they would last longer than any that was made', () => {
-  const [key] = keysOf(7).deriveKeys('rookery client tokens', ...SERVICE_NAMES);
+  const [key] = contextKeysOf(7).deriveKeys('rookery client tokens', ...SERVICE_NAMES);
   const lasting = (seconds: number): string =>
-    signed(`${Math.floor(Date.now() / 1000) + seconds}.token.${credential.digest}`, key);
+    signToken(`${Math.floor(Date.now() / 1000) + seconds}.token.${credential.digest}`, key);
   expect(tokens.readToken(lasting(3600))).toMatchObject(credential);
   expect(tokens.readToken(lasting(3700))).toBeNull();
 });
@@ -49,8 +49,8 @@ it('are the same for a gateway that has the keys of all services, but no master'
 
 it('are read by processes with the same keys, whole and unchanged', () => {
   const token = tokens.createToken(credential);
-  expect(new ClientTokens(keysOf(7)).readToken(token)).toMatchObject(credential);
-  expect(new ClientTokens(keysOf(8)).readToken(token)).toBeNull();
+  expect(new ClientTokens(contextKeysOf(7)).readToken(token)).toMatchObject(credential);
+  expect(new ClientTokens(contextKeysOf(8)).readToken(token)).toBeNull();
   for (const forged of [
     ...[token.replace('.token.', '.job.'), token.replace('aaaa', 'bbbb'), token.slice(0, -1), `${token}A`],
     ...[token.replace(/^conan-1/, 'conan-2'), '', 'conan-', 'glpat-abc'],

@@ -29,8 +29,8 @@ export class ClientTokens {
   }
 
   /**
-   * Returns the credential that a token stands for. Shape: null for a text that is no token, forged, expired, or
-   * that would last longer than any that was made.
+   * Returns the credential that a token names. Returns null for a text that is not a token. Also returns null for a
+   * token that is forged, expired, or valid for longer than any issued token.
    */
   readToken(token: string): Credential | null {
     const [, expires, kind, digest, signature] = TOKEN.exec(token) ?? [];

@@ -44,8 +44,8 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
   let isRead = false;
   const kept = query.split('&').filter((pair) => {
     const equals = pair.indexOf('=');
-    const name = decodeText(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decodeText(pair.slice(equals + 1));
+    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
     const field = FIELDS.get(name);
     if (field === undefined || field === 'sudo') {
       // A blank value does not cancel another: a client that names a user does not want to act as itself.
@@ -57,7 +57,7 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
     return false;
   });
   // Other spellings alone do not count here: the service refuses them.
-  if (isRead) parameters.sudo = joinNames(named);
+  if (isRead) parameters.sudo = joinSudoUsers(named);
   return { parameters, onward: kept.join('&') };
 }
 
@@ -66,7 +66,7 @@ export function readQuery(query: string): { readonly parameters: CallerParameter
  * headers.
  */
 export const SUDO_SEPARATOR = ', ';
-const joinNames = (named: readonly unknown[]): string => named.map(String).join(SUDO_SEPARATOR);
+const joinSudoUsers = (sudoUsers: readonly unknown[]): string => sudoUsers.map(String).join(SUDO_SEPARATOR);
 
 /**
  * Reads credentials and `sudo` from a body that was collected anyway. Source: reference identity-and-import 1.4, 4.1.
@@ -81,13 +81,13 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
   try {
     const parsed = JSON.parse(body.toString()) as Record<string, unknown> | null;
     const text = (name: string): string => (typeof parsed?.[name] === 'string' ? parsed[name] : '');
-    const named = isObject(parsed) ? findSudoValues(body.toString()).filter((value) => !isBlankSudo(value)) : [];
+    const named = isJsonObject(parsed) ? findSudoValues(body.toString()).filter((value) => !isBlankSudo(value)) : [];
     const last = typeof parsed?.['sudo'] === 'number' ? String(parsed['sudo']) : text('sudo');
     return {
       privateToken: text('private_token'),
       accessToken: text('access_token'),
       jobToken: text('job_token'),
-      sudo: last !== '' && named.length > 1 ? joinNames(named) : last,
+      sudo: last !== '' && named.length > 1 ? joinSudoUsers(named) : last,
     };
   } catch {
     // The service reports malformed JSON.
@@ -95,7 +95,7 @@ export function readBody(body: Buffer, contentType: string): CallerParameters {
   }
 }
 
-function isObject(value: unknown): boolean {
+function isJsonObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -129,13 +129,13 @@ export function presentedCredential(
     head.privateToken.trim() ||
     parameters.privateToken ||
     (isClientRoute ? head.deployToken.trim() || head.nugetApiKey.trim() : '') ||
-    afterScheme(head.authorization, 'bearer') ||
+    credentialsAfterScheme(head.authorization, 'bearer') ||
     parameters.accessToken;
   const known = token && tokens ? tokens.readToken(token) : null;
   if (known) return known;
-  if (token) return createCredential(isBearerOfJob(head, parameters, token) ? 'job' : 'token', token);
-  const basic = isClientRoute ? afterScheme(head.authorization, 'basic') : '';
-  if (basic) return basicCredential(basic);
+  if (token) return createCredential(isJobTokenAsBearer(head, parameters, token) ? 'job' : 'token', token);
+  const basic = isClientRoute ? credentialsAfterScheme(head.authorization, 'basic') : '';
+  if (basic) return parseBasicCredential(basic);
   const job = head.jobToken.trim() || parameters.jobToken;
   return job ? createCredential('job', job) : null;
 }
@@ -145,12 +145,12 @@ function createCredential(kind: Credential['kind'], secret: string): Credential 
 }
 
 /** Package managers send the token of a job like any other token (`_authToken` of npm). */
-function isBearerOfJob(head: RequestHead, parameters: CallerParameters, token: string): boolean {
+function isJobTokenAsBearer(head: RequestHead, parameters: CallerParameters, token: string): boolean {
   const isPrivate = head.privateToken.trim() === token || parameters.privateToken === token;
   return token.startsWith(JOB_PREFIX) && !isPrivate;
 }
 
-function basicCredential(encoded: string): Credential | null {
+function parseBasicCredential(encoded: string): Credential | null {
   const text = Buffer.from(encoded, 'base64').toString();
   const colon = text.indexOf(':');
   const [user, secret] = [text.slice(0, colon), text.slice(colon + 1)];
@@ -162,13 +162,13 @@ function basicCredential(encoded: string): Credential | null {
   return createCredential(user === JOB_USER && !TOKEN.test(secret) ? 'job' : 'token', secret);
 }
 
-function afterScheme(authorization: string, scheme: string): string {
+function credentialsAfterScheme(authorization: string, scheme: string): string {
   if (authorization.length <= scheme.length + 1 || authorization.charCodeAt(scheme.length) !== 0x20) return '';
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return '';
   return authorization.slice(scheme.length + 1).trim();
 }
 
-function decodeText(text: string): string {
+function decodeFormText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

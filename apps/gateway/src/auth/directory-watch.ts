@@ -30,7 +30,7 @@ export class DirectoryWatch {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.running = this.follow();
+    this.running = this.followChanges();
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -38,15 +38,15 @@ export class DirectoryWatch {
     await this.running;
   }
 
-  private async follow(): Promise<void> {
+  private async followChanges(): Promise<void> {
     let failures = 0;
     let isWarned = false;
     const begunAt = performance.now();
     while (!this.stopping.signal.aborted) {
       try {
-        this.cursor ??= await this.begin();
+        this.cursor ??= await this.readStartCursor();
         const answer = await this.identity.fetchChanges(this.cursor, WAIT_MS, this.stopping.signal);
-        this.cursor = this.apply(answer, this.cursor);
+        this.cursor = this.applyChanges(answer, this.cursor);
         failures = 0;
         isWarned = false;
       } catch (err) {
@@ -64,14 +64,14 @@ export class DirectoryWatch {
   }
 
   /** Starts from the current position. Earlier leases are dropped, since no push would end them. */
-  private async begin(): Promise<DirectoryMark> {
+  private async readStartCursor(): Promise<DirectoryMark> {
     const head = await this.identity.resolveToken({ digest: null, ip: null }, Date.now() + WAIT_MS);
     this.leases.clear();
     this.floor.observe(head, Date.now());
     return { version: head.version, epoch: head.epoch };
   }
 
-  private apply(answer: DirectoryChangesAnswer, cursor: DirectoryMark): DirectoryMark {
+  private applyChanges(answer: DirectoryChangesAnswer, cursor: DirectoryMark): DirectoryMark {
     if (answer.epoch !== cursor.epoch) {
       this.leases.clear();
       this.floor.observe({ version: answer.head, epoch: answer.epoch }, Date.now());

@@ -40,32 +40,33 @@ export class IdentityClient {
   }
 
   resolveToken(question: ResolveTokenRequest, deadline: number): Promise<ResolveTokenAnswer> {
-    return this.post(INTERNAL_PATHS.resolveToken, question, deadline);
+    return this.postWithRetry(INTERNAL_PATHS.resolveToken, question, deadline);
   }
 
   resolveSudo(ref: string, deadline: number): Promise<ResolveSudoAnswer> {
-    return this.post(INTERNAL_PATHS.resolveSudo, { ref }, deadline);
+    return this.postWithRetry(INTERNAL_PATHS.resolveSudo, { ref }, deadline);
   }
 
   /** Starts a session. Returns whether it could: not if the token is unknown or revoked. */
   async startWebSession(started: StartWebSessionRequest, deadline: number): Promise<boolean> {
-    return (await this.post<StartWebSessionAnswer>(INTERNAL_PATHS.startWebSession, started, deadline)).is_started;
+    return (await this.postWithRetry<StartWebSessionAnswer>(INTERNAL_PATHS.startWebSession, started, deadline))
+      .is_started;
   }
 
-  /** Whether a session goes on. Shape: `ip` is where its browser is now. */
+  /** Whether a session is still live. `ip` is the current address of its browser. */
   async isWebSessionLive(seen: { id: string; ip: string | null }, deadline: number): Promise<boolean> {
-    return (await this.post<CheckWebSessionAnswer>(INTERNAL_PATHS.checkWebSession, seen, deadline)).is_live;
+    return (await this.postWithRetry<CheckWebSessionAnswer>(INTERNAL_PATHS.checkWebSession, seen, deadline)).is_live;
   }
 
-  /** All sessions of the user of a session. Shape: null if its token may not read them. */
+  /** Returns all sessions of the user of a session, or null if the token of the session may not read them. */
   async webSessions(id: string, deadline: number): Promise<readonly ListedWebSession[] | null> {
-    return (await this.post<ListWebSessionsAnswer>(INTERNAL_PATHS.listWebSessions, { id }, deadline)).sessions;
+    return (await this.postWithRetry<ListWebSessionsAnswer>(INTERNAL_PATHS.listWebSessions, { id }, deadline)).sessions;
   }
 
   /** Ends a session of the user of the session `id`. Returns whether its token may do so. */
   async endWebSession(id: string, endedId: string, deadline: number): Promise<boolean> {
     const asked = { id, ended_id: endedId };
-    return (await this.post<EndWebSessionAnswer>(INTERNAL_PATHS.endWebSession, asked, deadline)).is_permitted;
+    return (await this.postWithRetry<EndWebSessionAnswer>(INTERNAL_PATHS.endWebSession, asked, deadline)).is_permitted;
   }
 
   /** Long-polls for changes after `after`, at most `waitMs`. */
@@ -89,7 +90,7 @@ export class IdentityClient {
     return this.connection.destroy();
   }
 
-  private async post<A>(path: string, question: object, deadline: number): Promise<A> {
+  private async postWithRetry<A>(path: string, question: object, deadline: number): Promise<A> {
     const waitMs = Math.max(1, deadline - Date.now());
     const signal = AbortSignal.timeout(waitMs);
     const headers = { ...this.headers, [INTERNAL_WAIT_HEADER]: String(waitMs) };

@@ -15,7 +15,9 @@ const STATE_REASONS: Readonly<Record<string, string>> = SUDO_REASONS;
 export class Sudo {
   constructor(private readonly identity: IdentityClient) {}
 
-  /** Shape: `ref` is a user's id or name as the client wrote it. */
+  /**
+   * Returns the caller that acts as another user, or a refusal. `ref` is the user's id or name as the client wrote it.
+   */
   async actAs(caller: Caller, ref: string, deadline: number): Promise<Caller | Refusal> {
     const { holder } = caller;
     if (holder === null) return REFUSALS.unauthorized;

@@ -11,7 +11,7 @@ import { loggedPath } from './logged-path';
 export class AccessLog {
   constructor(private readonly logger: Logger) {}
 
-  /** Returns the function that logs the request. Shape: `status` is 499 if the client left before an answer. */
+  /** Returns the function that logs the request. Its `status` is 499 if the client left before an answer. */
   beginEntry(exchange: Exchange): (status: number) => void {
     // When the answer ends, the span of the request is no longer active.
     const traceId = activeTraceId();

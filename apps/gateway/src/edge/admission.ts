@@ -53,13 +53,13 @@ export class Admission {
     const caller = this.authenticator.authenticate(credential, toCallerRequest(exchange, exchange.deadline));
     const sudoUser = sudo || head.sudo;
     if (caller instanceof Promise || this.rates.isEnabled || sudoUser !== '')
-      return this.admitAfterWait(exchange, credential, caller, sudoUser);
-    return checkedScope(caller, route);
+      return this.admitAuthenticated(exchange, credential, caller, sudoUser);
+    return checkScopeAndShapeRefusal(caller, route);
   }
 
   /**
-   * Checks after a wait that the caller still has the permissions that the service decides by. Shape: null, or the
-   * refusal that ends the request. Rate limits do not count the request again.
+   * Checks after a wait that the caller still has the permissions that the service decides by. Returns the refusal that
+   * ends the request, or null. Rate limits do not count the request again.
    */
   async recheck(exchange: Exchange, credential: Credential | null, sudo: string): Promise<Refusal | null> {
     const deadline = Math.max(exchange.deadline, Date.now() + RECHECK_MS);
@@ -71,23 +71,23 @@ export class Admission {
     return comparableClaims(now) === comparableClaims(exchange.caller) ? null : REFUSALS.rightsChanged;
   }
 
-  private async admitAfterWait(
+  private async admitAuthenticated(
     exchange: Exchange,
     credential: Credential | null,
-    known: AdmissionResult | Promise<AdmissionResult>,
+    authentication: AdmissionResult | Promise<AdmissionResult>,
     sudoUser: string,
   ): Promise<AdmissionResult> {
     const { route, address, deadline } = exchange;
-    const caller = await known;
-    if (isRefusal(caller)) return checkedScope(caller, route);
+    const caller = await authentication;
+    if (isRefusal(caller)) return checkScopeAndShapeRefusal(caller, route);
     if (this.rates.isEnabled) {
       // The number of bots is unlimited, so their requests count against the user who created them.
       const spender = caller.holder?.maker_id ?? caller.holder?.user_id ?? null;
       const headers = await this.rates.count(spender, address, route.rate);
-      if (isRefusal(headers)) return checkedScope(headers, route);
+      if (isRefusal(headers)) return checkScopeAndShapeRefusal(headers, route);
       exchange.rateHeaders = headers;
     }
-    return checkedScope(
+    return checkScopeAndShapeRefusal(
       sudoUser === '' ? caller : await this.applySudo(exchange, credential, caller, sudoUser, deadline),
       route,
     );
@@ -145,7 +145,10 @@ function comparableClaims({ holder, actingFor, isReplayOnly }: Caller): string {
  * Checks the scope for the gateway's own routes; for other routes, adds the Basic challenge to a 401. Refusals get the form
  * that the client reads.
  */
-function checkedScope(outcome: AdmissionResult, { service, scopes, basic, client }: Route): AdmissionResult {
+function checkScopeAndShapeRefusal(
+  outcome: AdmissionResult,
+  { service, scopes, basic, client }: Route,
+): AdmissionResult {
   if (isRefusal(outcome)) {
     if (client === 'npm') return outcome.status === 401 ? withErrorText(outcome) : outcome;
     const isChallenged = basic && outcome.reason === REFUSALS.unauthorized.reason;

@@ -87,7 +87,7 @@ export class Edge {
     exchange.expectsContinue = expectsContinue;
     exchange.patienceMs = this.settings.slowPeerMs * STALLED_TIMES;
     if (isSurplus) {
-      this.refuseSurplus(exchange);
+      this.refuseSurplusConnection(exchange);
       return;
     }
     const log = this.accessLog?.beginEntry(exchange);
@@ -100,7 +100,7 @@ export class Edge {
     });
     try {
       // A promise is created only where the request must wait: most requests have a leased token and no body.
-      this.serve(exchange, own)?.catch((error: unknown) => this.reportFailure(exchange, error));
+      this.routeAndAdmit(exchange, own)?.catch((error: unknown) => this.reportFailure(exchange, error));
     } catch (error) {
       this.reportFailure(exchange, error);
     }
@@ -117,15 +117,15 @@ export class Edge {
   }
 
   /** Refused connections are no load, even while slow clients read the answer. */
-  private refuseSurplus(exchange: Exchange): void {
+  private refuseSurplusConnection(exchange: Exchange): void {
     this.tally.countThrottled(this.connections.name);
     this.tally.countAnswer('none', 429);
     exchange.response.shouldKeepAlive = false;
     exchange.refuse(throttled(this.connections, ['Retry-After', '1']));
   }
 
-  private serve(exchange: Exchange, own: OwnRoutes): Promise<void> | undefined {
-    const refused = this.findRoute(exchange);
+  private routeAndAdmit(exchange: Exchange, own: OwnRoutes): Promise<void> | undefined {
+    const refused = this.assignRouteOrRefuse(exchange);
     if (refused === REFUSALS.notFound && this.pages?.serves(exchange)) return this.pages.answer(exchange);
     if (refused) {
       exchange.refuse(refused);
@@ -135,23 +135,23 @@ export class Edge {
     const { head, route } = exchange;
     exchange.query = onward;
     const credential = this.admission.findCredential(exchange, parameters);
-    const refusal = isHealth(route) ? null : this.admission.shedding.refusal(route.shed, credential === null);
+    const refusal = isHealthRoute(route) ? null : this.admission.shedding.refusal(route.shed, credential === null);
     if (refusal) {
       exchange.refuse(refusal);
       return undefined;
     }
     // The content of a streamed body is not read here, even if it is small.
-    if ((isSmall(head) && !route.streamsRequest) || (isRead(exchange) && exchange.hasBody))
-      return this.withSmallBody(exchange, credential, parameters.sudo, own);
+    if ((hasSmallBody(head) && !route.streamsRequest) || (isReadRequest(exchange) && exchange.hasBody))
+      return this.admitAfterReadingBody(exchange, credential, parameters.sudo, own);
     const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, parameters.sudo);
     const admitted = this.admission.admit(exchange, credential, parameters.sudo);
     if (admitted instanceof Promise)
-      return admitted.then((outcome) => this.proceed(exchange, outcome, null, recheck, own));
-    this.proceed(exchange, admitted, null, recheck, own);
+      return admitted.then((outcome) => this.answerOrForward(exchange, outcome, null, recheck, own));
+    this.answerOrForward(exchange, admitted, null, recheck, own);
     return undefined;
   }
 
-  private async withSmallBody(
+  private async admitAfterReadingBody(
     exchange: Exchange,
     presented: Credential | null,
     sudoOfQuery: string,
@@ -172,11 +172,11 @@ export class Edge {
     const sudo = sudoOfQuery || inBody.sudo;
     const recheck = (): Promise<Refusal | null> => this.admission.recheck(exchange, credential, sudo);
     const admitted = await this.admission.admit(exchange, credential, sudo);
-    const isSearched = !isRefusal(admitted) && isRead(exchange) && sudo === '' && head.sudo === '';
-    this.proceed(exchange, (isSearched && refusalOfRead(head, body)) || admitted, body, recheck, own);
+    const isSearched = !isRefusal(admitted) && isReadRequest(exchange) && sudo === '' && head.sudo === '';
+    this.answerOrForward(exchange, (isSearched && refusalOfSudoInReadBody(head, body)) || admitted, body, recheck, own);
   }
 
-  private proceed(
+  private answerOrForward(
     exchange: Exchange,
     admitted: Caller | Refusal,
     body: Buffer | null,
@@ -189,7 +189,7 @@ export class Edge {
     }
     if (exchange.isOver) return;
     exchange.caller = admitted;
-    if (exchange.route.service === 'gateway') this.answerHere(exchange, own);
+    if (exchange.route.service === 'gateway') this.answerByOwnRoutes(exchange, own);
     else if (exchange.expectsContinue && exchange.route.streamsRequest)
       this.forwarder.askAdmission(exchange, recheck, () => this.forwardBody(exchange, recheck));
     else if (body !== null) this.forwarder.forward(exchange, body, recheck);
@@ -198,7 +198,7 @@ export class Edge {
 
   private forwardBody(exchange: Exchange, recheck: Recheck): void {
     if (exchange.isOver) return;
-    this.forwarder.forward(exchange, this.meteredBody(exchange, recheck), recheck);
+    this.forwarder.forward(exchange, this.meterRequestBody(exchange, recheck), recheck);
   }
 
   /** Reports an outage. A request that timed out also counts as a late answer. */
@@ -216,7 +216,7 @@ export class Edge {
   }
 
   /** Finds the route, and refuses everything that can be refused without knowing the caller. */
-  private findRoute(exchange: Exchange): Refusal | null {
+  private assignRouteOrRefuse(exchange: Exchange): Refusal | null {
     const { request, head, method } = exchange;
     if (head.isOversized) return REFUSALS.headersTooLarge;
     const url = request.url ?? '/';
@@ -232,29 +232,29 @@ export class Edge {
     }
     exchange.route = match.route;
     exchange.deadline = exchange.receivedAt + (match.route.deadlineMs ?? this.settings.deadlineMs);
-    if (head.contentLength > this.bodyLimit(exchange)) return REFUSALS.tooLarge;
+    if (head.contentLength > this.bodyLimitBytes(exchange)) return REFUSALS.tooLarge;
     // Services ignore bodies of GET and HEAD, and this one is too large to be searched for `sudo`.
-    return isRead(exchange) && head.contentLength > SMALL_BODY ? REFUSALS.unreadBody : null;
+    return isReadRequest(exchange) && head.contentLength > SMALL_BODY ? REFUSALS.unreadBody : null;
   }
 
-  private meteredBody(exchange: Exchange, recheck: Recheck): BodyMeter | null {
+  private meterRequestBody(exchange: Exchange, recheck: Recheck): BodyMeter | null {
     if (!exchange.hasBody) return null;
     exchange.sendContinue();
     const { streamsRequest, deadlineMs = 0 } = exchange.route;
     const { slowPeerMs } = this.settings;
     // A service may let a body wait for as long as its answer.
     const serviceMs = Math.max(slowPeerMs * STALLED_TIMES, deadlineMs);
-    const limits = { limit: this.bodyLimit(exchange), slowPeerMs, mayBeSlow: streamsRequest === true, serviceMs };
+    const limits = { limit: this.bodyLimitBytes(exchange), slowPeerMs, mayBeSlow: streamsRequest === true, serviceMs };
     const meter = new BodyMeter(limits, recheck);
     exchange.response.once('close', () => meter.destroy());
     return exchange.request.pipe(meter);
   }
 
-  private bodyLimit(exchange: Exchange): number {
+  private bodyLimitBytes(exchange: Exchange): number {
     return exchange.route.bodyLimit ?? this.settings.bodyLimitBytes;
   }
 
-  private answerHere(exchange: Exchange, own: OwnRoutes): void {
+  private answerByOwnRoutes(exchange: Exchange, own: OwnRoutes): void {
     const headers = exchange.commonHeaders(200);
     for (let index = 0; index < headers.length; index += 2) {
       exchange.response.setHeader(headers[index] as string, headers[index + 1] as string);
@@ -266,20 +266,20 @@ export class Edge {
   }
 }
 
-function isHealth({ service, shed }: Route): boolean {
+function isHealthRoute({ service, shed }: Route): boolean {
   return service === 'gateway' && shed === 'vital';
 }
 
-function isRead({ method }: Exchange): boolean {
+function isReadRequest({ method }: Exchange): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
 /** The refusal if `sudo` in the body of a GET or HEAD cannot be read. */
-function refusalOfRead({ isEncoded }: RequestHead, body: Buffer): Refusal | null {
+function refusalOfSudoInReadBody({ isEncoded }: RequestHead, body: Buffer): Refusal | null {
   if (isEncoded && body.length > 0) return REFUSALS.unreadBody;
   return mayNameSudo(body) ? REFUSALS.unreadSudo : null;
 }
 
-function isSmall({ isChunked, contentLength }: RequestHead): boolean {
+function hasSmallBody({ isChunked, contentLength }: RequestHead): boolean {
   return !isChunked && contentLength > 0 && contentLength <= SMALL_BODY;
 }

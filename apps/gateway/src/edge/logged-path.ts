@@ -10,11 +10,11 @@ const UNSUBSCRIBE_KEY = /\.[a-z0-9_-]{43}/;
 
 /**
  * Returns the path of a request as the access log shows it, with `[secret]` in place of secrets: the random part of an
- * upload's address, the key of a link that ends a subscription, and the token that an npm client revokes. Redaction of the
- * logger may not recognize them, because the prefix of tokens is a setting. The other names stay, because a user may give
- * the name `uploads` to a group or a package.
+ * upload's address, the key of a link that ends a subscription, and the token that an npm client revokes. Redaction of
+ * the logger may not recognize them, because the prefix of tokens is a setting. The other names stay, because a user
+ * may give the name `uploads` to a group or a package.
  *
- * Shape: null if a parameter of the matched template is a secret. `path` is valid, as `cutTarget` returns it.
+ * Returns null if a parameter of the matched template is a secret. `path` is valid, as `cutTarget` returns it.
  * Source: docs/operations.md 3.
  */
 export function loggedPath(path: string, template: string | undefined): string | null {
@@ -26,14 +26,14 @@ export function loggedPath(path: string, template: string | undefined): string |
     if (name === '') continue;
     // A token may contain a slash.
     if (before.slice(-3).join('/') === '-/user/token') return [...parts.slice(0, at), SECRET].join('');
-    if (isSecret(name, before)) parts[at] = SECRET;
+    if (isSecretSegment(name, before)) parts[at] = SECRET;
     before.push(name);
   }
   return parts.join('');
 }
 
-function isSecret(name: string, before: readonly string[]): boolean {
-  const parent = before.at(-1);
-  if (parent === 'uploads') return UPLOAD_SECRET.test(name);
-  return parent === 'sent_notifications' && (before.at(-2) === '-' || UNSUBSCRIBE_KEY.test(name));
+function isSecretSegment(segment: string, precedingSegments: readonly string[]): boolean {
+  const parent = precedingSegments.at(-1);
+  if (parent === 'uploads') return UPLOAD_SECRET.test(segment);
+  return parent === 'sent_notifications' && (precedingSegments.at(-2) === '-' || UNSUBSCRIBE_KEY.test(segment));
 }

@@ -54,16 +54,18 @@ export class PublicServer {
     // No limit here: Node would silently drop headers beyond it. `readHead` refuses too many.
     this.server.maxHeadersCount = 0;
     this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      if (response.socket === null) this.wait(request, response);
-      else this.begin(request, response);
+      if (response.socket === null) this.delayPipelinedRequest(request, response);
+      else this.passToEdge(request, response);
     });
     this.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       this.waiting.add(request);
       this.server.emit('request', request, response);
     });
-    this.server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.refuse(error, socket));
+    this.server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+      this.answerParserError(error, socket),
+    );
     if (settings.socketsPerAddress > 0 && settings.trustedProxies === 0) {
-      this.server.on('connection', (socket: Socket) => this.admit(socket));
+      this.server.on('connection', (socket: Socket) => this.limitConnections(socket));
     }
   }
 
@@ -77,7 +79,7 @@ export class PublicServer {
     this.edge = edge;
   }
 
-  private begin(request: IncomingMessage, response: ServerResponse): void {
+  private passToEdge(request: IncomingMessage, response: ServerResponse): void {
     // The server listens only after `open`.
     const expectsContinue = this.waiting.has(request);
     const isSurplus = this.surplus.has(request.socket);
@@ -86,14 +88,14 @@ export class PublicServer {
   }
 
   /** Answers what the parser refuses, but not in the middle of the answer to a request before it. */
-  private refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  private answerParserError(error: NodeJS.ErrnoException, socket: Socket): void {
     const answer = this.answers.get(socket);
     if (answer?.headersSent && !answer.writableFinished) socket.resetAndDestroy();
-    else refuseUnparsed(error, socket);
+    else writeParserRefusal(error, socket);
   }
 
   /** Delays a pipelined request until those before it are answered. A client that sends too many is disconnected. */
-  private wait(request: IncomingMessage, response: ServerResponse): void {
+  private delayPipelinedRequest(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const count = (this.ahead.get(socket) ?? 0) + 1;
     if (count > MOST_AHEAD) {
@@ -103,12 +105,12 @@ export class PublicServer {
     this.ahead.set(socket, count);
     response.once('socket', () => {
       this.ahead.set(socket, this.ahead.get(socket)! - 1);
-      this.begin(request, response);
+      this.passToEdge(request, response);
     });
   }
 
   /** Counts connections by address. Beyond the limit, as many again get 429; further ones are closed at once. */
-  private admit(socket: Socket): void {
+  private limitConnections(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     const count = (this.sockets.get(address) ?? 0) + 1;
     const most = this.settings.socketsPerAddress;
@@ -126,7 +128,7 @@ export class PublicServer {
   }
 }
 
-function refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
+function writeParserRefusal(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

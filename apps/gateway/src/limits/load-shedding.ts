@@ -35,7 +35,7 @@ export class LoadShedding {
     const least = Math.min(limits.inFlight, Math.ceil(LEAST_IN_FLIGHT / STEP_PARTS[0]));
     this.concurrency = new ConcurrencyLimit(least, limits.inFlight);
     tally.concurrency = this.concurrency;
-    this.timer = setInterval(() => this.adapt(heapPercent()), SAMPLE_MS).unref();
+    this.timer = setInterval(() => this.adapt(heapUsedPercent()), SAMPLE_MS).unref();
   }
 
   onModuleDestroy(): void {
@@ -48,7 +48,7 @@ export class LoadShedding {
     this.concurrency.adapt();
   }
 
-  /** The refusal of one request, or null. Shape: `mayBeAnonymous` when it carries no credential. */
+  /** Returns the refusal of one request, or null. `mayBeAnonymous` is true for a request without a credential. */
   refusal(of: ShedClass, mayBeAnonymous: boolean): Refusal | null {
     const inFlight = this.tally.inFlight - this.tally.collecting - this.tally.waiting;
     const limit = this.concurrency.current;
@@ -56,20 +56,22 @@ export class LoadShedding {
     if (this.step === 0 && inFlight <= limit * STEP_PARTS[0]) return null;
     const crowding = STEP_PARTS.filter((from) => inFlight > limit * from).length;
     const isRefused =
-      of === 'vital' ? inFlight > limit * VITAL_PART : shedStep(of, mayBeAnonymous) <= Math.max(this.step, crowding);
+      of === 'vital'
+        ? inFlight > limit * VITAL_PART
+        : firstSheddingStep(of, mayBeAnonymous) <= Math.max(this.step, crowding);
     if (!isRefused) return null;
     this.tally.countShed(of);
     return shedRefusal();
   }
 }
 
-function heapPercent(): number {
+function heapUsedPercent(): number {
   const heap = getHeapStatistics();
   return (heap.used_heap_size / heap.heap_size_limit) * 100;
 }
 
 /** The step that refuses this class. */
-function shedStep(of: Exclude<ShedClass, 'vital'>, mayBeAnonymous: boolean): number {
-  if (of === 'list') return mayBeAnonymous ? 1 : 2;
-  return of === 'read' ? 3 : 4;
+function firstSheddingStep(shedClass: Exclude<ShedClass, 'vital'>, mayBeAnonymous: boolean): number {
+  if (shedClass === 'list') return mayBeAnonymous ? 1 : 2;
+  return shedClass === 'read' ? 3 : 4;
 }

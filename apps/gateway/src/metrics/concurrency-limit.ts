@@ -35,7 +35,7 @@ export class ConcurrencyLimit {
     if (tookMs > mayTakeMs * LATE_FRACTION) this.lates += 1;
   }
 
-  /** Records a new request. Shape: `inFlight` includes it. */
+  /** Records a new request. `inFlight` includes it. */
   recordStart(inFlight: number): void {
     if (inFlight > this.peak) this.peak = inFlight;
   }

@@ -27,31 +27,42 @@ export class Tally {
     metrics: Metrics,
     readonly outages: Outages,
   ) {
-    total(metrics, 'requests_total', 'Requests answered, by service and status', ['service', 'status'], () =>
+    registerTotal(metrics, 'requests_total', 'Requests answered, by service and status', ['service', 'status'], () =>
       [...this.requests].flatMap(([service, statuses]) =>
         [...statuses].map(([status, count]) => ({ labels: { service, status: String(status) }, count })),
       ),
     );
-    total(metrics, 'shed_total', 'Requests refused for load, by class', ['class'], () => toTotals('class', this.sheds));
-    total(metrics, 'throttled_total', 'Requests refused for their rate, by limit', ['limit'], () =>
+    registerTotal(metrics, 'shed_total', 'Requests refused for load, by class', ['class'], () =>
+      toTotals('class', this.sheds),
+    );
+    registerTotal(metrics, 'throttled_total', 'Requests refused for their rate, by limit', ['limit'], () =>
       toTotals('limit', this.throttles),
     );
-    total(metrics, 'upstream_errors_total', 'Failures of services, by service and kind', ['service', 'kind'], () =>
-      [...this.errors].map(([key, count]) => {
-        const [service = '', kind = ''] = key.split('|');
-        return { labels: { service, kind }, count };
-      }),
+    registerTotal(
+      metrics,
+      'upstream_errors_total',
+      'Failures of services, by service and kind',
+      ['service', 'kind'],
+      () =>
+        [...this.errors].map(([key, count]) => {
+          const [service = '', kind = ''] = key.split('|');
+          return { labels: { service, kind }, count };
+        }),
     );
-    total(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
+    registerTotal(metrics, 'token_checks_total', 'Token checks, by how they were answered', ['by'], () => [
       { labels: { by: 'lease' }, count: this.leases },
       { labels: { by: 'identity' }, count: this.asks },
       { labels: { by: 'running check' }, count: this.joins },
       { labels: { by: 'identity too late' }, count: this.stales },
     ]);
-    gauge(metrics, 'in_flight_limit', 'Requests that may be in flight; adapts to the latency of answers', [], () => [
-      { labels: {}, count: Math.floor(this.concurrency?.current ?? 0) },
-    ]);
-    gauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
+    registerGauge(
+      metrics,
+      'in_flight_limit',
+      'Requests that may be in flight; adapts to the latency of answers',
+      [],
+      () => [{ labels: {}, count: Math.floor(this.concurrency?.current ?? 0) }],
+    );
+    registerGauge(metrics, 'in_flight', 'Requests in flight', [], () => [{ labels: {}, count: this.inFlight }]);
   }
 
   get waiting(): number {
@@ -103,12 +114,24 @@ function toTotals(label: string, counts: ReadonlyMap<string, number>): Total[] {
   return [...counts].map(([key, count]) => ({ labels: { [label]: key }, count }));
 }
 
-function gauge(metrics: Metrics, name: string, help: string, labels: readonly string[], read: () => Total[]): void {
+function registerGauge(
+  metrics: Metrics,
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: () => Total[],
+): void {
   metrics.gauge(`rookery_gateway_${name}`, help, labels, (one) => {
     for (const { labels: values, count } of read()) one.set(values, count);
   });
 }
 
-function total(metrics: Metrics, name: string, help: string, labels: readonly string[], read: () => Total[]): void {
+function registerTotal(
+  metrics: Metrics,
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: () => Total[],
+): void {
   metrics.total(`rookery_gateway_${name}`, help, labels, read);
 }

@@ -6,7 +6,7 @@ export interface DirectoryMark {
   readonly epoch: string;
 }
 
-/** The authenticated sender of a request. Shape: `holder` is null for an anonymous caller. */
+/** The authenticated sender of a request. `holder` is null for an anonymous caller. */
 export interface Caller {
   readonly holder: TokenHolder | null;
   readonly mark: DirectoryMark;

@@ -16,7 +16,7 @@ export interface Refusal {
 const NO_HEADERS: readonly string[] = [];
 const JSON_TYPE = 'application/json';
 
-function refusal(status: number, reason: string, body: object, headers: readonly string[] = NO_HEADERS): Refusal {
+function jsonRefusal(status: number, reason: string, body: object, headers: readonly string[] = NO_HEADERS): Refusal {
   return { status, reason, body: JSON.stringify(body), type: JSON_TYPE, headers };
 }
 
@@ -26,41 +26,44 @@ function outageRefusal(
   text: string,
   headers: readonly string[] = NO_HEADERS,
 ): Refusal {
-  return { ...refusal(status, unavailable, { message: `${status} ${text}` }, headers), unavailable };
+  return { ...jsonRefusal(status, unavailable, { message: `${status} ${text}` }, headers), unavailable };
 }
 
 export function isRefusal(value: object): value is Refusal {
   return 'status' in value && 'reason' in value;
 }
 
-function oauthRefusal(why: string, description: string): Refusal {
+function invalidTokenRefusal(reason: string, description: string): Refusal {
   const challenge = `Bearer realm="The API", error="invalid_token", error_description="${description}"`;
-  return refusal(401, why, { error: 'invalid_token', error_description: description }, ['WWW-Authenticate', challenge]);
+  return jsonRefusal(401, reason, { error: 'invalid_token', error_description: description }, [
+    'WWW-Authenticate',
+    challenge,
+  ]);
 }
 
 /** Built once. Source: reference identity-and-import 1.1, 4.4. */
 export const REFUSALS = {
-  badRequest: refusal(400, 'malformed', { message: '400 Bad request' }),
-  unreadSudo: refusal(400, 'sudo', {
+  badRequest: jsonRefusal(400, 'malformed', { message: '400 Bad request' }),
+  unreadSudo: jsonRefusal(400, 'sudo', {
     error: 'sudo cannot be read here, it can be sent in the query or as a header',
   }),
-  severalSudo: refusal(400, 'several sudo', { error: 'sudo names more than one person' }),
-  unreadBody: refusal(400, 'body of a read', {
+  severalSudo: jsonRefusal(400, 'several sudo', { error: 'sudo names more than one person' }),
+  unreadBody: jsonRefusal(400, 'body of a read', {
     error: 'the body of a read cannot be read here, parameters can be sent in the query',
   }),
-  unauthorized: refusal(401, 'unauthorized', { message: '401 Unauthorized' }),
-  expired: oauthRefusal('expired', 'Token is expired. You can either do re-authorization or token refresh.'),
-  revoked: oauthRefusal('revoked', 'Token was revoked. You have to re-authorize from the user.'),
-  impersonation_disabled: oauthRefusal(
+  unauthorized: jsonRefusal(401, 'unauthorized', { message: '401 Unauthorized' }),
+  expired: invalidTokenRefusal('expired', 'Token is expired. You can either do re-authorization or token refresh.'),
+  revoked: invalidTokenRefusal('revoked', 'Token was revoked. You have to re-authorize from the user.'),
+  impersonation_disabled: invalidTokenRefusal(
     'impersonation disabled',
     'Token is an impersonation token but impersonation was disabled.',
   ),
-  notFound: refusal(404, 'no route', { error: '404 Not Found' }),
-  requestTimeout: refusal(408, 'slow peer', { message: '408 Request Timeout' }),
-  tooLarge: refusal(413, 'too large', { message: '413 Request Entity Too Large' }),
-  uriTooLong: refusal(414, 'uri too long', { message: '414 URI Too Long' }),
-  headersTooLarge: refusal(431, 'headers too large', { message: '431 Request Header Fields Too Large' }),
-  internal: refusal(500, 'internal', { message: '500 Internal Server Error' }),
+  notFound: jsonRefusal(404, 'no route', { error: '404 Not Found' }),
+  requestTimeout: jsonRefusal(408, 'slow peer', { message: '408 Request Timeout' }),
+  tooLarge: jsonRefusal(413, 'too large', { message: '413 Request Entity Too Large' }),
+  uriTooLong: jsonRefusal(414, 'uri too long', { message: '414 URI Too Long' }),
+  headersTooLarge: jsonRefusal(431, 'headers too large', { message: '431 Request Header Fields Too Large' }),
+  internal: jsonRefusal(500, 'internal', { message: '500 Internal Server Error' }),
   badGateway: outageRefusal(502, 'connection lost', 'Bad Gateway'),
   serviceAway: outageRefusal(503, 'service away', 'Service Unavailable', ['Retry-After', '1']),
   identityAway: outageRefusal(503, 'identity away', 'Service Unavailable', ['Retry-After', '1']),
@@ -69,11 +72,11 @@ export const REFUSALS = {
 } as const;
 
 export function forbidden(reason: string): Refusal {
-  return refusal(403, 'forbidden', { message: `403 Forbidden - ${reason}` });
+  return jsonRefusal(403, 'forbidden', { message: `403 Forbidden - ${reason}` });
 }
 
 export function insufficientScope(scopes: readonly string[]): Refusal {
-  return refusal(403, 'scope', {
+  return jsonRefusal(403, 'scope', {
     error: 'insufficient_scope',
     error_description: 'The request requires higher privileges than provided by the access token.',
     scope: scopes.join(' '),
@@ -81,11 +84,11 @@ export function insufficientScope(scopes: readonly string[]): Refusal {
 }
 
 export function userNotFound(ref: string): Refusal {
-  return refusal(404, 'sudo', { message: `404 User with ID or username '${ref}' Not Found` });
+  return jsonRefusal(404, 'sudo', { message: `404 User with ID or username '${ref}' Not Found` });
 }
 
 export function methodNotAllowed(allowed: readonly string[]): Refusal {
-  return refusal(405, 'method', { error: '405 Not Allowed' }, ['Allow', allowed.join(', ')]);
+  return jsonRefusal(405, 'method', { error: '405 Not Allowed' }, ['Allow', allowed.join(', ')]);
 }
 
 /**

@@ -18,8 +18,8 @@ export class BodyRefused extends Error {
 }
 
 /**
- * Collects a small body. Returns a refusal if it takes too long, null if the client left. Shape: `length` is -1 for a
- * body without a stated length, which may turn out to be too large. Units of `limit`: bytes.
+ * Collects a small body. Returns a refusal if it takes too long or exceeds `limit`, and null if the client left.
+ * `length` is -1 for a body without a stated length. Units of `limit`: bytes.
  */
 export function collectBody(
   request: IncomingMessage,
@@ -51,7 +51,7 @@ export function isCollected(outcome: Buffer | Refusal): outcome is Buffer {
   return !isRefusal(outcome);
 }
 
-/** Checks that the caller's permissions are unchanged. Shape: null, or the refusal that ends the request. */
+/** Checks that the caller's permissions are unchanged. Returns the refusal that ends the request, or null. */
 export type Recheck = () => Promise<Refusal | null>;
 
 export interface MeterLimits {
@@ -86,7 +86,7 @@ export class BodyMeter extends Transform {
   private isWhole = false;
   private readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
-  private begin: () => void = () => undefined;
+  private resolveBegun: () => void = () => undefined;
 
   /** Resolves with the first byte, or with the end of an empty body. Rejects when the stream is given up before. */
   readonly begun: Promise<void>;
@@ -96,9 +96,9 @@ export class BodyMeter extends Transform {
     private readonly recheck: Recheck,
   ) {
     super();
-    this.timer = setInterval(() => this.watch(), limits.slowPeerMs).unref();
+    this.timer = setInterval(() => this.checkProgress(), limits.slowPeerMs).unref();
     this.begun = new Promise((resolve, reject) => {
-      this.begin = resolve;
+      this.resolveBegun = resolve;
       this.once('close', () => reject(this.errored ?? new Error('client gone')));
     });
     this.begun.catch(() => undefined);
@@ -108,7 +108,7 @@ export class BodyMeter extends Transform {
   }
 
   override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
-    this.begin();
+    this.resolveBegun();
     this.received += chunk.length;
     if (this.received > this.limits.limit) return done(new BodyRefused(REFUSALS.tooLarge));
     const before = this.held;
@@ -117,7 +117,7 @@ export class BodyMeter extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    this.begin();
+    this.resolveBegun();
     this.isWhole = true;
     this.recheck().then(
       (refusal) => (refusal ? done(new BodyRefused(refusal)) : done(null, this.held ?? undefined)),
@@ -125,19 +125,19 @@ export class BodyMeter extends Transform {
     );
   }
 
-  private watch(): void {
+  private checkProgress(): void {
     const hasMoved = this.received > this.seen;
     this.seen = this.received;
     // Waiting data means that the service is slow, not the client.
     const waitsForService = this.writableNeedDrain || this.readableLength > 0;
     this.stalledMs = waitsForService && !hasMoved ? this.stalledMs + this.limits.slowPeerMs : 0;
     if (this.stalledMs >= this.limits.serviceMs) this.destroy(new BodyRefused(REFUSALS.late));
-    else if (!waitsForService && !this.isWhole && this.isTooSlow(hasMoved))
+    else if (!waitsForService && !this.isWhole && this.isClientTooSlow(hasMoved))
       this.destroy(new BodyRefused(REFUSALS.requestTimeout));
   }
 
-  private isTooSlow(hasMoved: boolean): boolean {
-    if (this.limits.mayBeSlow) return !hasMoved;
+  private isClientTooSlow(hasReceived: boolean): boolean {
+    if (this.limits.mayBeSlow) return !hasReceived;
     const counted = performance.now() - this.startedAt - this.limits.slowPeerMs;
     return this.received < (counted / 1000) * LEAST_BYTES_PER_SECOND;
   }

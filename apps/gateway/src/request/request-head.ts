@@ -58,11 +58,11 @@ const ONWARD: ReadonlySet<string> = new Set([
   'x-gitlab-event',
 ]);
 
-type ReadField = Exclude<
+type HeaderField = Exclude<
   keyof RequestHead,
   'contentLength' | 'isChunked' | 'isEncoded' | 'onward' | 'isOversized' | 'isAmbiguous'
 >;
-const READ_HEADERS: ReadonlyMap<string, ReadField> = new Map([
+const READ_HEADERS: ReadonlyMap<string, HeaderField> = new Map([
   ['private-token', 'privateToken'],
   ['authorization', 'authorization'],
   ['job-token', 'jobToken'],
@@ -130,13 +130,13 @@ export function readHead(raw: readonly string[]): RequestHead {
  * number of proxies between the client and the gateway.
  */
 export function clientAddress(socketAddress: string | undefined, forwardedFor: string, proxies: number): string {
-  const own = plainAddress(socketAddress ?? '');
+  const own = withoutIpv4Mapping(socketAddress ?? '');
   if (proxies === 0 || forwardedFor === '') return own;
   const hops = forwardedFor.split(',').map((hop) => hop.trim());
   const hop = hops[Math.max(0, hops.length - proxies)];
-  return hop !== undefined && /^[0-9A-Fa-f.:]{2,45}$/.test(hop) ? plainAddress(hop) : own;
+  return hop !== undefined && /^[0-9A-Fa-f.:]{2,45}$/.test(hop) ? withoutIpv4Mapping(hop) : own;
 }
 
-function plainAddress(address: string): string {
+function withoutIpv4Mapping(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

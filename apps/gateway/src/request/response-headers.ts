@@ -32,7 +32,7 @@ const OURS: ReadonlySet<string> = new Set([
 export const CACHE_DEFAULT = 'max-age=0, private, must-revalidate';
 
 /**
- * Selects the headers of a service's answer for the client. Shape: `raw` has alternating names and values, as bytes from
+ * Selects the headers of a service's answer for the client. `raw` has alternating names and values, as bytes from
  * undici or as texts of a local call.
  */
 export function clientHeaders(raw: readonly (Buffer | string)[]): UpstreamHead {
@@ -42,10 +42,10 @@ export function clientHeaders(raw: readonly (Buffer | string)[]): UpstreamHead {
   let isCacheable = false;
   let limitLeft: number | null = null;
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const given = textOf(raw[index]!);
+    const given = toHeaderText(raw[index]!);
     const name = given.toLowerCase();
     if (OURS.has(name) || name.startsWith('access-control-')) continue;
-    const value = textOf(raw[index + 1]!);
+    const value = toHeaderText(raw[index + 1]!);
     if (name.startsWith(INTERNAL_HEADER_PREFIX) && name !== IGNORED_HEADER) {
       if (name === DIRECTORY_VERSION_HEADER && /^\d{1,15}$/.test(value)) directoryVersion = Number(value);
       continue;
@@ -61,13 +61,13 @@ export function clientHeaders(raw: readonly (Buffer | string)[]): UpstreamHead {
   return { headers, contentLength, directoryVersion, limitLeft };
 }
 
-function textOf(part: Buffer | string): string {
+function toHeaderText(part: Buffer | string): string {
   return typeof part === 'string' ? part : part.toString('latin1');
 }
 
 /**
- * Keeps the tighter one of two rate limits in an answer, which the caller would reach first.
- * Shape: alternating names and values. Source: reference identity-and-import 1.4.
+ * Keeps the tighter one of two rate limits in an answer, which the caller would reach first. `ours` has alternating
+ * names and values. Source: reference identity-and-import 1.4.
  */
 export function tighterLimit(
   head: UpstreamHead,

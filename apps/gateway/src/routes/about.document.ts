@@ -1,16 +1,16 @@
 import type { OpenApiDocument } from './openapi-document';
 
-const json = (schema: Readonly<Record<string, unknown>>) => ({ 'application/json': { schema } });
+const jsonContent = (schema: Readonly<Record<string, unknown>>) => ({ 'application/json': { schema } });
 const text = { type: 'string' };
 /** An object schema whose properties are all required. */
-const object = (properties: Readonly<Record<string, unknown>>) => ({
+const objectSchema = (properties: Readonly<Record<string, unknown>>) => ({
   type: 'object',
   properties,
   required: Object.keys(properties),
 });
 const version = { version: text, revision: text };
 const kas = {
-  ...object({
+  ...objectSchema({
     enabled: { type: 'boolean' },
     externalUrl: { type: ['string', 'null'] },
     externalK8sProxyUrl: { type: ['string', 'null'] },
@@ -18,12 +18,12 @@ const kas = {
   }),
   description: 'A server for agents of clusters; there is none.',
 };
-const refusal = (name: string) => ({ $ref: `#/components/responses/${name}` });
+const refusalReference = (name: string) => ({ $ref: `#/components/responses/${name}` });
 const SIGNED_IN_REFUSALS = {
-  '401': refusal('Unauthorized'),
-  '403': refusal('Forbidden'),
-  '429': refusal('TooManyRequests'),
-  '503': refusal('Unavailable'),
+  '401': refusalReference('Unauthorized'),
+  '403': refusalReference('Forbidden'),
+  '429': refusalReference('TooManyRequests'),
+  '503': refusalReference('Unavailable'),
 };
 /** Security of operations without a credential. */
 const OPEN = [{}];
@@ -32,16 +32,16 @@ const signedIn = {
   'x-rookery-source': 'reference packages-and-admin 10.2',
   'x-rookery-token-scopes': ['api', 'read_api', 'read_user'],
 };
-const health = (operationId: string, summary: string, fails: boolean) => ({
+const healthOperation = (operationId: string, summary: string, mayFail: boolean) => ({
   operationId,
   'x-rookery-source': 'reference identity-and-import 1.4',
   tags: ['Health'],
   summary,
   security: OPEN,
-  responses: { '200': { description: 'Healthy' }, ...(fails ? { '503': { description: 'Not ready' } } : {}) },
+  responses: { '200': { description: 'Healthy' }, ...(mayFail ? { '503': { description: 'Not ready' } } : {}) },
 });
 
-const docsPage = (operationId: string, summary: string) => ({
+const docsPageOperation = (operationId: string, summary: string) => ({
   operationId,
   security: OPEN,
   tags: ['About'],
@@ -49,7 +49,7 @@ const docsPage = (operationId: string, summary: string) => ({
   'x-rookery-source': 'reference pages 4',
   responses: {
     '200': { description: 'A page', content: { 'text/html': { schema: text } } },
-    '429': refusal('TooManyRequests'),
+    '429': refusalReference('TooManyRequests'),
   },
 });
 
@@ -71,7 +71,7 @@ export const aboutDocument: OpenApiDocument = {
         summary: 'Names the version of the instance.',
         ...signedIn,
         responses: {
-          '200': { description: 'The version', content: json(object(version)) },
+          '200': { description: 'The version', content: jsonContent(objectSchema(version)) },
           ...SIGNED_IN_REFUSALS,
         },
       },
@@ -85,7 +85,7 @@ export const aboutDocument: OpenApiDocument = {
         responses: {
           '200': {
             description: 'The metadata',
-            content: json(object({ ...version, kas, enterprise: { type: 'boolean' } })),
+            content: jsonContent(objectSchema({ ...version, kas, enterprise: { type: 'boolean' } })),
           },
           ...SIGNED_IN_REFUSALS,
         },
@@ -99,8 +99,8 @@ export const aboutDocument: OpenApiDocument = {
         summary: 'This document.',
         'x-rookery-source': 'reference identity-and-import 1.4; docs/architecture.md 2',
         responses: {
-          '200': { description: 'An OpenAPI document', content: json({ type: 'object' }) },
-          '429': refusal('TooManyRequests'),
+          '200': { description: 'An OpenAPI document', content: jsonContent({ type: 'object' }) },
+          '429': refusalReference('TooManyRequests'),
         },
       },
     },
@@ -112,25 +112,27 @@ export const aboutDocument: OpenApiDocument = {
         summary: 'The document of all events.',
         'x-rookery-source': 'reference pages 4',
         responses: {
-          '200': { description: 'An AsyncAPI document', content: json({ type: 'object' }) },
-          '429': refusal('TooManyRequests'),
+          '200': { description: 'An AsyncAPI document', content: jsonContent({ type: 'object' }) },
+          '429': refusalReference('TooManyRequests'),
         },
       },
     },
-    '/-/docs': { get: docsPage('showApiDocs', 'Shows this document as a page, on which requests can be tried out.') },
-    '/-/docs/events': { get: docsPage('showEventDocs', 'Shows the document of all events as a page.') },
+    '/-/docs': {
+      get: docsPageOperation('showApiDocs', 'Shows this document as a page, on which requests can be tried out.'),
+    },
+    '/-/docs/events': { get: docsPageOperation('showEventDocs', 'Shows the document of all events as a page.') },
     '/-/docs/assets/{file}': {
       get: {
-        ...docsPage('getDocsAsset', 'Returns a file of the page of the API.'),
+        ...docsPageOperation('getDocsAsset', 'Returns a file of the page of the API.'),
         parameters: [{ name: 'file', in: 'path', required: true, schema: text, description: 'Name of the file.' }],
         responses: {
           '200': { description: 'The file', content: { '*/*': { schema: text } } },
-          '404': refusal('NotFound'),
-          '429': refusal('TooManyRequests'),
+          '404': refusalReference('NotFound'),
+          '429': refusalReference('TooManyRequests'),
         },
       },
     },
-    '/-/health/live': { get: health('checkLiveness', 'Checks that the gateway is running.', false) },
-    '/-/health/ready': { get: health('checkReadiness', 'Checks that all services are ready.', true) },
+    '/-/health/live': { get: healthOperation('checkLiveness', 'Checks that the gateway is running.', false) },
+    '/-/health/ready': { get: healthOperation('checkReadiness', 'Checks that all services are ready.', true) },
   },
 };

@@ -17,7 +17,7 @@ const check = documentChecker(document);
 
 const TEXTS: Readonly<Record<string, string>> = { 'date-time': '2026-01-02T03:04:05.006Z', date: '2026-01-02' };
 
-function followed(schema: Schema): Schema {
+function resolveReference(schema: Schema): Schema {
   const ref = schema['$ref'] as string | undefined;
   if (ref === undefined) return schema;
   const [, , kind, name] = ref.split('/') as [string, string, 'schemas', string];
@@ -26,7 +26,7 @@ function followed(schema: Schema): Schema {
 
 /** A valid sample with every field; nested values are omitted below a depth where the schema allows it. */
 function sampleOf(given: Schema, depth = 0): unknown {
-  const schema = followed(given);
+  const schema = resolveReference(given);
   if ('const' in schema) return schema['const'];
   if ('enum' in schema) return (schema['enum'] as unknown[])[0];
   const anyOf = schema['anyOf'] as Schema[] | undefined;
@@ -57,11 +57,11 @@ function sampleOf(given: Schema, depth = 0): unknown {
 const answers = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, { operationId, responses }]) =>
     Object.entries(responses).flatMap(([status, answer]) => {
-      const response = followed(answer);
+      const response = resolveReference(answer);
       const content = response['content'] as Record<string, { schema?: Schema }> | undefined;
       const schema = content?.['application/json']?.schema;
       const headers = Object.entries((response['headers'] ?? {}) as Record<string, Schema>)
-        .filter(([, header]) => followed(header)['required'] === true)
+        .filter(([, header]) => resolveReference(header)['required'] === true)
         .map(([name]): [string, string] => [name, '1']);
       return schema === undefined || ['getOpenApiDocument', 'getAsyncApiDocument'].includes(operationId)
         ? []
@@ -71,13 +71,17 @@ const answers = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 type Answer = (typeof answers)[number];
 
-function problemOf({ method, path, status, headers }: Answer, body: unknown, type = 'application/json'): string | null {
+function findAnswerProblem(
+  { method, path, status, headers }: Answer,
+  body: unknown,
+  type = 'application/json',
+): string | null {
   const all = new Headers([['content-type', type], ...headers]);
   return check(method, path, { status, headers: all, text: JSON.stringify(body) });
 }
 
-type Change = (value: Record<string, unknown>, required: string) => Record<string, unknown>;
-const CHANGES: Readonly<Record<string, Change>> = {
+type ChangeObject = (value: Record<string, unknown>, required: string) => Record<string, unknown>;
+const CHANGES: Readonly<Record<string, ChangeObject>> = {
   'an additional field': (value) => ({ ...value, an_undeclared_field: 1 }),
   'a required field removed': (value, name) =>
     Object.fromEntries(Object.entries(value).filter(([key]) => key !== name)),
@@ -85,14 +89,14 @@ const CHANGES: Readonly<Record<string, Change>> = {
 };
 
 /** For each object in a sample: the sample with that object changed. */
-function* changed(schema: Schema, sample: unknown, change: Change): Generator<unknown> {
-  const own = followed(schema);
+function* variantsOfSample(schema: Schema, sample: unknown, change: ChangeObject): Generator<unknown> {
+  const own = resolveReference(schema);
   if (Array.isArray(sample)) {
-    for (const item of sample) for (const one of changed(own['items'] as Schema, item, change)) yield [one];
+    for (const item of sample) for (const one of variantsOfSample(own['items'] as Schema, item, change)) yield [one];
     return;
   }
   if (own['anyOf']) {
-    yield* changed((own['anyOf'] as Schema[])[0]!, sample, change);
+    yield* variantsOfSample((own['anyOf'] as Schema[])[0]!, sample, change);
     return;
   }
   const fields = own['properties'] as Record<string, Schema> | undefined;
@@ -101,7 +105,7 @@ function* changed(schema: Schema, sample: unknown, change: Change): Generator<un
   const required = ((own['required'] ?? []) as string[])[0];
   if (required !== undefined) yield change(object, required);
   for (const [name, value] of Object.entries(object)) {
-    for (const one of changed(fields[name]!, value, change)) yield { ...object, [name]: one };
+    for (const one of variantsOfSample(fields[name]!, value, change)) yield { ...object, [name]: one };
   }
 }
 
@@ -110,7 +114,7 @@ describe('answers of the whole document', () => {
   it('are in the document', () => expect(answers.length).toBeGreaterThan(1000));
 
   it('pass if they follow the document', () => {
-    const refused = answers.map((answer) => [answer.name, problemOf(answer, sampleOf(answer.schema))]);
+    const refused = answers.map((answer) => [answer.name, findAnswerProblem(answer, sampleOf(answer.schema))]);
     expect(refused.filter(([, problem]) => problem !== null)).toEqual([]);
   });
 
@@ -119,9 +123,9 @@ describe('answers of the whole document', () => {
     const passed: unknown[] = [];
     let tried = 0;
     for (const answer of kinds.values()) {
-      for (const one of changed(answer.schema, sampleOf(answer.schema), change)) {
+      for (const one of variantsOfSample(answer.schema, sampleOf(answer.schema), change)) {
         tried += 1;
-        if (problemOf(answer, one) === null) passed.push([answer.name, one]);
+        if (findAnswerProblem(answer, one) === null) passed.push([answer.name, one]);
       }
     }
     expect(passed).toEqual([]);
@@ -131,8 +135,8 @@ describe('answers of the whole document', () => {
   it('fail with another media type or without their required headers', () => {
     const passed = answers.filter((answer) => {
       const body = sampleOf(answer.schema);
-      const isOtherwise = problemOf(answer, body, 'application/xml') === null;
-      return isOtherwise || (answer.headers.length > 0 && problemOf({ ...answer, headers: [] }, body) === null);
+      const isOtherwise = findAnswerProblem(answer, body, 'application/xml') === null;
+      return isOtherwise || (answer.headers.length > 0 && findAnswerProblem({ ...answer, headers: [] }, body) === null);
     });
     expect(passed.map(({ name }) => name)).toEqual([]);
   });

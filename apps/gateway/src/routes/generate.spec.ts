@@ -1,14 +1,16 @@
 import { generateRoutes, mergeDocuments } from './generate';
 import type { OpenApiDocument } from './openapi-document';
 
-const schema = (type: string) => ({ responses: { '200': { content: { 'application/json': { schema: { type } } } } } });
+const operationWithSchema = (type: string) => ({
+  responses: { '200': { content: { 'application/json': { schema: { type } } } } },
+});
 const identity: OpenApiDocument = {
   openapi: '3.1.0',
   servers: [{ url: 'https://rookery.example/api/v4/' }],
   tags: [{ name: 'Users' }],
   paths: {
-    '/users': { get: schema('array'), parameters: [] },
-    '/users/{id}': { get: schema('object'), delete: {}, put: { 'x-rookery-body-limit': 5 } },
+    '/users': { get: operationWithSchema('array'), parameters: [] },
+    '/users/{id}': { get: operationWithSchema('object'), delete: {}, put: { 'x-rookery-body-limit': 5 } },
     '/users/{id}/block': { post: {} },
     '/projects/{id}/files/{path}': { get: { 'x-rookery-template': '/api/v4/projects/:id/files/*path' } },
     '/projects/{id}/packages/npm/{name}': {

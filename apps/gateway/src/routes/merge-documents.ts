@@ -7,7 +7,7 @@ import type { Upstream } from './route';
 /** The OpenAPI document of each service that has one. */
 export type ServiceDocuments = Readonly<Partial<Record<ServiceName, OpenApiDocument>>>;
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /**
  * Merges the services' documents into one OpenAPI document of the whole API. Paths include their base; of components
@@ -19,8 +19,8 @@ export function mergeDocuments(documents: ServiceDocuments): OpenApiDocument {
   const components: Record<string, Record<string, unknown>> = {};
   const tags = new Map<string, { readonly name: string }>();
   for (const [service, document] of withOwn(documents)) {
-    const renamed = findClashes(document, components, service);
-    const own = renameReferences(document as Json, renamed) as OpenApiDocument;
+    const renamed = newNamesOfClashes(document, components, service);
+    const own = renameReferences(document as JsonValue, renamed) as OpenApiDocument;
     for (const [path, item] of Object.entries(own.paths ?? {})) {
       const template = addServerPath(document, path);
       paths[template] = { ...paths[template], ...item };
@@ -67,8 +67,8 @@ function componentReference(kind: string, name: string): string {
   return `#/components/${kind}/${name}`;
 }
 
-/** New names of components that exist already with another content. Shape: reference -> new name. */
-function findClashes(
+/** Maps the references of components whose names are taken by other content to new names. */
+function newNamesOfClashes(
   document: OpenApiDocument,
   taken: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
   service: string,
@@ -85,14 +85,14 @@ function findClashes(
   return renamed;
 }
 
-function renameReferences(value: Json, renamed: ReadonlyMap<string, string>): Json {
-  if (renamed.size === 0) return value;
-  if (Array.isArray(value)) return value.map((item: Json) => renameReferences(item, renamed));
+function renameReferences(value: JsonValue, newReferences: ReadonlyMap<string, string>): JsonValue {
+  if (newReferences.size === 0) return value;
+  if (Array.isArray(value)) return value.map((item: JsonValue) => renameReferences(item, newReferences));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]): [string, Json] => {
-      const name = key === '$ref' && typeof item === 'string' ? renamed.get(item) : undefined;
-      if (name === undefined) return [key, renameReferences(item, renamed)];
+    Object.entries(value).map(([key, item]): [string, JsonValue] => {
+      const name = key === '$ref' && typeof item === 'string' ? newReferences.get(item) : undefined;
+      if (name === undefined) return [key, renameReferences(item, newReferences)];
       return [key, `${(item as string).slice(0, (item as string).lastIndexOf('/'))}/${name}`];
     }),
   );

@@ -32,7 +32,7 @@ export function cutTarget(url: string): RawTarget | null {
     if (code === SLASH || code === QUESTION) {
       if (index > start) {
         const segment = url.slice(start, index);
-        if (!isUnambiguous(segment)) return null;
+        if (!isUnambiguousSegment(segment)) return null;
         segments.push(segment);
       } else if (code === SLASH || segments.length > 0) isCanonical = false;
       if (code === QUESTION) break;
@@ -54,7 +54,7 @@ export function servedTarget(method: string, target: RawTarget): RawTarget {
   return { path: `/-/go-get${path}`, segments: ['-', 'go-get', ...segments], query };
 }
 
-function isUnambiguous(segment: string): boolean {
+function isUnambiguousSegment(segment: string): boolean {
   if (segment === '.' || segment === '..') return false;
   if (!segment.includes('%')) return true;
   let decoded: string;

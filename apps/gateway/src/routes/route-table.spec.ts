@@ -16,7 +16,7 @@ const table = new RouteTable({
   '/projects/{id}/npm/*path': { GET: row },
 });
 
-function found(method: string, url: string): string {
+function matchedTemplate(method: string, url: string): string {
   const target = cutTarget(url);
   if (!target) return 'refused';
   const match = table.findRoute(method, target.segments);
@@ -53,6 +53,6 @@ describe('RouteTable', () => {
     ['TRACE', '/projects', 'GET HEAD OPTIONS POST'],
     ['GET', '/', 'none'],
   ])('%s %s is %s', (method, url, template) => {
-    expect(found(method, url)).toBe(template);
+    expect(matchedTemplate(method, url)).toBe(template);
   });
 });

@@ -6,11 +6,11 @@ import type { Route, RouteRows } from './route';
 /** Routes that end at one node, by method. */
 type RoutesByMethod = Map<string, Route>;
 
-interface Node {
-  readonly literals: Map<string, Node>;
+interface RouteNode {
+  readonly literals: Map<string, RouteNode>;
   /** Segments with a parameter in the middle, such as `{project}.git`; longest literal part first. */
-  readonly mixed: { readonly prefix: string; readonly suffix: string; readonly node: Node }[];
-  parameter: Node | undefined;
+  readonly mixed: { readonly prefix: string; readonly suffix: string; readonly node: RouteNode }[];
+  parameter: RouteNode | undefined;
   readonly ends: RoutesByMethod;
   /** Templates whose wildcard begins here, the most specific first. */
   readonly rest: { readonly tail: WildcardTail; readonly route: Route }[];
@@ -33,7 +33,7 @@ const NONE: Match = { kind: 'none' };
  * matches nothing below the first segments of fixed routes. A dot never ends a segment. Source: ADR 0051, 0086.
  */
 export class RouteTable {
-  private readonly root = newNode();
+  private readonly root = createRouteNode();
 
   constructor(rows: RouteRows) {
     for (const [template, methods] of Object.entries(rows)) {
@@ -41,14 +41,14 @@ export class RouteTable {
     }
   }
 
-  /** Finds the route. HEAD also matches routes of GET. Shape: `segments` as from `cutTarget`. */
+  /** Finds the route. HEAD also matches routes of GET. `segments` are those that `cutTarget` returns. */
   findRoute(method: string, segments: readonly string[]): Match {
     const route =
-      searchNode(this.root, segments, 0, method) ??
-      (method === 'HEAD' ? searchNode(this.root, segments, 0, 'GET') : undefined);
+      findRouteBelow(this.root, segments, 0, method) ??
+      (method === 'HEAD' ? findRouteBelow(this.root, segments, 0, 'GET') : undefined);
     if (route) return { kind: 'route', route };
     const allowed = new Set<string>();
-    gatherMethods(this.root, segments, 0, allowed);
+    collectAllowedMethods(this.root, segments, 0, allowed);
     if (allowed.size === 0) return NONE;
     if (allowed.has('GET')) allowed.add('HEAD');
     return { kind: 'other methods', allowed: [...allowed, 'OPTIONS'].sort() };
@@ -63,70 +63,71 @@ export class RouteTable {
         node.rest.sort((a, b) => byPrecision(a.tail, b.tail));
         return;
       }
-      node = ensureChild(node, segment);
+      node = ensureChildNode(node, segment);
     }
     node.ends.set(route.method, route);
   }
 }
 
-function newNode(): Node {
+function createRouteNode(): RouteNode {
   return { literals: new Map(), mixed: [], parameter: undefined, ends: new Map(), rest: [] };
 }
 
-function ensureChild(node: Node, segment: string): Node {
-  if (PARAMETER.test(segment)) return (node.parameter ??= newNode());
+function ensureChildNode(node: RouteNode, segment: string): RouteNode {
+  if (PARAMETER.test(segment)) return (node.parameter ??= createRouteNode());
   const mixed = MIXED.exec(segment);
   if (!mixed) {
-    const known = node.literals.get(segment) ?? newNode();
+    const known = node.literals.get(segment) ?? createRouteNode();
     node.literals.set(segment, known);
     return known;
   }
   const [, prefix = '', suffix = ''] = mixed;
   const known = node.mixed.find((one) => one.prefix === prefix && one.suffix === suffix);
   if (known) return known.node;
-  const made = newNode();
+  const made = createRouteNode();
   node.mixed.push({ prefix, suffix, node: made });
   node.mixed.sort((a, b) => b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length);
   return made;
 }
 
-function searchNode(node: Node, segments: readonly string[], at: number, method: string): Route | undefined {
+function findRouteBelow(node: RouteNode, segments: readonly string[], at: number, method: string): Route | undefined {
   const segment = segments[at];
   if (segment === undefined) return node.ends.get(method);
   const literal = node.literals.get(literalOf(segment));
   if (literal) {
-    const found = searchNode(literal, segments, at + 1, method);
+    const found = findRouteBelow(literal, segments, at + 1, method);
     if (found) return found;
   }
   for (const one of node.mixed) {
-    const found = fitsSegment(one, segment) ? searchNode(one.node, segments, at + 1, method) : undefined;
+    const found = matchesMixedSegment(one, segment) ? findRouteBelow(one.node, segments, at + 1, method) : undefined;
     if (found) return found;
   }
-  const found = node.parameter ? searchNode(node.parameter, segments, at + 1, method) : undefined;
+  const found = node.parameter ? findRouteBelow(node.parameter, segments, at + 1, method) : undefined;
   return (
     found ?? node.rest.find(({ tail, route }) => route.method === method && matchesTail(tail, segments, at))?.route
   );
 }
 
 /** Collects the methods of all templates that match. */
-function gatherMethods(node: Node, segments: readonly string[], at: number, into: Set<string>): void {
+function collectAllowedMethods(node: RouteNode, segments: readonly string[], at: number, methods: Set<string>): void {
   const segment = segments[at];
   if (segment === undefined) {
-    for (const method of node.ends.keys()) into.add(method);
+    for (const method of node.ends.keys()) methods.add(method);
     return;
   }
   const literal = node.literals.get(literalOf(segment));
-  if (literal) gatherMethods(literal, segments, at + 1, into);
-  for (const one of node.mixed) if (fitsSegment(one, segment)) gatherMethods(one.node, segments, at + 1, into);
-  if (node.parameter) gatherMethods(node.parameter, segments, at + 1, into);
-  for (const { tail, route } of node.rest) if (matchesTail(tail, segments, at)) into.add(route.method);
+  if (literal) collectAllowedMethods(literal, segments, at + 1, methods);
+  for (const one of node.mixed)
+    if (matchesMixedSegment(one, segment)) collectAllowedMethods(one.node, segments, at + 1, methods);
+  if (node.parameter) collectAllowedMethods(node.parameter, segments, at + 1, methods);
+  for (const { tail, route } of node.rest) if (matchesTail(tail, segments, at)) methods.add(route.method);
 }
 
-function fitsSegment(one: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {
+function matchesMixedSegment(pattern: { readonly prefix: string; readonly suffix: string }, segment: string): boolean {
   const literal = literalOf(segment);
   return (
-    literal.length > one.prefix.length + one.suffix.length &&
-    literal.startsWith(one.prefix) &&
-    literal.endsWith(one.suffix)
+    literal.length > pattern.prefix.length + pattern.suffix.length &&
+    literal.startsWith(pattern.prefix) &&
+    literal.endsWith(pattern.suffix)
   );
 }

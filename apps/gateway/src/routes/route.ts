@@ -24,7 +24,7 @@ export interface RouteRow {
   readonly scopes?: readonly string[];
 }
 
-/** Shape: template -> method -> operation. Templates begin with a slash and name parameters in braces. */
+/** Maps templates to methods, and methods to operations. Templates begin with a slash and name parameters in braces. */
 export type RouteRows = Readonly<Record<string, Readonly<Record<string, RouteRow>>>>;
 
 export interface Route extends RouteRow {
@@ -36,10 +36,10 @@ export interface Route extends RouteRow {
 }
 
 export function createRoute(template: string, method: string, row: RouteRow): Route {
-  return { ...row, template, method, rate: rateClassOf(template), client: clientKind(template) };
+  return { ...row, template, method, rate: rateClassOf(template), client: packageClientOf(template) };
 }
 
-function clientKind(template: string): Route['client'] {
+function packageClientOf(template: string): Route['client'] {
   if (template.includes('/packages/npm/')) return 'npm';
   return template.includes('/packages/conan/') ? 'conan' : null;
 }

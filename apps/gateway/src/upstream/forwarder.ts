@@ -59,7 +59,7 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 /** Lost connections, most often idle ones that the service closed; repeating a read is harmless. */
 const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-interface Forwarding {
+interface ForwardOptions {
   readonly body: Buffer | Readable | null;
   readonly recheck: Recheck;
   /** Called when the service admits the body; set only for the question whether it may be sent. */
@@ -101,18 +101,18 @@ export class Forwarder {
       body.begun
         .finally(() => (this.tally.collecting -= 1))
         .then(
-          () => this.call(exchange, { body, recheck, admitted: null }),
+          () => this.dispatchToService(exchange, { body, recheck, admitted: null }),
           (error: unknown) => error instanceof BodyRefused && exchange.refuse(error.refusal),
         );
-    } else this.call(exchange, { body, recheck, admitted: null });
+    } else this.dispatchToService(exchange, { body, recheck, admitted: null });
   }
 
   /** Asks the service whether the client may send its body; otherwise forwards the refusal to the client. */
   askAdmission(exchange: Exchange, recheck: Recheck, admitted: () => void): void {
-    this.call(exchange, { body: null, recheck, admitted });
+    this.dispatchToService(exchange, { body: null, recheck, admitted });
   }
 
-  private call(exchange: Exchange, { body, recheck, admitted }: Forwarding): void {
+  private dispatchToService(exchange: Exchange, { body, recheck, admitted }: ForwardOptions): void {
     const service = exchange.route.service as ServiceName;
     const streams = body !== null && !Buffer.isBuffer(body);
     const mayBeLocal = !streams && admitted === null && exchange.method !== 'HEAD';
@@ -137,7 +137,8 @@ export class Forwarder {
         void send(outdated).catch((error: unknown) => outdated.refuse(REFUSALS.internal, String(error))),
       admitted: admitted && (() => (release(), admitted())),
       retry: (error, failed) => {
-        if (retried || !options || !isRepeatable(options, error) || !this.upstreams.mayRetry(Date.now())) return false;
+        if (retried || !options || !isRepeatableAfterError(options, error) || !this.upstreams.mayRetry(Date.now()))
+          return false;
         retried = true;
         this.upstreams.poolOf(service).dispatch(options, failed);
         return true;
@@ -150,13 +151,13 @@ export class Forwarder {
       if (exchange.isOver) return;
       signedAt = Date.now();
       isSent = true;
-      const message = this.toMessage(exchange, body);
+      const message = this.toServiceMessage(exchange, body);
       if (admitted) message.headers.push(ADMISSION_HEADER, '1');
       const claims = this.contextClaims(
         exchange,
         service,
         message,
-        this.computeDeadline(exchange, streams, deadlineMs),
+        this.computeServiceDeadline(exchange, streams, deadlineMs),
       );
       const local = mayBeLocal ? this.upstreams.accept(service, { ...message, body: body as Buffer | null }) : null;
       if (local !== null) return local(to, claims);
@@ -178,7 +179,7 @@ export class Forwarder {
       exchange.response.once('close', release);
       await released;
     };
-    this.placesOf(service)
+    this.connectionSlotsOf(service)
       .run(this.toLimitedCaller(exchange), begin)
       .catch((error: unknown) => exchange.response.closed || this.refuseAboveLimit(call, error));
   }
@@ -187,12 +188,16 @@ export class Forwarder {
    * The deadline for the service. A streaming route counts the time from the end of its body, so its deadline is
    * relative to now.
    */
-  private computeDeadline({ route, receivedAt, deadline }: Exchange, streams: boolean, deadlineMs: number): number {
-    if (!streams) return deadline;
+  private computeServiceDeadline(
+    { route, receivedAt, deadline }: Exchange,
+    isStreamed: boolean,
+    deadlineMs: number,
+  ): number {
+    if (!isStreamed) return deadline;
     return route.streamsRequest ? Date.now() + deadlineMs : receivedAt + STREAM_DEADLINE_MS;
   }
 
-  private placesOf(service: ServiceName): FairSemaphore {
+  private connectionSlotsOf(service: ServiceName): FairSemaphore {
     return this.places.get(service) as FairSemaphore;
   }
 
@@ -218,7 +223,7 @@ export class Forwarder {
     call.refuse(throttled(error.limit, ['Retry-After', String(error.retryAfterSeconds)]), 'throttled');
   }
 
-  private toMessage(exchange: Exchange, body: Buffer | Readable | null) {
+  private toServiceMessage(exchange: Exchange, body: Buffer | Readable | null) {
     // A service answers HEAD like GET; asking for GET gives the same headers even if it has no HEAD. Where it streams,
     // HEAD spares it from opening the stream.
     const asksGet = exchange.method === 'HEAD' && !exchange.route.streamsResponse;
@@ -268,7 +273,10 @@ export class Forwarder {
   }
 }
 
-function isRepeatable({ method, body }: Dispatcher.DispatchOptions, { code = '' }: NodeJS.ErrnoException): boolean {
+function isRepeatableAfterError(
+  { method, body }: Dispatcher.DispatchOptions,
+  { code = '' }: NodeJS.ErrnoException,
+): boolean {
   if ((method !== 'GET' && method !== 'HEAD') || body !== null) return false;
   return NOT_CONNECTED.has(code) || LOST.has(code);
 }

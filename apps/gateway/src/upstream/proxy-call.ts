@@ -30,7 +30,7 @@ export interface ProxyEvents {
 const READ_FOR_HEAD = 64 * 1024;
 
 /** The request was too old to be written to its connection. */
-class Outdated extends Error {}
+class OutdatedCall extends Error {}
 
 /**
  * Streams one answer from the service to the client, with backpressure for slow clients. It uses undici's raw handler
@@ -92,7 +92,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
   onConnect(abort: (reason?: Error) => void): void {
     this.abort = abort;
     if (this.reason) abort(this.reason);
-    else if (this.events.isOutdated()) abort(new Outdated());
+    else if (this.events.isOutdated()) abort(new OutdatedCall());
   }
 
   onHeaders(status: number, raw: (Buffer | string)[], resume: () => void, reasonPhrase = ''): boolean {
@@ -109,7 +109,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
   onData(chunk: Buffer): boolean {
     const { response, method } = this.exchange;
     if (this.isDone) return true;
-    if (method === 'HEAD') return this.discard(chunk);
+    if (method === 'HEAD') return this.discardBodyOfHead(chunk);
     if (!response.headersSent) {
       this.writeHead();
       if (chunk.length === this.head?.contentLength) {
@@ -142,7 +142,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
   onError(error: NodeJS.ErrnoException): void {
     if (this.isDone) return;
     if (error instanceof BodyRefused) return this.bodyRefused(error);
-    if (error instanceof Outdated) return this.events.outdated(this);
+    if (error instanceof OutdatedCall) return this.events.outdated(this);
     this.events.failed(error);
     if (this.head === null && this.events.retry(error, this)) return;
     this.isDone = true;
@@ -163,7 +163,7 @@ export class ProxyCall implements Dispatcher.DispatchHandler, LocalCaller {
     response.writeHead(this.status, headers);
   }
 
-  private discard(chunk: Buffer): boolean {
+  private discardBodyOfHead(chunk: Buffer): boolean {
     this.discarded += chunk.length;
     const { contentLength } = this.head as UpstreamHead;
     if (Math.max(contentLength, this.discarded) <= READ_FOR_HEAD) return true;

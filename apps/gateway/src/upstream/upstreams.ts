@@ -11,7 +11,7 @@ const RETRY_FRACTION = 0.1;
 const RETRY_FLOOR = 10;
 const WINDOW_MS = 10_000;
 
-/** A request to a service before its context is signed. Shape: `headers` has alternating names and values. */
+/** A request to a service before its context is signed. `headers` has alternating names and values. */
 export interface Message {
   readonly method: string;
   readonly path: string;

@@ -14,7 +14,7 @@ export interface ApiCaller {
   readonly signal: AbortSignal;
 }
 
-/** An answer of the API. Shape: `data` is the parsed JSON, null for an answer that is none. */
+/** An answer of the API. `data` is the parsed JSON, or null if the answer is not JSON. */
 export interface ApiAnswer<T> {
   readonly status: number;
   readonly data: T;
@@ -40,8 +40,8 @@ export class ProjectMoved extends Error {
   }
 }
 
-type Query = Readonly<Record<string, string | number | undefined>>;
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+type QueryParameters = Readonly<Record<string, string | number | undefined>>;
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
 
 /**
  * Calls the public API from within this process, on the way of every client: credential, limits, routing and rights are
@@ -54,12 +54,12 @@ export class ApiCalls {
   ) {}
 
   /** Errors: ApiRefused with the status of the API, ProjectMoved. */
-  async get<T>(path: string, query: Query = {}): Promise<T> {
+  async get<T>(path: string, query: QueryParameters = {}): Promise<T> {
     return (await this.answer<T>(path, query)).data;
   }
 
   /** Does the same as `get`, and returns the headers too, for pages of lists. */
-  async answer<T>(path: string, query: Query = {}): Promise<ApiAnswer<T>> {
+  async answer<T>(path: string, query: QueryParameters = {}): Promise<ApiAnswer<T>> {
     return requireSuccess(await this.send<T>('GET', withQuery(path, query)));
   }
 
@@ -68,14 +68,17 @@ export class ApiCalls {
     return requireSuccess(await this.send<null>('HEAD', path));
   }
 
-  /** Does the same as `get`. Shape: null if it is missing or the caller may not read it. Errors: ApiRefused otherwise. */
-  async find<T>(path: string, query: Query = {}): Promise<T | null> {
+  /**
+   * Does the same as `get`, but returns null if the resource is missing or the caller may not read it. Errors:
+   * ApiRefused otherwise.
+   */
+  async find<T>(path: string, query: QueryParameters = {}): Promise<T | null> {
     const found = await this.send<T>('GET', withQuery(path, query));
     return found.status === 403 || found.status === 404 ? null : requireSuccess(found).data;
   }
 
   /** Sends a write with a JSON body. Errors: ApiRefused. */
-  async write(method: Method, path: string, body: object = {}): Promise<void> {
+  async write(method: HttpMethod, path: string, body: object = {}): Promise<void> {
     requireSuccess(await this.send(method, path, { body: JSON.stringify(body) }));
   }
 
@@ -83,7 +86,7 @@ export class ApiCalls {
    * Sends any request. Errors: ApiRefused with 404 for a path that another route would answer, 413 for an answer beyond
    * `maxBytes`, 502 for one that breaks off or whose page has no reader any more.
    */
-  async send<T>(method: Method, path: string, o: SendOptions = {}): Promise<ApiAnswer<T>> {
+  async send<T>(method: HttpMethod, path: string, o: SendOptions = {}): Promise<ApiAnswer<T>> {
     const { token, address, signal } = this.asker;
     // The address would be resolved before the edge could refuse it.
     if (
@@ -102,8 +105,8 @@ export class ApiCalls {
     const { maxBytes = MAX_ANSWER } = o;
     let isTooLarge = false;
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
-      asOverNetwork(request, response);
-      limitBytes(response, maxBytes, () => (isTooLarge = true));
+      imitateNetworkConnection(request, response);
+      limitResponseBytes(response, maxBytes, () => (isTooLarge = true));
       this.handle(request, response);
     };
     const asked = { method, url: `/api/v4${path}`, headers, remoteAddress: address, signal };
@@ -124,7 +127,7 @@ interface SendOptions {
 
 /** Units: bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024;
-/** Location of a redirect from a former path of a project. Shape: the group is the id of the project. */
+/** Location of a redirect from a former path of a project. The group captures the id of the project. */
 const MOVED = /\/api\/v4\/projects\/(\d+)(?:[/?]|$)/;
 const NO_NAME = new Set(['', '.', '..']);
 const GONE = '404 Not Found';
@@ -132,7 +135,7 @@ const TOO_LARGE = 'This is too large for a page.';
 const BROKEN_OFF = 'A part of the server is restarting. Try again.';
 
 /** Adds to a request in memory what the edge uses of a network connection. */
-function asOverNetwork(request: IncomingMessage, response: ServerResponse): void {
+function imitateNetworkConnection(request: IncomingMessage, response: ServerResponse): void {
   // The body is complete from the beginning.
   request.complete = true;
   Object.assign(request.socket, { resetAndDestroy: () => response.destroy() });
@@ -140,12 +143,12 @@ function asOverNetwork(request: IncomingMessage, response: ServerResponse): void
 }
 
 /** Breaks off an answer that is larger. */
-function limitBytes(response: ServerResponse, max: number, onExceeded: () => void): void {
+function limitResponseBytes(response: ServerResponse, maxBytes: number, onExceeded: () => void): void {
   const write = response.write.bind(response) as (data: string | Buffer, ...rest: unknown[]) => boolean;
   let written = 0;
   const limited = (data: string | Buffer, ...rest: unknown[]): boolean => {
     written += data.length;
-    if (written <= max) return write(data, ...rest);
+    if (written <= maxBytes) return write(data, ...rest);
     onExceeded();
     response.destroy();
     return false;
@@ -157,11 +160,11 @@ function requireSuccess<T>(answer: ApiAnswer<T>): ApiAnswer<T> {
   if (answer.status < 300) return answer;
   const [, moved] = (answer.status === 301 && MOVED.exec(answer.headers['location'] ?? '')) || [];
   if (moved !== undefined) throw new ProjectMoved(moved);
-  throw new ApiRefused(answer.status, errorSentence(answer.data) ?? `The request was refused (${answer.status}).`);
+  throw new ApiRefused(answer.status, describeApiError(answer.data) ?? `The request was refused (${answer.status}).`);
 }
 
 /** The sentence in a refusal. Its fields and their problems are joined. */
-function errorSentence(data: unknown): string | null {
+function describeApiError(data: unknown): string | null {
   if (typeof data !== 'object' || data === null) return null;
   const { message, error, error_description: description } = data as Record<string, unknown>;
   const said = message ?? description ?? error;
@@ -172,7 +175,7 @@ function errorSentence(data: unknown): string | null {
     .join('; ');
 }
 
-function withQuery(path: string, query: Query): string {
+function withQuery(path: string, query: QueryParameters): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
   return params.size === 0 ? path : `${path}?${params.toString()}`;

@@ -15,13 +15,13 @@ import { groupPage, placePage, projectsPage } from './pages/places';
  * pages 3.
  */
 export function pageAt(request: PageRequest, segments: readonly string[]): Promise<Page> {
-  return pageOf(request, segments).catch((error: unknown) => redirectIfMoved(request, segments, error));
+  return routeToPage(request, segments).catch((error: unknown) => redirectIfProjectMoved(request, segments, error));
 }
 
 /** Errors: ApiRefused, ProjectMoved, Redirect. */
-async function pageOf(request: PageRequest, segments: readonly string[]): Promise<Page> {
+async function routeToPage(request: PageRequest, segments: readonly string[]): Promise<Page> {
   const dash = segments.indexOf('-');
-  if (dash === 0) return ownPage(request, segments.slice(1));
+  if (dash === 0) return personalPage(request, segments.slice(1));
   if (dash > 0) {
     const isGroup = segments[0] === 'groups';
     const place = segments.slice(isGroup ? 1 : 0, dash).join('/');
@@ -35,7 +35,7 @@ async function pageOf(request: PageRequest, segments: readonly string[]): Promis
     : placePage(request, segments.join('/'));
 }
 
-function ownPage(request: PageRequest, [name = '', number]: readonly string[]): Promise<Page> {
+function personalPage(request: PageRequest, [name = '', number]: readonly string[]): Promise<Page> {
   if (name === 'todos' && number === undefined) return todosPage(request);
   if (name === 'projects' && number === undefined) return projectsPage(request);
   if (name === 'profile' && number === 'notifications') return notificationsPage(request, null);
@@ -81,7 +81,11 @@ function pageOfProject(request: PageRequest, place: string, tail: readonly strin
 }
 
 /** Leads from a former path of a project to the same page below its path. Errors: Redirect; else the error itself. */
-async function redirectIfMoved(request: PageRequest, segments: readonly string[], error: unknown): Promise<never> {
+async function redirectIfProjectMoved(
+  request: PageRequest,
+  segments: readonly string[],
+  error: unknown,
+): Promise<never> {
   if (!(error instanceof ProjectMoved)) throw error;
   const { api, query } = request;
   const { path_with_namespace: path } = await api.get<{ path_with_namespace: string }>(`/projects/${error.projectId}`);

@@ -30,7 +30,7 @@ export interface BrowserRequest {
 }
 
 /** Calls of identity that sessions need. */
-type StoredSessions = Pick<IdentityClient, 'startWebSession' | 'isWebSessionLive' | 'webSessions' | 'endWebSession'>;
+type WebSessionCalls = Pick<IdentityClient, 'startWebSession' | 'isWebSessionLive' | 'webSessions' | 'endWebSession'>;
 
 /**
  * Keeps sessions: the token in a sealed cookie, the rest in identity. A session ends when a person ends it, or when its
@@ -43,9 +43,9 @@ export class Sessions {
   private readonly unsealed = new LRUCache<string, Session>({ max: MAX_UNSEALED, ttl: UNSEALED_MS });
   private readonly name: string;
 
-  /** Shape: `secret` has at least 32 characters; null for a random one, with which sessions end when the process does. */
+  /** `secret` has at least 32 characters. If it is null, the secret is random and sessions end with the process. */
   constructor(
-    private readonly stored: StoredSessions,
+    private readonly stored: WebSessionCalls,
     secret: string | null,
     private readonly isSecure: boolean,
   ) {
@@ -67,7 +67,7 @@ export class Sessions {
     if (former) await this.stored.endWebSession(former.id, former.id, deadline);
     const session: Session = { id, ...user };
     const sealed = await seal(webcrypto, session, this.secret, { ...defaults, ttl: LIFETIME_MS });
-    return this.cookie(sealed, LIFETIME_MS / 1000);
+    return this.renderCookie(sealed, LIFETIME_MS / 1000);
   }
 
   /** Whether a session goes on. */
@@ -87,7 +87,7 @@ export class Sessions {
 
   /** Returns the value of Set-Cookie that removes the cookie. */
   expiredCookie(): string {
-    return this.cookie('', 0);
+    return this.renderCookie('', 0);
   }
 
   /** Reads the session from the header Cookie; null for none, or for one that is expired or was changed. */
@@ -115,9 +115,9 @@ export class Sessions {
     return own.length === given.length && timingSafeEqual(own, given);
   }
 
-  private cookie(value: string, seconds: number): string {
+  private renderCookie(value: string, maxAgeSeconds: number): string {
     const secure = this.isSecure ? '; Secure' : '';
-    return `${this.name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+    return `${this.name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
   }
 }
 

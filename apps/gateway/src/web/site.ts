@@ -100,7 +100,7 @@ export class Site {
     const form = method === 'POST' ? await this.receiveForm(exchange, session) : null;
     if (form === undefined) return;
     const request: PageRequest = {
-      api: this.createCalls(exchange, session?.token ?? null),
+      api: this.createApiCalls(exchange, session?.token ?? null),
       path: target.path,
       query: new URLSearchParams(target.query),
       form,
@@ -125,7 +125,7 @@ export class Site {
   }
 
   /** Calls of the API that end when the reader of the page has gone. */
-  private createCalls(exchange: Exchange, token: string | null): ApiCalls {
+  private createApiCalls(exchange: Exchange, token: string | null): ApiCalls {
     const gone = new AbortController();
     exchange.onGone(() => gone.abort());
     return new ApiCalls(this.handle, { token, address: exchange.address, signal: gone.signal });
@@ -137,24 +137,24 @@ export class Site {
     try {
       if (path === SIGN_IN) return await this.signIn(browser, exchange, request, session);
       if (session && !(await this.sessions.isLive(session, browser)))
-        return this.redirectWithoutCookie(signInPath(request));
+        return this.redirectAndExpireCookie(signInPath(request));
       if (form && !session) return { location: signInPath(request) };
       if (form && !this.sessions.isFormToken(session!, form.get('form_token') ?? ''))
         return { page: refusedPage(403, 'This form is too old. Load the page again.') };
       if (path === SIGN_OUT && !form) return { location: '/' };
       if (path === SIGN_OUT) return await this.endSession(session!, browser, session!.id);
-      if (path === SESSIONS) return await this.ownSessions(request, session, browser);
+      if (path === SESSIONS) return await this.answerSessionsPage(request, session, browser);
       return { page: await pageAt(request, exchange.target.segments.map(decodeURIComponent)) };
     } catch (error) {
       if (error instanceof Redirect) return { location: error.location };
-      if (error instanceof ApiRefused) return this.refusalOutcome(request, session, error);
+      if (error instanceof ApiRefused) return this.resultOfRefusal(request, session, error);
       if (error instanceof Unavailable)
         return { page: refusedPage(503, 'A part of the server is restarting. Try again.') };
       throw error;
     }
   }
 
-  private async ownSessions(
+  private async answerSessionsPage(
     request: PageRequest,
     session: Session | null,
     browser: BrowserRequest,
@@ -168,12 +168,12 @@ export class Site {
     return { page: sessions === null ? refusedPage(403, LACKS_SCOPE) : sessionsPage(request, sessions) };
   }
 
-  private async endSession(session: Session, browser: BrowserRequest, ended: string): Promise<PageResult> {
-    if (!(await this.sessions.end(session, browser, ended))) return { page: refusedPage(403, LACKS_SCOPE) };
-    return ended === session.id ? this.redirectWithoutCookie('/') : { location: SESSIONS };
+  private async endSession(session: Session, browser: BrowserRequest, endedId: string): Promise<PageResult> {
+    if (!(await this.sessions.end(session, browser, endedId))) return { page: refusedPage(403, LACKS_SCOPE) };
+    return endedId === session.id ? this.redirectAndExpireCookie('/') : { location: SESSIONS };
   }
 
-  private redirectWithoutCookie(location: string): PageResult {
+  private redirectAndExpireCookie(location: string): PageResult {
     return { location, cookie: this.sessions.expiredCookie() };
   }
 
@@ -187,7 +187,9 @@ export class Site {
     if (!token) return { page: signInPage(request, null) };
     // Headers take visible characters only.
     const isToken = /^[\x21-\x7e]{1,255}$/.test(token);
-    const answer = isToken ? await this.createCalls(exchange, token).send<{ username: string }>('GET', '/user') : null;
+    const answer = isToken
+      ? await this.createApiCalls(exchange, token).send<{ username: string }>('GET', '/user')
+      : null;
     const invalid = { page: signInPage(request, 'This token is invalid, or has neither the scope api nor read_api.') };
     if (answer === null || answer.status === 401 || answer.status === 403) return invalid;
     if (answer.status !== 200) throw new ApiRefused(answer.status, 'Signing in is not possible now. Try again.');
@@ -197,16 +199,16 @@ export class Site {
   }
 
   /** Hidden and missing look alike: both lead strangers to the sign-in page, and are 404 for others. */
-  private refusalOutcome(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): PageResult {
+  private resultOfRefusal(request: PageRequest, session: Session | null, { status, reason }: ApiRefused): PageResult {
     if (session === null && [401, 403, 404].includes(status) && !request.form) return { location: signInPath(request) };
     // The token was revoked or expired, or its user is blocked.
-    if (status === 401) return this.redirectWithoutCookie(signInPath(request));
+    if (status === 401) return this.redirectAndExpireCookie(signInPath(request));
     if (status === 404) return { page: refusedPage(404, 'This page does not exist, or you may not see it.') };
     return { page: refusedPage(status < 500 ? status : 503, reason) };
   }
 
   /** Browsers say where a form was sent from. */
-  private isOwnForm({ request }: Exchange): boolean {
+  private isSameOriginForm({ request }: Exchange): boolean {
     const { origin, host } = request.headers;
     const site = request.headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin') return false;
@@ -221,7 +223,7 @@ export class Site {
   private async receiveForm(exchange: Exchange, session: Session | null): Promise<URLSearchParams | undefined> {
     const { request, head, target } = exchange;
     const limit = session ? MAX_FORM : MAX_FORM_OF_STRANGER;
-    if (!this.isOwnForm(exchange)) exchange.refuse(ANOTHER_SITE);
+    if (!this.isSameOriginForm(exchange)) exchange.refuse(ANOTHER_SITE);
     else if (head.contentLength > limit) exchange.refuse(REFUSALS.tooLarge);
     else if (!session && target.path !== SIGN_IN)
       writePage(exchange, 303, [...SECURITY_HEADERS, 'Location', signInPath(target)], '');
@@ -232,7 +234,7 @@ export class Site {
       const body = await collectBody(request, head.contentLength, this.settings.slowPeerMs, limit);
       this.tally.collecting -= 1;
       if (body !== null && isCollected(body)) {
-        if (countByte(body, AMPERSAND) < MAX_FIELDS) return new URLSearchParams(body.toString());
+        if (countByteUpToMaxFields(body, AMPERSAND) < MAX_FIELDS) return new URLSearchParams(body.toString());
         exchange.refuse(REFUSALS.badRequest);
       } else if (body !== null) exchange.refuse(body);
     }
@@ -241,7 +243,7 @@ export class Site {
 }
 
 /** Counts how often a byte occurs, up to the most fields of a form. */
-function countByte(body: Buffer, byte: number): number {
+function countByteUpToMaxFields(body: Buffer, byte: number): number {
   let count = 0;
   for (let at = body.indexOf(byte); at >= 0 && count < MAX_FIELDS; at = body.indexOf(byte, at + 1)) count += 1;
   return count;

@@ -121,9 +121,12 @@ describe('the gateway’s own routes', () => {
       addFormats(ajv);
       const isValid = ajv.compile(asyncApiSchema);
       expect([isValid(body), isValid.errors]).toEqual([true, null]);
-      const { channels, components } = body as { channels: object; components: { messages: Record<string, Message> } };
+      const { channels, components } = body as {
+        channels: object;
+        components: { messages: Record<string, AsyncApiMessage> };
+      };
       expect(Object.keys(channels)).toEqual([...EVENTS.keys()].toSorted((a, b) => a.localeCompare(b)));
-      const { envelope, errors } = invalidSamples(components.messages, body);
+      const { envelope, errors } = validateSamples(components.messages, body);
       expect([envelope, errors]).toEqual([EVENTS.size, []]);
     });
 
@@ -150,13 +153,15 @@ describe('the gateway’s own routes', () => {
   });
 });
 
-interface Message {
+interface AsyncApiMessage {
   readonly payload: object;
   readonly examples: readonly { readonly payload: object }[];
 }
 
-/** Validates the samples of all messages by the schemas of the document. Shape: how many there are, and what is wrong. */
-function invalidSamples(messages: Readonly<Record<string, Message>>, document: object) {
+/**
+ * Validates the samples of all messages by the schemas of the document. Returns the number of samples and the errors.
+ */
+function validateSamples(messages: Readonly<Record<string, AsyncApiMessage>>, document: object) {
   const ajv = new Ajv({ strict: false });
   addFormats(ajv);
   ajv.addSchema({ ...document, $id: 'events' });

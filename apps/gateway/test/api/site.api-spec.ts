@@ -16,29 +16,29 @@ interface Answer {
 const estate = new Estate();
 let gateway: Gateway;
 
-const json = (value: unknown) => (_: IncomingMessage, response: ServerResponse) => {
+const answerJson = (value: unknown) => (_: IncomingMessage, response: ServerResponse) => {
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify(value));
 };
-const missing = (_: IncomingMessage, response: ServerResponse) => {
+const answerMissingProject = (_: IncomingMessage, response: ServerResponse) => {
   response.writeHead(404, { 'Content-Type': 'application/json' }).end('{"message":"404 Project Not Found"}');
 };
 
 beforeAll(async () => {
   await estate.start();
   estate.identityInside.give('good', aHolder());
-  estate.identity.on('/api/v4/user', json({ username: 'mina' }));
-  estate.identity.on('/api/v4/projects', json([{ path_with_namespace: 'a/b', description: '<i>' }]));
-  estate.identity.on('/api/v4/projects/a%2Fsecret', missing);
-  estate.identity.on('/api/v4/groups/a%2Fsecret', missing);
-  estate.identity.on('/api/v4/projects/a%2Fabsent', missing);
-  estate.identity.on('/api/v4/groups/a%2Fabsent', missing);
-  estate.identity.on('/api/v4/users', json([]));
-  estate.collaboration.on('/api/v4/todos', json([]));
+  estate.identity.on('/api/v4/user', answerJson({ username: 'mina' }));
+  estate.identity.on('/api/v4/projects', answerJson([{ path_with_namespace: 'a/b', description: '<i>' }]));
+  estate.identity.on('/api/v4/projects/a%2Fsecret', answerMissingProject);
+  estate.identity.on('/api/v4/groups/a%2Fsecret', answerMissingProject);
+  estate.identity.on('/api/v4/projects/a%2Fabsent', answerMissingProject);
+  estate.identity.on('/api/v4/groups/a%2Fabsent', answerMissingProject);
+  estate.identity.on('/api/v4/users', answerJson([]));
+  estate.collaboration.on('/api/v4/todos', answerJson([]));
   gateway = await estate.gateway({ ROOKERY_EXTERNAL_URL: 'http://rook.test' });
 });
 afterAll(() => estate.stop());
 
-async function ask(
+async function requestPage(
   path: string,
   o: { cookie?: string; form?: Record<string, string>; headers?: Record<string, string>; of?: Gateway } = {},
 ): Promise<Answer> {
@@ -57,13 +57,13 @@ async function ask(
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }
 async function signIn(fields: Record<string, string> = {}, of = gateway): Promise<{ answer: Answer; cookie: string }> {
-  const answer = await ask('/-/sign_in', { form: { token: 'good', ...fields }, of });
+  const answer = await requestPage('/-/sign_in', { form: { token: 'good', ...fields }, of });
   return { answer, cookie: String(answer.headers['set-cookie'] ?? '').split(';')[0]! };
 }
 const formTokenIn = ({ text }: Answer): string => /name="form_token" value="([^"]+)"/.exec(text)![1]!;
 
 it('shows a page without scripts, with a policy that allows none', async () => {
-  const { status, headers, text } = await ask('/-/projects');
+  const { status, headers, text } = await requestPage('/-/projects');
   expect(status).toBe(200);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
   expect(headers['content-security-policy']).toBe(
@@ -80,8 +80,8 @@ it('shows a page without scripts, with a policy that allows none', async () => {
 });
 
 it('serves its stylesheet for ever', async () => {
-  const [, path] = /href="(\/-\/assets\/[^"]+)"/.exec((await ask('/-/projects')).text)!;
-  const { status, headers } = await ask(path!);
+  const [, path] = /href="(\/-\/assets\/[^"]+)"/.exec((await requestPage('/-/projects')).text)!;
+  const { status, headers } = await requestPage(path!);
   expect([status, headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
   expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
 });
@@ -93,7 +93,7 @@ it.each([
   ['an unknown route of the API', '/api/v4/nothing', {}],
   ['a missing upload', '/uploads/nothing', {}],
 ])('answers %s with JSON as before', async (_, path, headers) => {
-  const { status, text } = await ask(path, { headers });
+  const { status, text } = await requestPage(path, { headers });
   expect([status, JSON.parse(text)]).toEqual([404, { error: '404 Not Found' }]);
 });
 
@@ -138,29 +138,29 @@ describe('signing in', () => {
 
   it('starts a new session each time, whatever cookie the browser had', async () => {
     const first = await signIn();
-    const before = formTokenIn(await ask('/-/todos', { cookie: first.cookie }));
-    const again = await ask('/-/sign_in', { form: { token: 'good' }, cookie: first.cookie });
+    const before = formTokenIn(await requestPage('/-/todos', { cookie: first.cookie }));
+    const again = await requestPage('/-/sign_in', { form: { token: 'good' }, cookie: first.cookie });
     const [cookie] = String(again.headers['set-cookie']).split(';');
-    expect(formTokenIn(await ask('/-/todos', { cookie: cookie! }))).not.toBe(before);
+    expect(formTokenIn(await requestPage('/-/todos', { cookie: cookie! }))).not.toBe(before);
   });
 
   it('ends with the token, whose page then leads to the sign-in page', async () => {
     estate.identityInside.give('ending', aHolder({ token_id: 71 }));
     const { cookie } = await signIn({ token: 'ending' });
-    expect((await ask('/-/todos', { cookie })).status).toBe(200);
+    expect((await requestPage('/-/todos', { cookie })).status).toBe(200);
     estate.collaboration.on('/api/v4/todos', (_, response) => {
       response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"message":"401 Unauthorized"}');
     });
-    const { status, headers } = await ask('/-/todos', { cookie });
+    const { status, headers } = await requestPage('/-/todos', { cookie });
     expect([status, headers['location']]).toEqual([303, '/-/sign_in?next=%2F-%2Ftodos']);
     expect(headers['set-cookie']).toMatch(/^rookery_session=; Path=\/; Max-Age=0/);
-    estate.collaboration.on('/api/v4/todos', json([]));
+    estate.collaboration.on('/api/v4/todos', answerJson([]));
   });
 
   it('does not accept a changed cookie', async () => {
     const { cookie } = await signIn();
-    expect((await ask('/-/todos', { cookie: `${cookie.slice(0, -4)}AAAA` })).status).toBe(200);
-    expect((await ask('/-/todos', { cookie: 'rookery_session=nonsense' })).text).toContain('Sign in');
+    expect((await requestPage('/-/todos', { cookie: `${cookie.slice(0, -4)}AAAA` })).status).toBe(200);
+    expect((await requestPage('/-/todos', { cookie: 'rookery_session=nonsense' })).text).toContain('Sign in');
   });
 });
 
@@ -170,33 +170,35 @@ describe('the list of sessions', () => {
 
   it('shows the browsers of the person, and leads strangers to the sign-in page', async () => {
     const { cookie } = await signIn();
-    await ask('/-/sign_in', { form: { token: 'good' }, headers: { 'user-agent': 'Lynx <2>' } });
-    const { status, text } = await ask(list, { cookie });
+    await requestPage('/-/sign_in', { form: { token: 'good' }, headers: { 'user-agent': 'Lynx <2>' } });
+    const { status, text } = await requestPage(list, { cookie });
     expect(status).toBe(200);
     expect(text).toContain('Lynx &lt;2&gt;');
     expect(text.match(/this browser/g)).toHaveLength(1);
     expect(text.match(/End this session/g)).toHaveLength(1);
-    expect((await ask(list)).headers['location']).toBe('/-/sign_in?next=%2F-%2Fprofile%2Fsessions');
+    expect((await requestPage(list)).headers['location']).toBe('/-/sign_in?next=%2F-%2Fprofile%2Fsessions');
   });
 
   it('ends another session at once', async () => {
     const [here, there] = [await signIn(), await signIn()];
-    const form_token = formTokenIn(await ask('/-/todos', { cookie: here.cookie }));
+    const form_token = formTokenIn(await requestPage('/-/todos', { cookie: here.cookie }));
     const [, other] = [...estate.identityInside.webSessions.keys()];
-    const ended = await ask(list, { cookie: here.cookie, form: { form_token, session: other! } });
+    const ended = await requestPage(list, { cookie: here.cookie, form: { form_token, session: other! } });
     expect([ended.status, ended.headers['location'], ended.headers['set-cookie']]).toEqual([303, list, undefined]);
-    const { status, headers } = await ask('/-/todos', { cookie: there.cookie });
+    const { status, headers } = await requestPage('/-/todos', { cookie: there.cookie });
     expect([status, headers['location']]).toEqual([303, '/-/sign_in?next=%2F-%2Ftodos']);
     expect(headers['set-cookie']).toMatch(/^rookery_session=; Path=\/; Max-Age=0/);
-    expect((await ask('/-/todos', { cookie: here.cookie })).status).toBe(200);
-    expect((await ask('/-/todos', { cookie: there.cookie, form: { form_token, todo_id: '1' } })).status).toBe(303);
+    expect((await requestPage('/-/todos', { cookie: here.cookie })).status).toBe(200);
+    expect((await requestPage('/-/todos', { cookie: there.cookie, form: { form_token, todo_id: '1' } })).status).toBe(
+      303,
+    );
   });
 
   it('signs out here with the own session', async () => {
     const { cookie } = await signIn();
-    const form_token = formTokenIn(await ask(list, { cookie }));
+    const form_token = formTokenIn(await requestPage(list, { cookie }));
     const [own] = [...estate.identityInside.webSessions.keys()];
-    const { headers } = await ask(list, { cookie, form: { form_token, session: own! } });
+    const { headers } = await requestPage(list, { cookie, form: { form_token, session: own! } });
     expect([headers['location'], headers['set-cookie']]).toEqual(['/', expect.stringMatching(/Max-Age=0/)]);
     expect(estate.identityInside.webSessions.size).toBe(0);
   });
@@ -204,20 +206,22 @@ describe('the list of sessions', () => {
   it('ends nothing without the token of the form', async () => {
     const { cookie } = await signIn();
     const [own] = [...estate.identityInside.webSessions.keys()];
-    expect((await ask(list, { cookie, form: { session: own! } })).status).toBe(403);
+    expect((await requestPage(list, { cookie, form: { session: own! } })).status).toBe(403);
     expect(estate.identityInside.webSessions.size).toBe(1);
   });
 
   it('is closed to tokens without the scope, which may sign out still', async () => {
     const [here, there] = [await signIn(), await signIn()];
-    const form_token = formTokenIn(await ask('/-/todos', { cookie: here.cookie }));
+    const form_token = formTokenIn(await requestPage('/-/todos', { cookie: here.cookie }));
     const [own, other] = [...estate.identityInside.webSessions.keys()];
     estate.identityInside.areSessionsOpen = false;
     try {
-      expect((await ask(list, { cookie: here.cookie })).status).toBe(403);
-      expect((await ask(list, { cookie: here.cookie, form: { form_token, session: other! } })).status).toBe(403);
-      expect((await ask('/-/todos', { cookie: there.cookie })).status).toBe(200);
-      expect((await ask(list, { cookie: here.cookie, form: { form_token, session: own! } })).status).toBe(303);
+      expect((await requestPage(list, { cookie: here.cookie })).status).toBe(403);
+      expect((await requestPage(list, { cookie: here.cookie, form: { form_token, session: other! } })).status).toBe(
+        403,
+      );
+      expect((await requestPage('/-/todos', { cookie: there.cookie })).status).toBe(200);
+      expect((await requestPage(list, { cookie: here.cookie, form: { form_token, session: own! } })).status).toBe(303);
     } finally {
       estate.identityInside.areSessionsOpen = true;
     }
@@ -225,23 +229,23 @@ describe('the list of sessions', () => {
 
   it('loses the session of a browser that signs out or signs in again', async () => {
     const { cookie } = await signIn();
-    await ask('/-/sign_in', { form: { token: 'good' }, cookie });
+    await requestPage('/-/sign_in', { form: { token: 'good' }, cookie });
     expect(estate.identityInside.webSessions.size).toBe(1);
     const again = await signIn();
-    const form_token = formTokenIn(await ask('/-/todos', { cookie: again.cookie }));
-    await ask('/-/sign_out', { cookie: again.cookie, form: { form_token } });
+    const form_token = formTokenIn(await requestPage('/-/todos', { cookie: again.cookie }));
+    await requestPage('/-/sign_out', { cookie: again.cookie, form: { form_token } });
     expect(estate.identityInside.webSessions.size).toBe(1);
-    expect((await ask('/-/todos', { cookie: again.cookie })).status).toBe(303);
+    expect((await requestPage('/-/todos', { cookie: again.cookie })).status).toBe(303);
   });
 });
 
 it('leads strangers from hidden and missing addresses to the sign-in page alike', async () => {
-  const hidden = await ask('/a/secret');
-  const absent = await ask('/a/absent');
+  const hidden = await requestPage('/a/secret');
+  const absent = await requestPage('/a/absent');
   expect([hidden.status, hidden.headers['location']]).toEqual([303, '/-/sign_in?next=%2Fa%2Fsecret']);
   expect([absent.status, absent.headers['location']]).toEqual([303, '/-/sign_in?next=%2Fa%2Fabsent']);
   const { cookie } = await signIn();
-  const pages = await Promise.all(['/a/secret', '/a/absent'].map((path) => ask(path, { cookie })));
+  const pages = await Promise.all(['/a/secret', '/a/absent'].map((path) => requestPage(path, { cookie })));
   expect(pages.map(({ status }) => status)).toEqual([404, 404]);
   expect(pages[0]!.text.replaceAll('secret', 'absent')).toBe(pages[1]!.text);
 });
@@ -254,11 +258,11 @@ it.each([
     response.writeHead(301, { Location: 'http://rook.test/api/v4/projects/7/issues?x=1' }).end('Moved');
   };
   estate.identity.on('/api/v4/projects/a%2Fformer', moved);
-  estate.identity.on('/api/v4/groups/a%2Fformer', missing);
+  estate.identity.on('/api/v4/groups/a%2Fformer', answerMissingProject);
   estate.collaboration.on('/api/v4/projects/a%2Fformer/issues', moved);
-  estate.identity.on('/api/v4/projects/7', json({ path_with_namespace: 'a/new name' }));
+  estate.identity.on('/api/v4/projects/7', answerJson({ path_with_namespace: 'a/new name' }));
   const { cookie } = await signIn();
-  const { status, headers } = await ask(former, { cookie });
+  const { status, headers } = await requestPage(former, { cookie });
   expect([status, headers['location']]).toEqual([303, now]);
 });
 
@@ -268,18 +272,18 @@ it('survives an answer of a service that breaks off', async () => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 1000 }).write('[');
     response.destroy();
   });
-  const { status, text } = await ask('/-/todos', { cookie });
+  const { status, text } = await requestPage('/-/todos', { cookie });
   expect([status, text]).toEqual([503, expect.stringContaining('502 Bad Gateway')]);
-  estate.collaboration.on('/api/v4/todos', json([]));
-  expect((await ask('/-/todos', { cookie })).status).toBe(200);
+  estate.collaboration.on('/api/v4/todos', answerJson([]));
+  expect((await requestPage('/-/todos', { cookie })).status).toBe(200);
 });
 
 it('breaks off an answer that is too large for a page', async () => {
   const { cookie } = await signIn();
-  estate.collaboration.on('/api/v4/todos', json(['x'.repeat(9 * 1024 * 1024)]));
-  const { status, text } = await ask('/-/todos', { cookie });
+  estate.collaboration.on('/api/v4/todos', answerJson(['x'.repeat(9 * 1024 * 1024)]));
+  const { status, text } = await requestPage('/-/todos', { cookie });
   expect([status, text]).toEqual([413, expect.stringContaining('too large for a page')]);
-  estate.collaboration.on('/api/v4/todos', json([]));
+  estate.collaboration.on('/api/v4/todos', answerJson([]));
 });
 
 it('says that a service is away, and not that the page is missing', async () => {
@@ -287,7 +291,7 @@ it('says that a service is away, and not that the page is missing', async () => 
     response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"message":"503 Service Unavailable"}');
   };
   estate.identity.on('/api/v4/projects/a%2Faway', away);
-  expect((await ask('/a/away')).status).toBe(503);
+  expect((await requestPage('/a/away')).status).toBe(503);
 });
 
 it.each(['/a/b/-/__proto__/x', '/a/b/-/valueOf/x', '/a/b/-/constructor/issues', '/groups/-/epics/7', '/a/b/-/commit'])(
@@ -295,7 +299,7 @@ it.each(['/a/b/-/__proto__/x', '/a/b/-/valueOf/x', '/a/b/-/constructor/issues', 
   async (path) => {
     const { cookie } = await signIn();
     const before = estate.collaboration.seen.length;
-    expect((await ask(path, { cookie })).status).toBe(404);
+    expect((await requestPage(path, { cookie })).status).toBe(404);
     expect(estate.collaboration.seen).toHaveLength(before);
   },
 );
@@ -310,51 +314,51 @@ describe('forms', () => {
     ['from another origin', null, { origin: 'http://evil.test' }],
   ])('refuse a write %s', async (_, fields, headers) => {
     const { cookie } = await signIn();
-    const form = fields ?? { form_token: formTokenIn(await ask('/-/todos', { cookie })) };
+    const form = fields ?? { form_token: formTokenIn(await requestPage('/-/todos', { cookie })) };
     const before = marked();
-    expect((await ask('/-/todos', { cookie, form, headers })).status).toBe(403);
+    expect((await requestPage('/-/todos', { cookie, form, headers })).status).toBe(403);
     expect(marked()).toBe(before);
   });
 
   it('write with the token of the session, and lead back to the page', async () => {
     const { cookie } = await signIn();
-    const form_token = formTokenIn(await ask('/-/todos', { cookie }));
-    estate.collaboration.on('/api/v4/todos/mark_as_done', json({}));
+    const form_token = formTokenIn(await requestPage('/-/todos', { cookie }));
+    estate.collaboration.on('/api/v4/todos/mark_as_done', answerJson({}));
     const headers = { origin: 'http://rook.test', 'sec-fetch-site': 'same-origin' };
-    const { status, headers: got } = await ask('/-/sign_out', { cookie, form: { form_token }, headers });
+    const { status, headers: got } = await requestPage('/-/sign_out', { cookie, form: { form_token }, headers });
     expect([status, got['location']]).toEqual([303, '/']);
     expect(got['set-cookie']).toMatch(/^rookery_session=; Path=\/; Max-Age=0/);
   });
 
   it('of strangers lead to the sign-in page', async () => {
-    expect((await ask('/-/todos', { form: { todo_id: '1' } })).headers['location']).toBe(
+    expect((await requestPage('/-/todos', { form: { todo_id: '1' } })).headers['location']).toBe(
       '/-/sign_in?next=%2F-%2Ftodos',
     );
   });
 
   it('do not lead to another route', async () => {
     const { cookie } = await signIn();
-    const form_token = formTokenIn(await ask('/-/todos', { cookie }));
+    const form_token = formTokenIn(await requestPage('/-/todos', { cookie }));
     const before = marked();
-    expect((await ask('/-/todos', { cookie, form: { form_token, todo_id: '..' } })).status).toBe(404);
+    expect((await requestPage('/-/todos', { cookie, form: { form_token, todo_id: '..' } })).status).toBe(404);
     expect(marked()).toBe(before);
   });
 
   it('of a large comment are handled at once', async () => {
     const { cookie } = await signIn();
-    const form_token = formTokenIn(await ask('/-/todos', { cookie }));
+    const form_token = formTokenIn(await requestPage('/-/todos', { cookie }));
     const startedAt = performance.now();
-    await ask('/-/sign_out', { cookie, form: { form_token, body: 'x'.repeat(200_000) } });
+    await requestPage('/-/sign_out', { cookie, form: { form_token, body: 'x'.repeat(200_000) } });
     expect(performance.now() - startedAt).toBeLessThan(1900);
   });
 
   it('are refused with too many fields', async () => {
     const { cookie } = await signIn();
     const form = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, '']));
-    expect((await ask('/-/todos', { cookie, form })).status).toBe(400);
+    expect((await requestPage('/-/todos', { cookie, form })).status).toBe(400);
   });
 
   it('are refused when they are too large', async () => {
-    expect((await ask('/-/todos', { form: { body: 'x'.repeat(100_000) } })).status).toBe(413);
+    expect((await requestPage('/-/todos', { form: { body: 'x'.repeat(100_000) } })).status).toBe(413);
   });
 });

@@ -58,7 +58,7 @@ export class Estate {
   }
 
   /**
-   * Starts a gateway. Shape: `over` has settings that no operator may choose, such as a lease that outlasts the test;
+   * Starts a gateway. `over` has settings that operators cannot choose, such as a lease that outlasts the test.
    * `neighbours` are the services of its process.
    */
   async gateway(

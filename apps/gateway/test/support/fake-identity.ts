@@ -12,8 +12,8 @@ import type {
 } from '@rookery/contracts';
 import { internalAuthorization, unusedPort } from '@rookery/testing';
 
-type Outcome = Omit<Extract<ResolveTokenAnswer, { outcome: string }>, 'version' | 'epoch'>;
-interface Poll {
+type TokenOutcome = Omit<Extract<ResolveTokenAnswer, { outcome: string }>, 'version' | 'epoch'>;
+interface WaitingPoll {
   readonly after: number;
   readonly response: ServerResponse;
   readonly timer: NodeJS.Timeout;
@@ -51,9 +51,9 @@ export class FakeIdentity {
   sudoGate: Promise<void> = Promise.resolve();
   /** Whether pushes are held back. */
   isSilent = false;
-  private readonly tokens = new Map<string, Outcome>();
+  private readonly tokens = new Map<string, TokenOutcome>();
   private readonly log: DirectoryChange[] = [];
-  private readonly polls = new Set<Poll>();
+  private readonly polls = new Set<WaitingPoll>();
   private server: Server | undefined;
   private port = 0;
 
@@ -62,7 +62,7 @@ export class FakeIdentity {
   }
 
   async start(): Promise<this> {
-    const server = createServer((request, response) => void this.answer(request, response));
+    const server = createServer((request, response) => void this.answerRequest(request, response));
     this.server = server;
     this.port ||= await unusedPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
@@ -80,7 +80,7 @@ export class FakeIdentity {
   }
 
   give(token: string, holder: TokenHolder = aHolder()): void {
-    this.tokens.set(digestOf(token), { outcome: 'valid', holder } as Outcome);
+    this.tokens.set(digestOf(token), { outcome: 'valid', holder } as TokenOutcome);
   }
 
   /** Forgets a token without a push, as at the end of a job. */
@@ -89,7 +89,7 @@ export class FakeIdentity {
   }
 
   /** Changes the outcome of a token check, and logs the change. */
-  change(token: string, outcome: Outcome, id: number): void {
+  change(token: string, outcome: TokenOutcome, id: number): void {
     this.tokens.set(digestOf(token), outcome);
     this.push('token', id);
   }
@@ -97,10 +97,10 @@ export class FakeIdentity {
   push(kind: DirectoryChange['kind'], id: number): void {
     this.version += 1;
     this.log.push({ version: this.version, kind, id, state: null });
-    for (const poll of [...this.polls]) this.release(poll);
+    for (const poll of [...this.polls]) this.answerPoll(poll);
   }
 
-  private release(poll: Poll): void {
+  private answerPoll(poll: WaitingPoll): void {
     if (this.isSilent) return;
     clearTimeout(poll.timer);
     this.polls.delete(poll);
@@ -111,11 +111,11 @@ export class FakeIdentity {
       compactedTo: 0,
       changes: this.log.filter((change) => change.version > poll.after),
     };
-    send(poll.response, 200, answer);
+    sendJson(poll.response, 200, answer);
   }
 
   /** Keeps sessions of one user in memory. */
-  private webSession({ pathname }: URL, body: Record<string, unknown>): object {
+  private answerWebSession({ pathname }: URL, body: Record<string, unknown>): object {
     const id = String(body['id']);
     if (pathname.endsWith('/start')) {
       this.webSessions.set(id, { id, ip: String(body['ip']), user_agent: String(body['user_agent']) });
@@ -133,18 +133,20 @@ export class FakeIdentity {
     return { sessions: [...this.webSessions.values()].map((one) => ({ ...one, ...facts, is_current: one.id === id })) };
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.headers.authorization !== internalAuthorization('gateway', 'identity')) return send(response, 401, {});
+  private async answerRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers.authorization !== internalAuthorization('gateway', 'identity'))
+      return sendJson(response, 401, {});
     const url = new URL(request.url ?? '/', 'http://identity');
-    if (url.pathname === '/internal/directory/changes') return this.poll(url, response);
+    if (url.pathname === '/internal/directory/changes') return this.holdPoll(url, response);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
     if (url.pathname === '/internal/users/resolve-sudo') {
       await this.sudoGate;
-      return send(response, 200, { user: this.sudoUsers.get(String(body['ref']).toLowerCase()) ?? null });
+      return sendJson(response, 200, { user: this.sudoUsers.get(String(body['ref']).toLowerCase()) ?? null });
     }
-    if (url.pathname.startsWith('/internal/web-sessions/')) return send(response, 200, this.webSession(url, body));
+    if (url.pathname.startsWith('/internal/web-sessions/'))
+      return sendJson(response, 200, this.answerWebSession(url, body));
     const question = body as unknown as ResolveTokenRequest;
     this.asked.push(question);
     const outcome =
@@ -154,19 +156,19 @@ export class FakeIdentity {
     const answer = { ...outcome, version: this.version, epoch: this.epoch };
     await this.gate;
     if (this.slowness > 0) await new Promise((resolve) => setTimeout(resolve, this.slowness).unref());
-    if (!response.destroyed) send(response, 200, answer);
+    if (!response.destroyed) sendJson(response, 200, answer);
   }
 
-  private poll(url: URL, response: ServerResponse): void {
+  private holdPoll(url: URL, response: ServerResponse): void {
     const after = Number(url.searchParams.get('after'));
-    const timer = setTimeout(() => this.release(poll), Number(url.searchParams.get('wait_ms'))).unref();
-    const poll: Poll = { after, response, timer };
+    const timer = setTimeout(() => this.answerPoll(poll), Number(url.searchParams.get('wait_ms'))).unref();
+    const poll: WaitingPoll = { after, response, timer };
     this.polls.add(poll);
     response.on('close', () => {
       clearTimeout(timer);
       this.polls.delete(poll);
     });
-    if (this.version > after || url.searchParams.get('epoch') !== this.epoch) this.release(poll);
+    if (this.version > after || url.searchParams.get('epoch') !== this.epoch) this.answerPoll(poll);
   }
 
   get isFollowed(): boolean {
@@ -182,6 +184,6 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

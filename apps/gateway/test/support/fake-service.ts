@@ -38,7 +38,9 @@ export class FakeService {
   }
 
   async start(): Promise<this> {
-    const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => this.answer(request, response));
+    const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) =>
+      this.answerRequest(request, response),
+    );
     this.server = server;
     this.port ||= await unusedPort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
@@ -58,12 +60,12 @@ export class FakeService {
     return this.aborted.filter((one) => one === path).length;
   }
 
-  /** Shape: `path` without query. */
+  /** Sets the behaviour of a path. `path` has no query. */
   on(path: string, behaviour: Behaviour): void {
     this.behaviours.set(path, behaviour);
   }
 
-  private answer(request: IncomingMessage, response: ServerResponse): void {
+  private answerRequest(request: IncomingMessage, response: ServerResponse): void {
     if (request.url === '/-/health/ready') {
       response.end();
       return;

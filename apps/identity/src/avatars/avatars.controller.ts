@@ -27,7 +27,7 @@ export class AvatarsController {
     params: ShowAvatar,
   })
   ofUser(call: Call<ShowAvatar>): Promise<FileAnswer> {
-    return this.avatarFile('user', call, call.params.id, true);
+    return this.findAvatarFile('user', call, call.params.id, true);
   }
 
   @Endpoint('GET', '//uploads/-/system/topics/topic/avatar/:id/:filename', {
@@ -38,7 +38,7 @@ export class AvatarsController {
     params: ShowAvatar,
   })
   ofTopic(call: Call<ShowAvatar>): Promise<FileAnswer> {
-    return this.avatarFile('topic', call, call.params.id, true);
+    return this.findAvatarFile('topic', call, call.params.id, true);
   }
 
   @Endpoint('GET', '//uploads/-/system/group/avatar/:id/:filename', {
@@ -48,7 +48,7 @@ export class AvatarsController {
     params: ShowSourceAvatar,
   })
   fileOfGroup(call: Call<ShowSourceAvatar, GroupScope>): Promise<FileAnswer> {
-    return this.avatarFileOfParent('group', call);
+    return this.findAvatarFileOfParent('group', call);
   }
 
   @Endpoint('GET', '//uploads/-/system/project/avatar/:id/:filename', {
@@ -58,7 +58,7 @@ export class AvatarsController {
     params: ShowSourceAvatar,
   })
   fileOfProject(call: Call<ShowSourceAvatar, ProjectScope>): Promise<FileAnswer> {
-    return this.avatarFileOfParent('project', call);
+    return this.findAvatarFileOfParent('project', call);
   }
 
   @Endpoint('GET', '/groups/:id/avatar', {
@@ -67,7 +67,7 @@ export class AvatarsController {
     source: 'reference identity-and-import 2.1',
   })
   ofGroup(call: Call<object, GroupScope>): Promise<FileAnswer> {
-    return this.avatarFileOfParent('group', call);
+    return this.findAvatarFileOfParent('group', call);
   }
 
   @Endpoint('GET', '/projects/:id/avatar', {
@@ -76,18 +76,18 @@ export class AvatarsController {
     source: 'reference identity-and-import 10.2',
   })
   ofProject(call: Call<object, ProjectScope>): Promise<FileAnswer> {
-    return this.avatarFileOfParent('project', call);
+    return this.findAvatarFileOfParent('project', call);
   }
 
-  private avatarFileOfParent(
+  private findAvatarFileOfParent(
     kind: AvatarKind,
     call: Call<FilenameParams, GroupScope | ProjectScope>,
   ): Promise<FileAnswer> {
-    return this.avatarFile(kind, call, call.within.id, call.within.visibility === 'public');
+    return this.findAvatarFile(kind, call, call.within.id, call.within.visibility === 'public');
   }
 
   /** Returns the avatar. If the URL contains a file name, it must be the current one: former names answer 404. */
-  private async avatarFile(
+  private async findAvatarFile(
     kind: AvatarKind,
     { params, knownVersions }: Pick<Call<FilenameParams>, 'params' | 'knownVersions'>,
     id: number,

@@ -17,7 +17,7 @@ export interface StoredAvatar {
 export class AvatarsQueries {
   constructor(private readonly db: Database) {}
 
-  /** Finds the avatar of an owner. Shape: `known` are digests of contents that need not be read. */
+  /** Returns the avatar of an owner, or null. `known` has the digests of contents that need not be read. */
   async findAvatar(kind: AvatarKind, id: number, known: ReadonlySet<string>): Promise<StoredAvatar | null> {
     const statement = prepareStatement(
       `avatar-of-${kind}`,

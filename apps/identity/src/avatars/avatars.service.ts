@@ -27,17 +27,16 @@ const FILE_FOLDERS: Readonly<Record<AvatarKind, string>> = {
 @Injectable()
 export class AvatarsService {
   /**
-   * Returns problems as API error messages for the field `avatar`. Shape: empty for a removal and when nothing was
-   * sent.
+   * Returns problems as API error messages for the field `avatar`. A removal and an omitted avatar have no problems.
    */
   findProblems(avatar: AvatarChange): string[] {
     return avatar ? problemsOfPicture(avatar) : [];
   }
 
   /**
-   * Stores or removes the avatar in the transaction of the change, before or after its owner's row is inserted. Shape:
-   * returns the new `avatar_url` for the owner's row, relative to the root of the site; undefined = no change. The
-   * caller updates the row and records the change. Errors: a plain Error for a picture that `findProblems` would refuse.
+   * Stores or removes the avatar in the transaction of the change, before or after its owner's row is inserted. Returns
+   * the new `avatar_url` for the owner's row, relative to the root of the site, or undefined for no change. The caller
+   * updates the row and records the change. Errors: a plain Error for a picture that `findProblems` would refuse.
    */
   async changeAvatar(tx: Tx, kind: AvatarKind, id: number, avatar: AvatarChange): Promise<string | null | undefined> {
     if (avatar === undefined) return undefined;

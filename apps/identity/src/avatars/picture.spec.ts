@@ -1,27 +1,27 @@
 import { MAX_AVATAR_BYTES, mediaTypeOf, problemsOfPicture, safeNameOf } from './picture';
 
-const bytes = (head: readonly number[] | string, length = 64): Buffer => {
+const fileStartingWith = (head: readonly number[] | string, length = 64): Buffer => {
   const content = Buffer.alloc(length);
   (typeof head === 'string' ? Buffer.from(head, 'latin1') : Buffer.from(head)).copy(content);
   return content;
 };
-const bitmap = bytes('BM');
+const bitmap = fileStartingWith('BM');
 bitmap.writeUInt32LE(40, 14);
-const PNG = bytes([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const PNG = fileStartingWith([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const UNSUPPORTED = expect.stringMatching(
   /^file format is not supported\. .* image\/png, .* image\/vnd\.microsoft\.icon$/,
 );
 
 it.each<[string, Buffer]>([
   ['image/png', PNG],
-  ['image/jpeg', bytes([0xff, 0xd8, 0xff, 0xe0])],
-  ['image/gif', bytes('GIF87a')],
-  ['image/gif', bytes('GIF89a')],
+  ['image/jpeg', fileStartingWith([0xff, 0xd8, 0xff, 0xe0])],
+  ['image/gif', fileStartingWith('GIF87a')],
+  ['image/gif', fileStartingWith('GIF89a')],
   ['image/bmp', bitmap],
-  ['image/tiff', bytes([0x49, 0x49, 0x2a, 0x00])],
-  ['image/tiff', bytes([0x4d, 0x4d, 0x00, 0x2a])],
-  ['image/vnd.microsoft.icon', bytes([0, 0, 1, 0, 1, 0])],
-  ['image/webp', bytes('RIFF\0\0\0\0WEBPVP8 ')],
+  ['image/tiff', fileStartingWith([0x49, 0x49, 0x2a, 0x00])],
+  ['image/tiff', fileStartingWith([0x4d, 0x4d, 0x00, 0x2a])],
+  ['image/vnd.microsoft.icon', fileStartingWith([0, 0, 1, 0, 1, 0])],
+  ['image/webp', fileStartingWith('RIFF\0\0\0\0WEBPVP8 ')],
 ])('recognizes %s by its content, ignoring the file name', (mediaType, content) => {
   const picture = { filename: 'x.txt', bytes: content };
   expect(problemsOfPicture(picture)).toEqual([]);
@@ -30,21 +30,21 @@ it.each<[string, Buffer]>([
 
 it.each<[string, Buffer]>([
   ['nothing', Buffer.alloc(0)],
-  ['a text', bytes('BMW is a text', 32)],
-  ['a vector image', bytes('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')],
-  ['a page', bytes('<!DOCTYPE html>')],
+  ['a text', fileStartingWith('BMW is a text', 32)],
+  ['a vector image', fileStartingWith('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')],
+  ['a page', fileStartingWith('<!DOCTYPE html>')],
   ['a cut header', PNG.subarray(0, 7)],
-  ['an icon file without icons', bytes([0, 0, 1, 0, 0, 0])],
-  ['a sound', bytes('RIFF\0\0\0\0WAVEfmt ')],
+  ['an icon file without icons', fileStartingWith([0, 0, 1, 0, 0, 0])],
+  ['a sound', fileStartingWith('RIFF\0\0\0\0WAVEfmt ')],
 ])('refuses %s, even with the file name of an image', (_, content) => {
   expect(problemsOfPicture({ filename: 'avatar.png', bytes: content })).toEqual([UNSUPPORTED]);
   expect(() => mediaTypeOf({ filename: 'avatar.png', bytes: content })).toThrow('not checked');
 });
 
 it('accepts 200 KiB and not one byte more', () => {
-  const full = bytes([...PNG], MAX_AVATAR_BYTES);
+  const full = fileStartingWith([...PNG], MAX_AVATAR_BYTES);
   expect(problemsOfPicture({ filename: 'a.png', bytes: full })).toEqual([]);
-  const more = bytes([...PNG], MAX_AVATAR_BYTES + 1);
+  const more = fileStartingWith([...PNG], MAX_AVATAR_BYTES + 1);
   expect(problemsOfPicture({ filename: 'a.png', bytes: more })).toEqual(['is too big (should be at most 200 KiB)']);
 });
 

@@ -15,7 +15,7 @@ const UNSUPPORTED =
 /** Possible sizes of a bitmap's second header. The first bytes "BM" alone would match many text files. */
 const BITMAP_HEADERS: ReadonlySet<number> = new Set([12, 40, 52, 56, 64, 108, 124]);
 
-interface Format {
+interface PictureFormat {
   readonly mediaType: string;
   /** The first one is appended to names that have none of them. */
   readonly extensions: readonly string[];
@@ -26,24 +26,25 @@ const startsWithBytes = (...bytes: readonly number[]) => {
   const head = Buffer.from(bytes);
   return (content: Buffer): boolean => content.subarray(0, head.length).equals(head);
 };
-const asciiText = (content: Buffer, from: number, to: number): string => content.toString('latin1', from, to);
+const readAsciiText = (content: Buffer, from: number, to: number): string => content.toString('latin1', from, to);
 
 /**
  * Image formats that are accepted, recognized by their first bytes. Vector images are not accepted, because they may
  * contain scripts.
  */
-const FORMATS: readonly Format[] = [
+const FORMATS: readonly PictureFormat[] = [
   {
     mediaType: 'image/png',
     extensions: ['png'],
     is: startsWithBytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
   },
   { mediaType: 'image/jpeg', extensions: ['jpg', 'jpeg'], is: startsWithBytes(0xff, 0xd8, 0xff) },
-  { mediaType: 'image/gif', extensions: ['gif'], is: (bytes) => /^GIF8[79]a/.test(asciiText(bytes, 0, 6)) },
+  { mediaType: 'image/gif', extensions: ['gif'], is: (bytes) => /^GIF8[79]a/.test(readAsciiText(bytes, 0, 6)) },
   {
     mediaType: 'image/bmp',
     extensions: ['bmp'],
-    is: (bytes) => bytes.length >= 18 && asciiText(bytes, 0, 2) === 'BM' && BITMAP_HEADERS.has(bytes.readUInt32LE(14)),
+    is: (bytes) =>
+      bytes.length >= 18 && readAsciiText(bytes, 0, 2) === 'BM' && BITMAP_HEADERS.has(bytes.readUInt32LE(14)),
   },
   {
     mediaType: 'image/tiff',
@@ -58,11 +59,11 @@ const FORMATS: readonly Format[] = [
   {
     mediaType: 'image/webp',
     extensions: ['webp'],
-    is: (bytes) => asciiText(bytes, 0, 4) === 'RIFF' && asciiText(bytes, 8, 12) === 'WEBP',
+    is: (bytes) => readAsciiText(bytes, 0, 4) === 'RIFF' && readAsciiText(bytes, 8, 12) === 'WEBP',
   },
 ];
 
-function detectFormat(bytes: Buffer): Format | null {
+function detectFormat(bytes: Buffer): PictureFormat | null {
   return FORMATS.find((format) => format.is(bytes)) ?? null;
 }
 
@@ -77,7 +78,7 @@ export function problemsOfPicture(picture: Picture): string[] {
 
 /** Errors: a plain Error for a picture with problems. */
 export function mediaTypeOf(picture: Picture): string {
-  return knownFormatOf(picture).mediaType;
+  return requireFormat(picture).mediaType;
 }
 
 /**
@@ -85,7 +86,7 @@ export function mediaTypeOf(picture: Picture): string {
  * Bounds: 120 characters.
  */
 export function safeNameOf(picture: Picture): string {
-  const { extensions } = knownFormatOf(picture);
+  const { extensions } = requireFormat(picture);
   const base = picture.filename.split(/[\\/]/).at(-1)!;
   const dot = base.lastIndexOf('.');
   const extension = dot < 0 ? '' : base.slice(dot + 1).toLowerCase();
@@ -94,7 +95,7 @@ export function safeNameOf(picture: Picture): string {
   return `${stem.slice(0, 100) || 'avatar'}.${isFitting ? extension : extensions[0]!}`;
 }
 
-function knownFormatOf(picture: Picture): Format {
+function requireFormat(picture: Picture): PictureFormat {
   const format = detectFormat(picture.bytes);
   if (format === null) throw new Error('the picture was not checked before storing it');
   return format;

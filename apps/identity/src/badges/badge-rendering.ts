@@ -40,7 +40,7 @@ export class BadgeRendering {
    */
   async renderBadges(source: BadgeSource, viewer: Viewer, badges: readonly Badge[]): Promise<RenderedBadge[]> {
     const wanted = findPlaceholders(badges.flatMap((badge) => [badge.linkUrl, badge.imageUrl]));
-    const facts = wanted.size === 0 ? {} : await this.findFacts(source, viewer, wanted);
+    const facts = wanted.size === 0 ? {} : await this.findBadgeFacts(source, viewer, wanted);
     return badges.map((badge) => ({
       badge,
       linkUrl: replacePlaceholders(badge.linkUrl, facts),
@@ -48,8 +48,12 @@ export class BadgeRendering {
     }));
   }
 
-  private async findFacts(source: BadgeSource, viewer: Viewer, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
-    const project = source.kind === 'project' ? source : await this.firstProject(source, viewer);
+  private async findBadgeFacts(
+    source: BadgeSource,
+    viewer: Viewer,
+    wanted: ReadonlySet<Placeholder>,
+  ): Promise<BadgeFacts> {
+    const project = source.kind === 'project' ? source : await this.findFirstVisibleProject(source, viewer);
     if (project === null) return {};
     const host = new URL(this.platform.externalUrl).hostname;
     const { namespace } = project;
@@ -63,12 +67,12 @@ export class BadgeRendering {
       group_name: namespace.kind === 'group' ? namespace.fullName.split(' / ', 1)[0]! : null,
       host_server: host,
       pages_domain: this.settings.pagesDomain ?? `pages.${host}`,
-      ...(await this.repositoryFacts(project, wanted)),
+      ...(await this.findRepositoryFacts(project, wanted)),
     };
   }
 
   /** Fetches facts that only collaboration has, if the placeholders need them. */
-  private async repositoryFacts(project: ProjectScope, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
+  private async findRepositoryFacts(project: ProjectScope, wanted: ReadonlySet<Placeholder>): Promise<BadgeFacts> {
     const { defaultBranch } = project;
     const isNeeded =
       wanted.has('commit_sha') || wanted.has('latest_tag') || (wanted.has('default_branch') && defaultBranch === null);
@@ -80,7 +84,7 @@ export class BadgeRendering {
     };
   }
 
-  private async firstProject(group: BadgeSource, viewer: Viewer): Promise<ProjectScope | null> {
+  private async findFirstVisibleProject(group: BadgeSource, viewer: Viewer): Promise<ProjectScope | null> {
     const seesAll = group.level >= ACCESS_LEVELS.guest || viewer.isAdmin;
     const seen = seesAll ? 'true' : seenProjectSql(viewer, { project: 'p', namespace: 'n', user: '$2::bigint' });
     const [first] = await this.db.query<{ id: number }>(

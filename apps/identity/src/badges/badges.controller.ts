@@ -45,7 +45,7 @@ export const badges = collection(Badge, {
 });
 
 /** Creates the controller with the badge routes of projects or of groups. */
-function badgesBelow(kind: 'project' | 'group') {
+function createBadgesController(kind: 'project' | 'group') {
   const base = `/${kind}s/:id/badges`;
   const documented = kind === 'project' ? SOURCE : REST;
   const reads = { within: source(kind), may: anyone() } as const;
@@ -144,5 +144,5 @@ function badgesBelow(kind: 'project' | 'group') {
   return BadgesController;
 }
 
-export const ProjectBadgesController = badgesBelow('project');
-export const GroupBadgesController = badgesBelow('group');
+export const ProjectBadgesController = createBadgesController('project');
+export const GroupBadgesController = createBadgesController('group');

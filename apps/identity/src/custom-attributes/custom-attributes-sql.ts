@@ -10,8 +10,8 @@ export const OWNER_COLUMNS: Readonly<Record<AttributedKind, string>> = {
 };
 
 /**
- * SQL for `with_custom_attributes`: a JSON value `[{"key":…,"value":…}]`, ordered by key. Shape: `idSql` is an SQL
- * expression. For administrators only. Source: reference identity-and-import 2.9.
+ * SQL for `with_custom_attributes`: a JSON value `[{"key":…,"value":…}]`, ordered by key. `idSql` is an SQL expression.
+ * For administrators only. Source: reference identity-and-import 2.9.
  */
 export function customAttributesSql(kind: AttributedKind, idSql: string): string {
   return `coalesce((select json_agg(json_build_object('key', ca.key, 'value', ca.value) order by ca.key)

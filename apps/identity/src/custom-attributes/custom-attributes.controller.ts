@@ -17,14 +17,14 @@ const customAttribute = presenter<AttributeRow>('CustomAttribute').fields({
   key: [text, (attribute) => attribute.key],
   value: [text, (attribute) => attribute.value],
 });
-type Scope = ProjectScope | GroupScope;
+type ProjectOrGroupScope = ProjectScope | GroupScope;
 /** A user is identified by a parameter; a group or project is the parent of the route. */
-type OwnerCall<P> = Call<P & { readonly id?: number }, Scope | undefined>;
+type OwnerCall<P> = Call<P & { readonly id?: number }, ProjectOrGroupScope | undefined>;
 
-const ownerId = ({ within, params }: OwnerCall<object>): number => within?.id ?? params.id!;
+const findOwnerId = ({ within, params }: OwnerCall<object>): number => within?.id ?? params.id!;
 
 /** Creates the controller with the routes of users, groups or projects. */
-function customAttributesOf(kind: AttributedKind) {
+function createCustomAttributesController(kind: AttributedKind) {
   const base = `/${kind}s/:id/custom_attributes`;
   const isUser = kind === 'user';
   const common = { source: SOURCE, may: administrator(), ...(isUser ? {} : { within: source(kind) }) } as const;
@@ -43,7 +43,7 @@ function customAttributesOf(kind: AttributedKind) {
       answers: all(customAttribute),
     })
     list(call: OwnerCall<object>): Promise<AttributeRow[]> {
-      return this.attributes.listAttributes(kind, ownerId(call));
+      return this.attributes.listAttributes(kind, findOwnerId(call));
     }
 
     @Endpoint('GET', `${base}/:key`, {
@@ -53,7 +53,7 @@ function customAttributesOf(kind: AttributedKind) {
       answers: one(customAttribute),
     })
     show(call: OwnerCall<IdentifyAttribute>): Promise<AttributeRow> {
-      return this.attributes.findAttribute(kind, ownerId(call), call.params.key);
+      return this.attributes.findAttribute(kind, findOwnerId(call), call.params.key);
     }
 
     @Endpoint('PUT', `${base}/:key`, {
@@ -64,7 +64,7 @@ function customAttributesOf(kind: AttributedKind) {
     })
     set(call: OwnerCall<UpdateAttribute>): Promise<AttributeRow> {
       const { key, value } = call.params;
-      return this.attributes.setAttribute(kind, ownerId(call), { key, value });
+      return this.attributes.setAttribute(kind, findOwnerId(call), { key, value });
     }
 
     @Endpoint('DELETE', `${base}/:key`, {
@@ -73,12 +73,12 @@ function customAttributesOf(kind: AttributedKind) {
       answers: none(),
     })
     async remove(call: OwnerCall<IdentifyAttribute>): Promise<void> {
-      await this.attributes.remove(kind, ownerId(call), call.params.key);
+      await this.attributes.remove(kind, findOwnerId(call), call.params.key);
     }
   }
   return CustomAttributesController;
 }
 
-export const UserCustomAttributesController = customAttributesOf('user');
-export const GroupCustomAttributesController = customAttributesOf('group');
-export const ProjectCustomAttributesController = customAttributesOf('project');
+export const UserCustomAttributesController = createCustomAttributesController('user');
+export const GroupCustomAttributesController = createCustomAttributesController('group');
+export const ProjectCustomAttributesController = createCustomAttributesController('project');

@@ -22,7 +22,7 @@ export class CustomAttributesService {
    * before.
    */
   async listAttributes(kind: AttributedKind, ownerId: number): Promise<AttributeRow[]> {
-    await this.mustExist(kind, ownerId);
+    await this.requireExistingOwner(kind, ownerId);
     const parts = {
       name: 'custom-attributes',
       from: 'custom_attributes ca',
@@ -36,7 +36,7 @@ export class CustomAttributesService {
 
   /** Errors: NotFound. */
   async findAttribute(kind: AttributedKind, ownerId: number, key: string): Promise<AttributeRow> {
-    await this.mustExist(kind, ownerId);
+    await this.requireExistingOwner(kind, ownerId);
     const [found] = await this.db.query<AttributeRow>(
       `select key, value from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 and key = $2`,
       [ownerId, key],
@@ -47,7 +47,7 @@ export class CustomAttributesService {
 
   /** Adds or replaces an attribute. Errors: Invalid by field; NotFound for a deleted owner. */
   async setAttribute(kind: AttributedKind, ownerId: number, attribute: AttributeRow): Promise<AttributeRow> {
-    await this.mustExist(kind, ownerId);
+    await this.requireExistingOwner(kind, ownerId);
     const problems = findProblems(attribute);
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const column = OWNER_COLUMNS[kind];
@@ -65,7 +65,7 @@ export class CustomAttributesService {
 
   /** Errors: NotFound. */
   async remove(kind: AttributedKind, ownerId: number, key: string): Promise<void> {
-    await this.mustExist(kind, ownerId);
+    await this.requireExistingOwner(kind, ownerId);
     const gone = await this.db.query(
       `delete from custom_attributes where ${OWNER_COLUMNS[kind]} = $1 and key = $2 returning id`,
       [ownerId, key],
@@ -73,7 +73,8 @@ export class CustomAttributesService {
     if (gone.length === 0) throw new NotFound();
   }
 
-  private async mustExist(kind: AttributedKind, ownerId: number): Promise<void> {
+  /** Checks that the user exists. The route has already found a group or project. Errors: NotFound. */
+  private async requireExistingOwner(kind: AttributedKind, ownerId: number): Promise<void> {
     if (kind !== 'user') return;
     const [user] = await this.db.query(`select id from users where id = $1`, [ownerId]);
     if (!user) throw new NotFound(NOUNS.user);

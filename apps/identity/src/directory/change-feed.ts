@@ -78,7 +78,7 @@ export class ChangeFeed {
 
   /** Finds a project or group with the access of the viewer, as an up-to-date copy would. Returns JSON text (`decide`). */
   async findWithAccess(question: ChangeQuestion): Promise<string> {
-    const { statement, values } = chooseStatement(question);
+    const { statement, values } = chooseDecisionStatement(question);
     const [row] = await this.database.prepared<{ answer: string }>(statement, [question.viewerId, ...values]);
     if (!row) throw new Error('directory_head has no row');
     return row.answer;
@@ -91,7 +91,7 @@ export class ChangeFeed {
   }
 }
 
-function chooseStatement({ kind, ref }: ChangeQuestion): {
+function chooseDecisionStatement({ kind, ref }: ChangeQuestion): {
   readonly statement: PreparedStatement;
   readonly values: readonly unknown[];
 } {

@@ -26,7 +26,7 @@ const LAST_VERSION = prepareStatement(
 );
 
 /** Ids above `floors` are new. They may not be committed until all `services` have reported the ids they have seen. */
-interface CountedHead extends LogHead {
+interface IncrementedHeadRow extends LogHead {
   readonly awaited: { readonly services: readonly string[]; readonly floors: Readonly<Record<string, number>> } | null;
 }
 
@@ -49,12 +49,12 @@ export class ChangeLog {
    * Records that this user, namespace, project, membership or share is created, changed or deleted in this transaction.
    */
   recordChange(tx: Tx, kind: DirectoryKind, ...ids: readonly number[]): void {
-    this.addIds(tx, kind, ids);
+    this.addPendingIds(tx, kind, ids);
   }
 
   /** Records that these access tokens changed, so that gateways drop their leases. */
   recordToken(tx: Tx, ...tokenIds: readonly number[]): void {
-    this.addIds(tx, 'token', tokenIds);
+    this.addPendingIds(tx, 'token', tokenIds);
   }
 
   /**
@@ -62,7 +62,7 @@ export class ChangeLog {
    */
   async recordSubtree(tx: Tx, namespaceId: number): Promise<void> {
     const rows = await tx.prepared<{ id: number }>(SUBTREE, [namespaceId]);
-    this.addIds(
+    this.addPendingIds(
       tx,
       'namespace',
       rows.map((row) => row.id),
@@ -72,14 +72,17 @@ export class ChangeLog {
   /** Records the projects below a group: they are read-only while a group above is marked for deletion. */
   async recordProjectsBelow(tx: Tx, namespaceId: number): Promise<void> {
     const rows = await tx.prepared<{ id: number }>(PROJECTS_BELOW, [namespaceId]);
-    this.addIds(
+    this.addPendingIds(
       tx,
       'project',
       rows.map((row) => row.id),
     );
   }
 
-  /** Records the projects below a moved group. Shape: `above` are the groups above it before and after the move. */
+  /**
+   * Records the projects below a moved group, if a group above is marked for deletion. `above` has the ids of the
+   * groups above it before and after the move.
+   */
   async recordMovedProjects(tx: Tx, namespaceId: number, above: readonly number[]): Promise<void> {
     const marked = await tx.prepared(MARKED_ABOVE, [above]);
     if (marked.length > 0) await this.recordProjectsBelow(tx, namespaceId);
@@ -91,8 +94,8 @@ export class ChangeLog {
    */
   async recordWithBelongings(tx: Tx, kind: 'user' | 'namespace' | 'project', id: number): Promise<void> {
     const rows = await tx.prepared<{ kind: LoggedKind; id: number }>(BELONGINGS[kind], [id]);
-    this.addIds(tx, kind, [id]);
-    for (const row of rows) this.addIds(tx, row.kind, [row.id]);
+    this.addPendingIds(tx, kind, [id]);
+    for (const row of rows) this.addPendingIds(tx, row.kind, [row.id]);
   }
 
   /**
@@ -111,61 +114,61 @@ export class ChangeLog {
     return this.heads.get(tx) ?? null;
   }
 
-  private addIds(tx: Tx, kind: LoggedKind, ids: readonly number[]): void {
+  private addPendingIds(tx: Tx, kind: LoggedKind, ids: readonly number[]): void {
     if (ids.length === 0) return;
-    const pending = this.pending.get(tx) ?? this.beginPending(tx);
+    const pending = this.pending.get(tx) ?? this.startPendingChanges(tx);
     const known = pending.get(kind);
     for (const id of ids) known?.add(id);
   }
 
-  private beginPending(tx: Tx): PendingChanges {
+  private startPendingChanges(tx: Tx): PendingChanges {
     const pending: PendingChanges = new Map(
       [...LOGGED_KINDS, 'token' as const].map((kind) => [kind, new Set<number>()]),
     );
     this.pending.set(tx, pending);
-    tx.beforeCommitLast(() => this.writePending(tx, pending), this.lastStatement(tx, pending));
+    tx.beforeCommitLast(() => this.writePendingChanges(tx, pending), this.createLastStatement(tx, pending));
     return pending;
   }
 
-  private async writePending(tx: Tx, pending: PendingChanges): Promise<void> {
+  private async writePendingChanges(tx: Tx, pending: PendingChanges): Promise<void> {
     this.pending.delete(tx);
     // Both statements are sent without waiting for the first answer, because all other commits wait for the lock. The
     // second still reads after the first.
-    const counting = tx.prepared<CountedHead>(NEXT_VERSION, []);
-    const written = tx.prepared(WRITE_CHANGES, valuesOf(pending));
+    const counting = tx.prepared<IncrementedHeadRow>(NEXT_VERSION, []);
+    const written = tx.prepared(WRITE_CHANGES, toIdLists(pending));
     // Without a new version the second statement fails too. Its error is less specific than that of the first.
     written.catch(() => undefined);
     const [counted] = await counting;
-    if (!counted || hasNewIds(pending, counted)) throw new Unavailable('restored');
+    if (!counted || hasPossiblyReissuedIds(pending, counted)) throw new Unavailable('restored');
     await written;
-    this.setHead(tx, counted);
+    this.recordHead(tx, counted);
   }
 
   /**
-   * The statements of `writePending`, sent with the commit. When a new id may collide with one issued before, the first is
-   * refused, and `writePending` reports the error.
+   * The statements of `writePendingChanges`, sent with the commit. When a new id may collide with one issued before,
+   * the first is refused, and `writePendingChanges` reports the error.
    */
-  private lastStatement(tx: Tx, pending: PendingChanges): LastStatement {
+  private createLastStatement(tx: Tx, pending: PendingChanges): LastStatement {
     return {
       statement: (patienceMs) => ({ ...LAST_VERSION, values: [patienceMs] }),
-      follow: () => ({ ...WRITE_CHANGES, values: valuesOf(pending) }),
-      done: ([counted]) => this.setHead(tx, counted as LogHead),
+      follow: () => ({ ...WRITE_CHANGES, values: toIdLists(pending) }),
+      done: ([counted]) => this.recordHead(tx, counted as LogHead),
     };
   }
 
-  private setHead(tx: Tx, { version, epoch }: LogHead): void {
+  private recordHead(tx: Tx, { version, epoch }: LogHead): void {
     const head = { version, epoch };
     this.heads.set(tx, head);
     tx.afterCommit(() => this.watch.recordMove(head));
   }
 }
 
-function valuesOf(pending: PendingChanges): number[][] {
+function toIdLists(pending: PendingChanges): number[][] {
   return [...pending.values()].map((ids) => [...ids]);
 }
 
 /** Whether the transaction creates ids that may have been issued before the database was restored. */
-function hasNewIds(pending: PendingChanges, { awaited }: CountedHead): boolean {
+function hasPossiblyReissuedIds(pending: PendingChanges, { awaited }: IncrementedHeadRow): boolean {
   if (!awaited) return false;
   return [...pending].some(([kind, ids]) => [...ids].some((id) => id > (awaited.floors[kind] ?? 0)));
 }

@@ -11,7 +11,7 @@ export const TABLES: Readonly<Record<DirectoryKind, string>> = {
   share: 'shares',
 };
 
-/** Fields that are not plain columns. Shape: SQL with the table's alias `x`. */
+/** Maps fields that are not plain columns to SQL. The table has the alias `x`. */
 const DERIVED: Readonly<Record<string, string>> = {
   'user.notification_email': 'case when x.confirmed_at is not null then coalesce(x.notification_email, x.email) end',
   'user.bot_group_id': botHomeSql('group'),
@@ -36,13 +36,15 @@ export function readOnlySql(alias: string): string {
     where home.id = ${alias}.namespace_id and above.marked_for_deletion_on is not null))`;
 }
 
-/** SQL: whether the contents of a group take no writes. Shape: `alias` is that of namespaces. */
+/** SQL: whether the contents of a group are read-only. `alias` is the alias of namespaces. */
 export function readOnlyGroupSql(alias: string): string {
   return `exists (select 1 from namespaces above
     where above.id = any(${alias}.traversal_ids) and above.marked_for_deletion_on is not null)`;
 }
 
-/** SQL: the protection of default branches that a group has set; null for none. Shape: `alias` is that of namespaces. */
+/**
+ * SQL: the protection of default branches that a group has set, or null for none. `alias` is the alias of namespaces.
+ */
 function branchProtectionSql(alias: string): string {
   const set = `${alias}.settings -> 'default_branch_protection_defaults'`;
   const levels = (action: string): string => `jsonb_path_query_array(${set}, '$.allowed_to_${action}[*].access_level')`;
@@ -60,7 +62,7 @@ export function mergeSettingsSql(alias: string): string {
     where s.key = any('{${names}}') and s.value <> 'null')`;
 }
 
-/** SQL: the origin of a fork; null for a project that is none. Shape: `alias` is that of projects. */
+/** SQL: the origin of a fork, or null for a project that is not a fork. `alias` is the alias of projects. */
 export function forkSql(alias: string): string {
   const fields = `'project_id', ${alias}.forked_from_project_id, 'network_id', ${alias}.fork_network_id, 'branch', ${alias}.forked_branch`;
   return `case when ${alias}.fork_network_id is not null then jsonb_build_object(${fields}) end`;

@@ -31,7 +31,7 @@ export class CompactionJob {
     await this.run();
   }
 
-  /** Shape: the number of removed entries. */
+  /** Raises the horizon, then removes superseded entries. Returns the number of removed entries. */
   async run(keptMs = KEPT_MS): Promise<number> {
     const horizon = await this.work.run(async (tx) => {
       const [head] = await tx.query<{ compacted_to: number }>(RAISE, [keptMs]);

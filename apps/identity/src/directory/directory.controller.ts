@@ -23,13 +23,13 @@ export class DirectoryController {
   @Internal('GET', INTERNAL_PATHS.directoryChanges, INTERNAL_CALLERS.directoryChanges)
   async changes({ query, signal }: InternalRequest): Promise<JsonText> {
     const request = {
-      after: readInteger(query, 'after', 0, Number.MAX_SAFE_INTEGER),
+      after: readClampedInteger(query, 'after', 0, Number.MAX_SAFE_INTEGER),
       epoch: readText(query, 'epoch'),
       life: readText(query, 'life'),
       reader: DIRECTORY_COPIES.find((name) => name === query['reader']) ?? null,
-      seen: parseSeen(readText(query, 'seen')),
-      waitMs: readInteger(query, 'wait_ms', 0, MAX_WAIT_MS),
-      limit: readInteger(query, 'limit', 1, MAX_LIMIT, 1000),
+      seen: parseSeenIds(readText(query, 'seen')),
+      waitMs: readClampedInteger(query, 'wait_ms', 0, MAX_WAIT_MS),
+      limit: readClampedInteger(query, 'limit', 1, MAX_LIMIT, 1000),
     };
     return new JsonText(await this.feed.listChanges(request, signal));
   }
@@ -50,15 +50,15 @@ function readText(query: Readonly<Record<string, unknown>>, name: string): strin
 }
 
 /** Parses the highest ids by kind from JSON. */
-function parseSeen(json: string): Readonly<Record<string, number>> {
-  const seen: unknown = json === '' ? {} : parseJson(json);
+function parseSeenIds(json: string): Readonly<Record<string, number>> {
+  const seen: unknown = json === '' ? {} : parseJsonOrNull(json);
   if (typeof seen !== 'object' || seen === null) throw new InvalidParameters(['seen is invalid']);
   const known = Object.entries(seen).filter(([kind]) => ISSUED_ID_KINDS.includes(kind));
   if (!known.every(([, id]) => Number.isSafeInteger(id) && id > 0)) throw new InvalidParameters(['seen is invalid']);
   return Object.fromEntries(known) as Readonly<Record<string, number>>;
 }
 
-function parseJson(json: string): unknown {
+function parseJsonOrNull(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
@@ -67,15 +67,15 @@ function parseJson(json: string): unknown {
 }
 
 /** Parses a number of the query and clamps it to its bounds. */
-function readInteger(
+function readClampedInteger(
   query: Readonly<Record<string, unknown>>,
   name: string,
   min: number,
   max: number,
-  missing = min,
+  fallback = min,
 ): number {
   const text = query[name];
-  if (text === undefined) return missing;
+  if (text === undefined) return fallback;
   if (typeof text !== 'string' || !/^\d{1,16}$/.test(text)) throw new InvalidParameters([`${name} is invalid`]);
   return Math.min(Math.max(Number(text), min), max);
 }

@@ -20,8 +20,8 @@ const NAMESPACES_AND_WITHIN = `source as (
   union all select 'share', s.id from shares s where s.group_id in (select id from tree)`;
 
 /**
- * Rows that are deleted together with a row. Shape: rows of kind and id, possibly with duplicates; $1 is the id of the
- * deleted row.
+ * Statements for the rows that are deleted together with a row. They return kind and id, possibly with duplicates. $1
+ * is the id of the deleted row.
  */
 export const BELONGINGS: Readonly<Record<'user' | 'namespace' | 'project', PreparedStatement>> = {
   project: prepareStatement(

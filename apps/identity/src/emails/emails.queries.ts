@@ -15,11 +15,11 @@ export class EmailsQueries {
   constructor(private readonly db: Database) {}
 
   list(userId: number, request: PageRequest): Promise<Page<EmailRow>> {
-    return emailsQuery(userId).readPage(this.db, request);
+    return secondaryEmailsQuery(userId).readPage(this.db, request);
   }
 
   async findEmail(userId: number, id: number, reads: SqlReader = this.db): Promise<EmailRow | null> {
-    const found = await emailsQuery(userId)
+    const found = await secondaryEmailsQuery(userId)
       .where((bind) => `e.id = ${bind(id)}`)
       .readOne(reads);
     return found ?? null;
@@ -32,7 +32,7 @@ export class EmailsQueries {
 }
 
 /** Excludes the primary address and its unconfirmed successor. */
-function emailsQuery(userId: number): ListQuery<EmailRow> {
+function secondaryEmailsQuery(userId: number): ListQuery<EmailRow> {
   return new ListQuery<EmailRow>({
     name: 'emails',
     from: 'emails e',

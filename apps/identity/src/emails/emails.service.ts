@@ -36,7 +36,7 @@ export class EmailsService {
     const isConfirmed = how.isConfirmed || !this.settings.confirmEmails;
     try {
       return await this.work.run(async (tx) => {
-        await this.checkLimit(tx, userId);
+        await this.checkEmailLimit(tx, userId);
         if (how.isConfirmed) await this.addresses.releaseUnconfirmed(tx, address, userId);
         const id = await this.addresses.addAddress(tx, userId, address, isConfirmed);
         if (!isConfirmed) await this.confirmations.requestConfirmation(tx, { id, userId }, how.actorId);
@@ -63,7 +63,7 @@ export class EmailsService {
     });
   }
 
-  private async checkLimit(tx: Tx, userId: number): Promise<void> {
+  private async checkEmailLimit(tx: Tx, userId: number): Promise<void> {
     const [user] = await tx.query(`select id from users where id = $1 for update`, [userId]);
     if (!user) throw new NotFound('User');
     const [row] = await tx.query<{ count: number }>(

@@ -29,7 +29,7 @@ export class UserEmailsController {
     answers: page(email),
   })
   async list({ params, page }: AdministratorCall<ListUserEmails>): Promise<Page<EmailRow>> {
-    await this.knownUser(params.id);
+    await this.requireUser(params.id);
     return this.queries.list(params.id, page);
   }
 
@@ -42,7 +42,7 @@ export class UserEmailsController {
     answers: one(email),
   })
   async show({ params }: AdministratorCall<IdentifyUserEmail>): Promise<EmailRow> {
-    await this.knownUser(params.id);
+    await this.requireUser(params.id);
     const row = await this.queries.findEmail(params.id, params.email_id);
     if (!row) throw new NotFound('Email');
     return row;
@@ -70,11 +70,11 @@ export class UserEmailsController {
     answers: none(),
   })
   async remove(call: AdministratorCall<IdentifyUserEmail>): Promise<void> {
-    await this.knownUser(call.params.id);
+    await this.requireUser(call.params.id);
     await this.emails.remove(call.params.id, call.params.email_id, (at) => checkUnmodifiedSince(call, at));
   }
 
-  private async knownUser(id: number): Promise<void> {
+  private async requireUser(id: number): Promise<void> {
     if (!(await this.queries.hasUser(id))) throw new NotFound('User');
   }
 }

@@ -57,7 +57,9 @@ export class GroupChangesService {
     if (path === old.path) delete shape['path'];
     if (visibility === old.visibility) delete shape['visibility_level'];
     const lowered =
-      visibility === old.visibility ? [] : problemsOfLowering(visibility, await this.highestVisibilities(tx, id));
+      visibility === old.visibility
+        ? []
+        : problemsOfLowering(visibility, await this.findHighestChildVisibilities(tx, id));
     const problems = {
       ...shape,
       ...parts.problems,
@@ -134,17 +136,17 @@ export class GroupChangesService {
   private async lockGroup(
     tx: Tx,
     id: number,
-    how: 'share' | 'no key update' = 'no key update',
+    lockMode: 'share' | 'no key update' = 'no key update',
   ): Promise<NamespaceRecord> {
     const [row] = await tx.query<NamespaceRecord>(
-      `select * from namespaces where id = $1 and kind = 'group' for ${how}`,
+      `select * from namespaces where id = $1 and kind = 'group' for ${lockMode}`,
       [id],
     );
     if (!row) throw new NotFound('Group');
     return row;
   }
 
-  private async highestVisibilities(tx: Tx, id: number): Promise<{ project: number; subgroup: number }> {
+  private async findHighestChildVisibilities(tx: Tx, id: number): Promise<{ project: number; subgroup: number }> {
     const [row] = (await tx.query(
       `select coalesce((select max(${VISIBILITY_RANK}) from projects where namespace_id = $1), 0) as project,
          coalesce((select max(${VISIBILITY_RANK}) from namespaces where parent_id = $1), 0) as subgroup`,

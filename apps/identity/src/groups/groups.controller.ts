@@ -11,7 +11,7 @@ import { GroupChangesService } from './group-changes.service';
 import { CreateGroup, ShowGroup, UpdateGroup } from './groups.dto';
 import { GroupsService } from './groups.service';
 
-const administers = <P extends object>() =>
+const abilityToAdministerGroup = <P extends object>() =>
   ability<P, GroupScope>('group.administer', (call) => mayAdministerGroup(call.viewer, call.within), {
     signedIn: true,
   });
@@ -20,7 +20,7 @@ const change = {
   about: 'Changes a group.',
   source: 'reference identity-and-import 2.6',
   within: inGroup('id'),
-  may: administers<UpdateGroup>(),
+  may: abilityToAdministerGroup<UpdateGroup>(),
   params: UpdateGroup,
   answers: one(groupDetail),
 } as const;

@@ -35,8 +35,8 @@ export class GroupsService {
   ) {}
 
   /**
-   * Shape: `parent` is the scope of `parent_id`, null at the top level. Errors: Forbidden; Refused with the whole text
-   * of the API.
+   * Creates a group and returns its id. `parent` is the scope of `parent_id`, or null for a top-level group. Errors:
+   * Forbidden; Refused with the whole text of the API.
    */
   async create(viewer: SignedInViewer, params: NewGroup, parent: GroupWithLevel | null): Promise<number> {
     const { organization_id: organization = 1, ...sent } = params;
@@ -59,9 +59,9 @@ export class GroupsService {
     scope: GroupWithLevel | null,
   ): Promise<number> {
     const { name, path, avatar, stored } = group;
-    const parent = scope === null ? null : await this.lockedParent(tx, scope.id);
-    await this.mayCreate(tx, viewer, scope, parent);
-    const visibility = group.shape.visibility ?? this.defaultVisibility(parent);
+    const parent = scope === null ? null : await this.lockParentGroup(tx, scope.id);
+    await this.checkMayCreateGroup(tx, viewer, scope, parent);
+    const visibility = group.shape.visibility ?? this.chooseDefaultVisibility(parent);
     const problems = {
       ...problemsOfGroup({ ...group.shape, name, path, visibility }, parent),
       ...group.problems,
@@ -88,7 +88,7 @@ export class GroupsService {
   }
 
   /** Locks the parent against changes of location and visibility, but not against other new children. */
-  private async lockedParent(tx: Tx, id: number): Promise<ParentGroupRow> {
+  private async lockParentGroup(tx: Tx, id: number): Promise<ParentGroupRow> {
     const [parent] = await tx.query<ParentGroupRow>(
       `select n.id, n.traversal_ids, n.full_path, n.full_name, n.visibility, n.plan, n.subgroup_creation_level,
          ${readOnlyGroupSql('n')} as archived
@@ -99,7 +99,7 @@ export class GroupsService {
     return parent;
   }
 
-  private async mayCreate(
+  private async checkMayCreateGroup(
     tx: Tx,
     viewer: SignedInViewer,
     scope: GroupWithLevel | null,
@@ -116,7 +116,7 @@ export class GroupsService {
     if (!user || !mayCreateTopLevelGroup(viewer, user)) throw new Forbidden();
   }
 
-  private defaultVisibility(parent: ParentGroupRow | null) {
+  private chooseDefaultVisibility(parent: ParentGroupRow | null) {
     const wanted = this.instance.setting('default_group_visibility');
     const rank = ['private', 'internal', 'public'];
     return parent && rank.indexOf(parent.visibility) < rank.indexOf(wanted) ? parent.visibility : wanted;

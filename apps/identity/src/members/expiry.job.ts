@@ -24,13 +24,13 @@ export class ExpiryJob {
 
   @Job('expire-memberships', { cron: housekeepingCron })
   async run(run?: Interruptible): Promise<void> {
-    const rounds = [(tx: Tx) => this.endMemberships(tx), (tx: Tx) => this.shares.endExpired(tx, BATCH)];
+    const rounds = [(tx: Tx) => this.endExpiredMemberships(tx), (tx: Tx) => this.shares.endExpired(tx, BATCH)];
     for (const round of rounds) {
       while ((await this.work.run(round)) === BATCH) run?.signal.throwIfAborted();
     }
   }
 
-  private async endMemberships(tx: Tx): Promise<number> {
+  private async endExpiredMemberships(tx: Tx): Promise<number> {
     const rows = await tx.query<{ id: number }>(
       `select id from members where expires_on <= (now() at time zone 'UTC')::date order by expires_on limit ${BATCH}
        for update skip locked`,

@@ -58,7 +58,7 @@ export class MemberRules {
 
   async isLocked(tx: Tx, source: MemberSource): Promise<boolean> {
     if (source.kind === 'group') return false;
-    const groups = await readSettings(tx, source.traversalIds);
+    const groups = await readGroupSettings(tx, source.traversalIds);
     return groups.some((settings) => settings.membership_lock === true);
   }
 
@@ -68,7 +68,7 @@ export class MemberRules {
    */
   async checkEligibility(tx: Tx, viewer: SignedInViewer, source: MemberSource, userId: number): Promise<void> {
     await checkBotMembership(tx, userId, source);
-    const [root] = await readSettings(tx, source.traversalIds.slice(0, 1));
+    const [root] = await readGroupSettings(tx, source.traversalIds.slice(0, 1));
     const domains = parseDomains(root?.allowed_email_domains_list ?? null);
     if (domains.length === 0) return;
     const [person] = await tx.query<{ email: string; is_confirmed: boolean }>(
@@ -80,7 +80,9 @@ export class MemberRules {
     if (!person) return;
     await this.checkDisclosureLimit(tx, viewer, 1);
     if (!domains.some((domain) => person.email.toLowerCase().endsWith(`@${domain}`))) {
-      const domainsText = (await isOwner(tx, viewer, source.traversalIds[0]!)) ? oneOrMore(domains) : 'domains';
+      const domainsText = (await isGroupOwner(tx, viewer, source.traversalIds[0]!))
+        ? describeDomains(domains)
+        : 'domains';
       throw new AddressRefused({ user: [`email does not match the allowed ${domainsText}`] });
     }
     if (!person.is_confirmed) throw new AddressRefused({ user: ['email is not a verified email'] });
@@ -103,7 +105,7 @@ export class MemberRules {
 /** The address of a user does not meet the rules of the group. */
 export class AddressRefused extends Invalid {}
 
-async function isOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise<boolean> {
+async function isGroupOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise<boolean> {
   if (viewer.isAdmin) return true;
   const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
   const rows = await tx.query(`select 1 from namespaces n where n.id = $2 and ${level} >= ${ACCESS_LEVELS.owner}`, [
@@ -113,8 +115,8 @@ async function isOwner(tx: Tx, viewer: SignedInViewer, groupId: number): Promise
   return rows.length > 0;
 }
 
-/** Reads settings of groups. Shape: in no order; personal namespaces have none. */
-async function readSettings(tx: Tx, namespaceIds: readonly number[]): Promise<Partial<GroupSettings>[]> {
+/** Reads settings of groups, in no order. Personal namespaces have none. */
+async function readGroupSettings(tx: Tx, namespaceIds: readonly number[]): Promise<Partial<GroupSettings>[]> {
   const rows = await tx.query<{ settings: Partial<GroupSettings> }>(
     `select settings from namespaces where id = any($1)`,
     [namespaceIds],
@@ -122,12 +124,12 @@ async function readSettings(tx: Tx, namespaceIds: readonly number[]): Promise<Pa
   return rows.map((row) => row.settings);
 }
 
-/** Splits a list of domains. Shape: lower case, without a leading `@`. */
+/** Splits a list of domains. Returns them in lower case, without a leading `@`. */
 function parseDomains(list: string | null): string[] {
   const items = (list ?? '').split(',').map((item) => item.trim().replace(/^@/, '').toLowerCase());
   return items.filter((item) => item !== '');
 }
 
-function oneOrMore(domains: readonly string[]): string {
+function describeDomains(domains: readonly string[]): string {
   return domains.length === 1 ? `domain of ${domains[0]}` : `domains: ${domains.join(', ')}`;
 }

@@ -19,30 +19,34 @@ export interface Added {
   readonly member?: MemberRow;
 }
 
-const single = { when: (added: Added): boolean => added.member !== undefined };
-const of =
+const onlyForSingleMember = { when: (added: Added): boolean => added.member !== undefined };
+const readFromMember =
   <T>(pick: (row: MemberRow) => T) =>
   (added: Added): T =>
     pick(added.member!);
 
 export const addedMember = presenter<Added>('AddedMember').fields({
-  id: [int, of((row) => row.id), single],
-  username: [text, of((row) => row.username), single],
-  public_email: [nullable(text), of((row) => row.public_email), single],
-  name: [text, of((row) => row.name), single],
-  state: [choice(...USER_STATES), of((row) => row.state), single],
-  locked: [bool, () => false, single],
-  avatar_url: [nullable(text), (added, _, { links }) => absoluteUrl(added.member!.avatar_url, links), single],
-  web_url: [text, (added, _, { links }) => links.webUrl(added.member!.username), single],
-  access_level: [int, of((row) => row.access_level), single],
-  created_at: [instant, of((row) => row.member_since), single],
+  id: [int, readFromMember((row) => row.id), onlyForSingleMember],
+  username: [text, readFromMember((row) => row.username), onlyForSingleMember],
+  public_email: [nullable(text), readFromMember((row) => row.public_email), onlyForSingleMember],
+  name: [text, readFromMember((row) => row.name), onlyForSingleMember],
+  state: [choice(...USER_STATES), readFromMember((row) => row.state), onlyForSingleMember],
+  locked: [bool, () => false, onlyForSingleMember],
+  avatar_url: [
+    nullable(text),
+    (added, _, { links }) => absoluteUrl(added.member!.avatar_url, links),
+    onlyForSingleMember,
+  ],
+  web_url: [text, (added, _, { links }) => links.webUrl(added.member!.username), onlyForSingleMember],
+  access_level: [int, readFromMember((row) => row.access_level), onlyForSingleMember],
+  created_at: [instant, readFromMember((row) => row.member_since), onlyForSingleMember],
   created_by: [
     nullable(userSummary.asField()),
-    of((row) => row.created_by),
+    readFromMember((row) => row.created_by),
     { when: (added) => added.member !== undefined && added.member.created_by !== null },
   ],
-  expires_at: [nullable(day), of((row) => row.expires_on), single],
-  membership_state: [choice<string>('active'), () => 'active', single],
+  expires_at: [nullable(day), readFromMember((row) => row.expires_on), onlyForSingleMember],
+  membership_state: [choice<string>('active'), () => 'active', onlyForSingleMember],
   status: [choice<string>('success'), () => 'success', { when: (added) => added.member === undefined }],
 });
 

@@ -16,21 +16,21 @@ import { usersNamed } from './listing/user-reference';
 import type { UserReference } from './listing/user-reference';
 
 const SOURCE = 'reference identity-and-import 2.8';
-type Scope = ProjectScope | GroupScope;
-type MemberCall<P> = Call<P, Scope, SignedInViewer>;
+type ProjectOrGroupScope = ProjectScope | GroupScope;
+type MemberCall<P> = Call<P, ProjectOrGroupScope, SignedInViewer>;
 
-const manages = <P extends object>() =>
-  ability<P, Scope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
+const abilityToManageMembers = <P extends object>() =>
+  ability<P, ProjectOrGroupScope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
     signedIn: true,
   });
-const managesOrLeaves = ability<RemoveMember, Scope>(
+const abilityToRemoveMember = ability<RemoveMember, ProjectOrGroupScope>(
   'member.remove',
   (call) => call.viewer.userId === call.params.user_id || mayManageMembers(call.viewer, memberSource(call.within)),
   { signedIn: true },
 );
 
 /** Creates the controller with the member routes of groups or of projects. */
-function membersBelow(kind: 'group' | 'project') {
+function createMembersController(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/members`;
   const within = source(kind);
   const lockable = kind === 'project' ? [405] : [];
@@ -95,7 +95,7 @@ function membersBelow(kind: 'group' | 'project') {
       about: `Adds one or several members to a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<CreateMember>(),
+      may: abilityToManageMembers<CreateMember>(),
       params: CreateMember,
       fails: [403, 404, ...lockable, 409, 429],
       answers: created(addedMember),
@@ -113,7 +113,7 @@ function membersBelow(kind: 'group' | 'project') {
       about: `Changes the level of a direct member of a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<UpdateMember>(),
+      may: abilityToManageMembers<UpdateMember>(),
       params: UpdateMember,
       fails: [403, 404],
       answers: one(member),
@@ -126,7 +126,7 @@ function membersBelow(kind: 'group' | 'project') {
       about: `Removes a direct member of a ${kind}. All members may remove themselves.`,
       source: SOURCE,
       within,
-      may: managesOrLeaves,
+      may: abilityToRemoveMember,
       params: RemoveMember,
       fails: [403, 404, 412],
       answers: none(),
@@ -146,5 +146,5 @@ function requireMember(row: MemberRow | null): MemberRow {
   return row;
 }
 
-export const GroupMembersController = membersBelow('group');
-export const ProjectMembersController = membersBelow('project');
+export const GroupMembersController = createMembersController('group');
+export const ProjectMembersController = createMembersController('project');

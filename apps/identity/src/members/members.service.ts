@@ -37,8 +37,8 @@ export class MembersService {
   }
 
   /**
-   * Removes a member and, unless `keepBelow`, the user's direct memberships below the group. Shape: `unassigns` also
-   * unassigns the user from issues there; `unchanged` is called with the time of the last change first.
+   * Removes a member and, unless `keepBelow`, the user's direct memberships below the group. `unassigns` also unassigns
+   * the user from issues there. `unchanged` is called first, with the time of the last change.
    */
   async remove(
     viewer: SignedInViewer,
@@ -52,7 +52,8 @@ export class MembersService {
       const isLeaving = viewer.userId === userId;
       if (!isLeaving && !mayGrantLevel(viewer, source, old.access_level)) throw new Forbidden();
       await this.checkOwnerRemains(tx, source, userId);
-      const below = source.type === 'namespace' && !how.keepBelow ? await this.idsBelow(tx, source.id, userId) : [];
+      const below =
+        source.type === 'namespace' && !how.keepBelow ? await this.findMembershipIdsBelow(tx, source.id, userId) : [];
       await this.memberships.endMemberships(
         tx,
         [old.membership_id, ...below],
@@ -106,7 +107,7 @@ export class MembersService {
     if (row!.is_owner && row!.others === 0) throw new Forbidden();
   }
 
-  private async idsBelow(tx: Tx, groupId: number, userId: number): Promise<number[]> {
+  private async findMembershipIdsBelow(tx: Tx, groupId: number, userId: number): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(
       `with tree as (select id from namespaces where traversal_ids @> array[$1::bigint] and id <> $1)
        select m.id from members m where m.user_id = $2 and (

@@ -21,8 +21,8 @@ export interface SourceIds {
 }
 
 const VALUES = `(user_id, source_type, source_id, access_level, expires_on, created_by_id) values ($1, $2, $3, $4, $5, $6)`;
-/** A changed membership. Shape: `is_other` when its level or end is another one. */
-interface ChangedRow {
+/** A changed membership. `is_other` is true if its level or its end differs from before. */
+interface ChangedMembershipRow {
   readonly user_id: number;
   readonly source_type: string;
   readonly source_id: number;
@@ -30,8 +30,8 @@ interface ChangedRow {
   readonly is_other: boolean;
 }
 
-const kindOf = (type: string): 'group' | 'project' => (type === 'project' ? 'project' : 'group');
-const typeOf = (kind: 'group' | 'project') => (kind === 'project' ? 'project' : 'namespace');
+const toSourceKind = (sourceType: string): 'group' | 'project' => (sourceType === 'project' ? 'project' : 'group');
+const toSourceType = (kind: 'group' | 'project') => (kind === 'project' ? 'project' : 'namespace');
 
 /**
  * Rows of members with their directory changes and events. Other wings use it for memberships that are created and
@@ -44,21 +44,21 @@ export class MembershipsService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Adds a membership. Shape: null, without a change, for a user who is a member already. */
+  /** Adds a membership and returns its id. Returns null, without a change, for a user who is a member already. */
   async addMember(tx: Tx, member: NewMembership): Promise<number | null> {
     const [made] = await tx.query<{ id: number; created_at: Date }>(
       `insert into members ${VALUES} on conflict do nothing returning id, created_at`,
-      memberValues(member),
+      membershipInsertValues(member),
     );
     if (!made) return null;
     this.log.recordChange(tx, 'membership', made.id);
-    await this.announceMember(tx, made.id, member, made.created_at);
+    await this.announceAddedMember(tx, made.id, member, made.created_at);
     return made.id;
   }
 
   /**
-   * Makes a user a member with exactly this level and end, replacing an existing membership. Shape: without
-   * `isAnnounced` no event is emitted for a new one.
+   * Makes a user a member with exactly this level and end, replacing an existing membership. A new membership emits an
+   * event only with `isAnnounced`.
    */
   async grantMembership(tx: Tx, member: NewMembership, how: { readonly isAnnounced: boolean }): Promise<void> {
     const [row] = (await tx.query(
@@ -66,10 +66,10 @@ export class MembershipsService {
        on conflict (source_type, source_id, user_id)
          do update set access_level = excluded.access_level, expires_on = excluded.expires_on, updated_at = now()
        returning id, created_at, xmax = 0 as is_new`,
-      memberValues(member),
+      membershipInsertValues(member),
     )) as [{ id: number; created_at: Date; is_new: boolean }];
     this.log.recordChange(tx, 'membership', row.id);
-    if (row.is_new && how.isAnnounced) await this.announceMember(tx, row.id, member, row.created_at);
+    if (row.is_new && how.isAnnounced) await this.announceAddedMember(tx, row.id, member, row.created_at);
   }
 
   /** Emits an event if the level or the end is another one. An omitted end is kept. */
@@ -79,7 +79,7 @@ export class MembershipsService {
     level: number,
     expiresOn: string | null | undefined,
   ): Promise<void> {
-    const [row] = await tx.query<ChangedRow>(
+    const [row] = await tx.query<ChangedMembershipRow>(
       `with before as materialized (select access_level, expires_on from members where id = $1)
        update members m set access_level = $2, expires_on = case when $3 then $4::date else m.expires_on end, updated_at = now()
        from before where m.id = $1
@@ -90,7 +90,7 @@ export class MembershipsService {
     this.log.recordChange(tx, 'membership', member.id);
     if (!row?.is_other) return;
     const data = {
-      ...{ user_id: row.user_id, source_type: kindOf(row.source_type), source_id: row.source_id },
+      ...{ user_id: row.user_id, source_type: toSourceKind(row.source_type), source_id: row.source_id },
       ...{ access_level: level, changed_at: row.updated_at.toISOString() },
       ...(await responsibleData(tx, member.actorId)),
     };
@@ -111,7 +111,7 @@ export class MembershipsService {
     const removed_at = this.clock.now().toISOString();
     for (const { id, user_id, source_type, source_id } of rows) {
       this.log.recordChange(tx, 'membership', id);
-      const source = { source_type: kindOf(source_type), source_id };
+      const source = { source_type: toSourceKind(source_type), source_id };
       tx.emit(memberRemoved.of({ aggregateId: id, actorId, data: { user_id, ...source, reason, removed_at } }));
     }
   }
@@ -142,7 +142,7 @@ export class MembershipsService {
     );
   }
 
-  private async announceMember(tx: Tx, id: number, member: NewMembership, at: Date): Promise<void> {
+  private async announceAddedMember(tx: Tx, id: number, member: NewMembership, at: Date): Promise<void> {
     const { userId, source, level, actorId } = member;
     const data = {
       ...{ user_id: userId, source_type: source.kind, source_id: source.id, access_level: level },
@@ -152,6 +152,6 @@ export class MembershipsService {
   }
 }
 
-function memberValues({ userId, source, level, expiresOn, actorId }: NewMembership): unknown[] {
-  return [userId, typeOf(source.kind), source.id, level, expiresOn ?? null, actorId];
+function membershipInsertValues({ userId, source, level, expiresOn, actorId }: NewMembership): unknown[] {
+  return [userId, toSourceType(source.kind), source.id, level, expiresOn ?? null, actorId];
 }

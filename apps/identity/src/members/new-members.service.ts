@@ -64,7 +64,7 @@ export class NewMembersService {
       const { known, refused } = await this.findKnownUsers(tx, viewer, source, people);
       // Users are added in one order, so that concurrent requests with the same users cannot deadlock.
       for (const user of [...known].sort((a, b) => a.id - b.id)) {
-        const error = await this.catchRefusal(() => this.addUser(tx, viewer, source, user.id, grant));
+        const error = await this.catchRefusal(() => this.addUserAsMember(tx, viewer, source, user.id, grant));
         if (error instanceof AddressRefused) addressesRefused += 1;
         if (error) refused[user.username] = error.message;
       }
@@ -115,10 +115,10 @@ export class NewMembersService {
     await this.rules.refuseLocked(tx, source);
     const user = await this.queries.findUser(tx, viewer, source, who);
     if (!user) throw new NotFound('User');
-    return this.addUser(tx, viewer, source, user.id, grant);
+    return this.addUserAsMember(tx, viewer, source, user.id, grant);
   }
 
-  private async addUser(
+  private async addUserAsMember(
     tx: Tx,
     viewer: SignedInViewer,
     source: MemberSource,

@@ -4,10 +4,12 @@ import { absoluteUrl } from '@rookery/directory';
 import type { GroupReference, NamespaceRow } from './namespace-row';
 
 type FieldCondition = { readonly when: (namespace: NamespaceRow) => boolean };
-const administered: FieldCondition = { when: (one) => one.is_administered };
-const ofGroup: FieldCondition = { when: (one) => one.is_administered && one.kind === 'group' };
-const ofRoot: FieldCondition = { when: (one) => one.is_administered && one.parent_id === null };
-const ofRootGroup: FieldCondition = { when: (one) => ofGroup.when(one) && ofRoot.when(one) };
+const onlyAdministered: FieldCondition = { when: (one) => one.is_administered };
+const onlyAdministeredGroups: FieldCondition = { when: (one) => one.is_administered && one.kind === 'group' };
+const onlyAdministeredRoots: FieldCondition = { when: (one) => one.is_administered && one.parent_id === null };
+const onlyAdministeredRootGroups: FieldCondition = {
+  when: (one) => onlyAdministeredGroups.when(one) && onlyAdministeredRoots.when(one),
+};
 
 /** Fields of a group that is referenced as a location. Source: reference identity-and-import 2.6, 10.2. */
 export const groupReference = shownFields<GroupReference>()({
@@ -32,28 +34,28 @@ export const namespace = presenter<NamespaceRow>('Namespace').fields({
     text,
     (one, _, { links }) => links.webUrl(one.kind === 'group' ? `groups/${one.full_path}` : one.full_path),
   ],
-  members_count_with_descendants: [nullable(int), (one) => one.members_count_with_descendants, ofGroup],
-  root_repository_size: [nullable(int), (one) => one.root_repository_size, administered],
-  projects_count: [nullable(int), (one) => one.projects_count, administered],
+  members_count_with_descendants: [nullable(int), (one) => one.members_count_with_descendants, onlyAdministeredGroups],
+  root_repository_size: [nullable(int), (one) => one.root_repository_size, onlyAdministered],
+  projects_count: [nullable(int), (one) => one.projects_count, onlyAdministered],
   shared_runners_minutes_limit: [
     nullable(int),
     (one) => one.settings.shared_runners_minutes_limit ?? null,
-    administered,
+    onlyAdministered,
   ],
   extra_shared_runners_minutes_limit: [
     nullable(int),
     (one) => one.settings.extra_shared_runners_minutes_limit ?? null,
-    administered,
+    onlyAdministered,
   ],
   // Storage, trials and subscriptions are not sold here, so these are constant.
-  additional_purchased_storage_size: [int, () => 0, administered],
-  additional_purchased_storage_ends_on: [nullable(day), () => null, administered],
-  billable_members_count: [nullable(int), (one) => one.seats, administered],
-  seats_in_use: [nullable(int), (one) => one.seats, ofRootGroup],
-  max_seats_used: [nullable(int), (one) => one.max_seats_used, ofRootGroup],
-  max_seats_used_changed_at: [nullable(instant), (one) => one.max_seats_used_changed_at, ofRootGroup],
-  plan: [choice<string>(...PLANS), (one) => one.plan, ofRoot],
-  end_date: [nullable(day), () => null, ofRoot],
-  trial: [bool, () => false, ofRoot],
-  trial_ends_on: [nullable(day), () => null, ofRoot],
+  additional_purchased_storage_size: [int, () => 0, onlyAdministered],
+  additional_purchased_storage_ends_on: [nullable(day), () => null, onlyAdministered],
+  billable_members_count: [nullable(int), (one) => one.seats, onlyAdministered],
+  seats_in_use: [nullable(int), (one) => one.seats, onlyAdministeredRootGroups],
+  max_seats_used: [nullable(int), (one) => one.max_seats_used, onlyAdministeredRootGroups],
+  max_seats_used_changed_at: [nullable(instant), (one) => one.max_seats_used_changed_at, onlyAdministeredRootGroups],
+  plan: [choice<string>(...PLANS), (one) => one.plan, onlyAdministeredRoots],
+  end_date: [nullable(day), () => null, onlyAdministeredRoots],
+  trial: [bool, () => false, onlyAdministeredRoots],
+  trial_ends_on: [nullable(day), () => null, onlyAdministeredRoots],
 });

@@ -15,21 +15,21 @@ export interface NewNamespace extends Partial<Namespace> {
   readonly visibility: Visibility;
 }
 /**
- * Expressions for the name, path and plan of a personal namespace in the statement that creates its user. Shape: SQL of
- * type text.
+ * SQL expressions of type text for the name, path and plan of a personal namespace, in the statement that creates its
+ * user.
  */
-interface PersonalNames {
+interface PersonalNamespaceExpressions {
   readonly name: string;
   readonly path: string;
   readonly plan: string;
 }
 
 /**
- * Parts of the statement that creates a user: the user's namespace with its path, at the top level. Shape: reads `id`
- * of the part `person`; the part `place` has `namespace_id`, and no row when the path is taken: then the transaction
+ * Parts of the statement that creates a user: the user's namespace with its path, at the top level. It reads `id` from
+ * the part `person`. The part `place` returns `namespace_id`. It has no row if the path is taken: then the transaction
  * must not be committed.
  */
-export const personalNamespaceSql = ({ name, path, plan }: PersonalNames): string => `
+export const personalNamespaceSql = ({ name, path, plan }: PersonalNamespaceExpressions): string => `
    namespace as (
      insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_name, full_path, visibility, plan)
      select next.id, 'user', person.id, array[next.id], ${name}, ${path}, ${name}, ${path}, 'public', ${plan}
@@ -58,7 +58,7 @@ export class NamespacesService {
     return row.id;
   }
 
-  /** Inserts a namespace. Shape: false when the path is taken: then the transaction must not be committed. */
+  /** Inserts a namespace. Returns false if the path is taken: then the transaction must not be committed. */
   async insertNamespace(tx: Tx, draft: NewNamespace, parent: ParentNamespace | null): Promise<boolean> {
     const { id, name, path } = draft;
     const fullPath = parent ? `${parent.full_path}/${path}` : path;
@@ -93,7 +93,7 @@ export class NamespacesService {
          updated_at = now() where id = $1`,
       [id],
     );
-    await this.recordMark(tx, id);
+    await this.recordDeletionMark(tx, id);
   }
 
   async unmarkForDeletion(tx: Tx, id: number): Promise<void> {
@@ -102,11 +102,11 @@ export class NamespacesService {
        where id = $1`,
       [id],
     );
-    await this.recordMark(tx, id);
+    await this.recordDeletionMark(tx, id);
   }
 
   /** Groups and projects below a marked group are read-only, so that their states in the directory change too. */
-  private async recordMark(tx: Tx, id: number): Promise<void> {
+  private async recordDeletionMark(tx: Tx, id: number): Promise<void> {
     await this.log.recordSubtree(tx, id);
     await this.log.recordProjectsBelow(tx, id);
   }

@@ -29,8 +29,8 @@ export class PersonalNamespacesService {
   }
 
   /**
-   * Renames the namespace. Its projects move with it, and their former paths redirect. Shape: false when the path is
-   * taken: the transaction must not be committed then.
+   * Renames the namespace. Its projects move with it, and their former paths redirect. Returns false if the path is
+   * taken: then the transaction must not be committed.
    */
   async renameNamespace(tx: Tx, ownerId: number, to: PersonalName): Promise<boolean> {
     const [old] = await tx.query<NamespaceRecord>(`select * from namespaces where owner_id = $1 for no key update`, [

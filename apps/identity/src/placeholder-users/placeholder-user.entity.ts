@@ -2,8 +2,8 @@ import type { ImportType } from '@rookery/contracts';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 /**
- * The account that owns what a user of another host wrote, in one top-level group. Shape: without a group, host and upstream
- * user, it is the import user, which owns all imported objects of personal namespaces. Source: reference
+ * An account that owns the content of a user of another host, in one top-level group. The row without a group, host and
+ * upstream user is the import user, which owns all imported objects of personal namespaces. Source: reference
  * identity-and-import 6.7.
  */
 @Entity('placeholder_users')

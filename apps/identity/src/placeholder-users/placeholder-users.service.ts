@@ -16,7 +16,7 @@ const IMPORT_USER = { prefix: 'import_user', name: 'Import User' };
 /** Units: characters. */
 const MAX_PREFIX = 100;
 
-/** Namespace and host of the placeholders of an import. Shape: `groupId` is null for a personal namespace. */
+/** Namespace and host of the placeholders of an import. `groupId` is null for a personal namespace. */
 interface ReassignmentPlace {
   readonly groupId: number | null;
   readonly source: ImportType;
@@ -36,22 +36,22 @@ export class PlaceholderUsersService {
   ) {}
 
   /**
-   * Returns the user who owns the imported content of each person, and creates missing placeholder users. Shape: null for
-   * an unknown import.
+   * Returns the user who owns the imported content of each person, and creates missing placeholder users. Returns null
+   * for an unknown import.
    */
   findOrCreateOwners({ import_key: key, host, people }: ImportPeopleRequest): Promise<readonly ImportedOwner[] | null> {
     return this.work.run(async (tx) => {
-      const place = await findPlace(tx, key, host);
+      const place = await findReassignmentPlace(tx, key, host);
       if (!place) return null;
       await tx.query(`select pg_advisory_xact_lock($1)`, [LOCK]);
-      const known = await findKnownUsers(tx, place, people);
+      const known = await findUserIdsByUpstreamId(tx, place, people);
       const owners: ImportedOwner[] = [];
-      for (const person of people) owners.push(await this.findOwner(tx, place, person, known));
+      for (const person of people) owners.push(await this.findOrCreateOwner(tx, place, person, known));
       return owners;
     });
   }
 
-  private async findOwner(
+  private async findOrCreateOwner(
     tx: Tx,
     place: ReassignmentPlace,
     { id, username }: UpstreamPerson,
@@ -61,9 +61,9 @@ export class PlaceholderUsersService {
       return { user_id: await this.ghost.ensureId(tx), is_shared: false };
     const found = known.get(id);
     if (found !== undefined) return { user_id: found, is_shared: false };
-    if (place.groupId === null || (await isFull(tx, place)))
-      return { user_id: await this.importUser(tx), is_shared: true };
-    const names = { prefix: `${usernamePrefix(username)}_placeholder_user_`, name: `Placeholder ${username}` };
+    if (place.groupId === null || (await hasMaxPlaceholders(tx, place)))
+      return { user_id: await this.ensureImportUserId(tx), is_shared: true };
+    const names = { prefix: `${toUsernamePrefix(username)}_placeholder_user_`, name: `Placeholder ${username}` };
     const userId = await this.insertPlaceholder(tx, names);
     const { groupId: namespaceId, source, host } = place;
     await tx.manager.insert(PlaceholderUser, { userId, namespaceId, source, host, upstreamId: id });
@@ -72,7 +72,7 @@ export class PlaceholderUsersService {
   }
 
   /** Returns the id of the import user; creates the user if it does not exist. */
-  private async importUser(tx: Tx): Promise<number> {
+  private async ensureImportUserId(tx: Tx): Promise<number> {
     const [found] = await tx.query<{ user_id: number }>(
       `select user_id from placeholder_users where namespace_id is null`,
     );
@@ -86,7 +86,7 @@ export class PlaceholderUsersService {
     tx: Tx,
     { prefix, name }: { readonly prefix: string; readonly name: string },
   ): Promise<number> {
-    const username = await freeName(tx, prefix);
+    const username = await findFreeUsername(tx, prefix);
     const person = {
       ...{ username, name, email: `${username}@placeholder.invalid` },
       ...{ projects_limit: 0, can_create_group: false },
@@ -100,16 +100,16 @@ export class PlaceholderUsersService {
   }
 }
 
-async function findPlace(tx: Tx, key: string, host: string): Promise<ReassignmentPlace | null> {
+async function findReassignmentPlace(tx: Tx, importKey: string, host: string): Promise<ReassignmentPlace | null> {
   const [row] = await tx.query<{ id: number; kind: 'group' | 'user'; source: ImportType }>(
     `select r.id, r.kind, p.import_type as source from projects p join namespaces n on n.id = p.namespace_id
        join namespaces r on r.id = n.traversal_ids[1] where p.import_key = $1 for key share of r`,
-    [key],
+    [importKey],
   );
   return row ? { groupId: row.kind === 'group' ? row.id : null, source: row.source, host } : null;
 }
 
-async function findKnownUsers(
+async function findUserIdsByUpstreamId(
   tx: Tx,
   place: ReassignmentPlace,
   people: readonly UpstreamPerson[],
@@ -122,7 +122,7 @@ async function findKnownUsers(
   return new Map(rows.map((row) => [row.upstream_id, row.user_id]));
 }
 
-async function isFull(tx: Tx, { groupId, source, host }: ReassignmentPlace): Promise<boolean> {
+async function hasMaxPlaceholders(tx: Tx, { groupId, source, host }: ReassignmentPlace): Promise<boolean> {
   const [row] = await tx.query<{ count: number }>(
     `select count(*)::int as count from placeholder_users where namespace_id = $1 and source = $2 and host = $3`,
     [groupId, source, host],
@@ -131,13 +131,13 @@ async function isFull(tx: Tx, { groupId, source, host }: ReassignmentPlace): Pro
 }
 
 /** Returns the characters of a name that usernames may have. */
-function usernamePrefix(username: string): string {
+function toUsernamePrefix(username: string): string {
   const kept = username.replace(/[^a-zA-Z0-9_-]/g, '').replace(/^[-_]+/, '');
   return kept.slice(0, MAX_PREFIX) || 'user';
 }
 
 /** Returns the prefix with the first number that is free; the import user is the first without a number. */
-async function freeName(tx: Tx, prefix: string): Promise<string> {
+async function findFreeUsername(tx: Tx, prefix: string): Promise<string> {
   const first = prefix === IMPORT_USER.prefix ? 0 : 1;
   const [row] = await tx.query<{ name: string }>(
     `select w.name from (select $1::text || case when n = 0 then '' else n::text end as name, n

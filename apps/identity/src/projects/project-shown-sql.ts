@@ -29,21 +29,23 @@ export function chooseShape(viewer: Viewer, { simple = false } = {}): ProjectSel
 
 const LIVE = `(m.expires_on is null or m.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
-const namespaceSql = (n: string): string => `json_build_object('id', ${n}.id, 'name', ${n}.name, 'path', ${n}.path,
-  'kind', ${n}.kind, 'full_path', ${n}.full_path, 'full_name', ${n}.full_name, 'parent_id', ${n}.parent_id,
-  'avatar_url', ${n}.avatar_url)`;
+const namespaceJsonSql = (
+  alias: string,
+): string => `json_build_object('id', ${alias}.id, 'name', ${alias}.name, 'path', ${alias}.path,
+  'kind', ${alias}.kind, 'full_path', ${alias}.full_path, 'full_name', ${alias}.full_name, 'parent_id', ${alias}.parent_id,
+  'avatar_url', ${alias}.avatar_url)`;
 
-const topicsSql = (id: string): string => `coalesce((select json_agg(t.name order by a.position, a.topic_id)
-  from project_topics a join topics t on t.id = a.topic_id where a.project_id = ${id}), '[]')`;
+const topicsJsonSql = (projectId: string): string => `coalesce((select json_agg(t.name order by a.position, a.topic_id)
+  from project_topics a join topics t on t.id = a.topic_id where a.project_id = ${projectId}), '[]')`;
 
 /** SQL: the columns of a list of projects `p` with type `ProjectRow`. */
 export function projectColumns(showing: ProjectSelection): { readonly columns: string; readonly joins: string } {
   const attributes = showing.with_custom_attributes === true && showing.viewer.isAdmin;
   return {
-    columns: `p.*, ${namespaceSql('n')} as namespace, ${topicsSql('p.id')} as topics, '${showing.shape}' as shape,
+    columns: `p.*, ${namespaceJsonSql('n')} as namespace, ${topicsJsonSql('p.id')} as topics, '${showing.shape}' as shape,
       ${showing.isSingle === true} as is_single, ${showing.license === true} as with_license,
       ${attributes ? customAttributesSql('project', 'p.id') : 'null'} as custom_attributes,
-      ${showing.shape === 'full' ? fullSql(showing) : BASIC_ONLY}`,
+      ${showing.shape === 'full' ? fullShapeColumnsSql(showing) : BASIC_ONLY}`,
     joins: 'join namespaces n on n.id = p.namespace_id',
   };
 }
@@ -51,7 +53,7 @@ export function projectColumns(showing: ProjectSelection): { readonly columns: s
 const BASIC_ONLY = `null as owner, 0 as level, null as project_level, null as group_level, null as counts,
     '[]'::json as shared_with_groups, null as forked_from_project, null as statistics`;
 
-function fullSql({ viewer, user, statistics }: ProjectSelection): string {
+function fullShapeColumnsSql({ viewer, user, statistics }: ProjectSelection): string {
   return `(select ${userFaceSql('o')} from users o where o.id = n.owner_id) as owner,
     ${projectLevelSql({ user, project: 'p.id', namespace: 'n', tables: OWN_TABLES })} as level,
     (select m.access_level from members m
@@ -60,7 +62,7 @@ function fullSql({ viewer, user, statistics }: ProjectSelection): string {
       ${invitedLevelSql(user)}), 0) as group_level,
     ${projectCountsSql('p.id')} as counts,
     ${sharedWithGroupsSql(viewer, { source: 'project', id: 'p.id', user })} as shared_with_groups,
-    ${forkedFromSql(viewer, user)} as forked_from_project,
+    ${forkSourceJsonSql(viewer, user)} as forked_from_project,
     ${statistics === true ? projectStatisticsSql('p.id') : 'null'} as statistics`;
 }
 
@@ -72,11 +74,11 @@ function invitedLevelSql(user: string): string {
       where s.source_type = 'project' and s.source_id = p.id and ${notExpiredSql('s')} and ${LIVE})`;
 }
 
-function forkedFromSql(viewer: Viewer, user: string): string {
+function forkSourceJsonSql(viewer: Viewer, user: string): string {
   const plain = ['id', 'description', 'name', 'path', 'default_branch', 'avatar_url', 'star_count', 'forks_count'];
   const pairs = [...plain, 'visibility'].map((column) => `'${column}', f.${column}`).join(', ');
   return `(select json_build_object(${pairs}, 'created_at', ${instantSql('f.created_at')},
-        'last_activity_at', ${instantSql('f.last_activity_at')}, 'namespace', ${namespaceSql('fn')}, 'topics', ${topicsSql('f.id')})
+        'last_activity_at', ${instantSql('f.last_activity_at')}, 'namespace', ${namespaceJsonSql('fn')}, 'topics', ${topicsJsonSql('f.id')})
       from projects f join namespaces fn on fn.id = f.namespace_id
       where f.id = p.forked_from_project_id and ${seenProjectSql(viewer, { project: 'f', namespace: 'fn', user })})`;
 }

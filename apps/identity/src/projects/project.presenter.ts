@@ -32,21 +32,21 @@ import type { BasicProjectRow, ProjectRow } from './project-row';
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false });
 
 /** Renders the description as HTML; empty when there is none. */
-function descriptionHtml(description: string | null): string {
+function renderDescriptionHtml(description: string | null): string {
   return description ? markdown.render(description).trimEnd() : '';
 }
 
 const fullPath = (project: BasicProjectRow): string => `${project.namespace.full_path}/${project.path}`;
-const host = (ctx: PresentContext): string => new URL(ctx.links.webUrl('')).host;
-const api = (project: ProjectRow, ctx: PresentContext, rest = ''): string =>
-  ctx.links.apiUrl(`projects/${project.id}${rest}`);
-const at = (rest: string) =>
-  [text, (project: ProjectRow, _: undefined, ctx: PresentContext) => api(project, ctx, rest)] as const;
+const webHost = (ctx: PresentContext): string => new URL(ctx.links.webUrl('')).host;
+const projectApiUrl = (project: ProjectRow, ctx: PresentContext, subPath = ''): string =>
+  ctx.links.apiUrl(`projects/${project.id}${subPath}`);
+const createApiLinkField = (subPath: string) =>
+  [text, (project: ProjectRow, _: undefined, ctx: PresentContext) => projectApiUrl(project, ctx, subPath)] as const;
 
-const administers = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
+const hasMaintainerAccess = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
   viewer.isAdmin || project.level >= ACCESS_LEVELS.maintainer;
 
-function namespaceShape(project: BasicProjectRow, ctx: PresentContext) {
+function toNamespaceJson(project: BasicProjectRow, ctx: PresentContext) {
   const { id, name, path, kind, full_path, parent_id, avatar_url } = project.namespace;
   const web_url = ctx.links.webUrl(kind === 'group' ? `groups/${full_path}` : full_path);
   return { id, name, path, kind, full_path, parent_id, avatar_url: absoluteUrl(avatar_url, ctx.links), web_url };
@@ -64,7 +64,7 @@ const basic = shownFields<BasicProjectRow>()({
   default_branch: [nullable(text), (project) => project.default_branch],
   tag_list: [list(text), (project) => project.topics, { deprecated: 'topics' }],
   topics: [list(text), (project) => project.topics],
-  ssh_url_to_repo: [text, (project, _, ctx) => `git@${host(ctx).replace(/:\d+$/, '')}:${fullPath(project)}.git`],
+  ssh_url_to_repo: [text, (project, _, ctx) => `git@${webHost(ctx).replace(/:\d+$/, '')}:${fullPath(project)}.git`],
   http_url_to_repo: [text, (project, _, { links }) => links.webUrl(`${fullPath(project)}.git`)],
   web_url: [text, (project, _, { links }) => links.webUrl(fullPath(project))],
   readme_url: [nullable(text), () => null],
@@ -84,7 +84,7 @@ const basic = shownFields<BasicProjectRow>()({
       avatar_url: nullable(text),
       web_url: text,
     }),
-    (project, _, ctx) => namespaceShape(project, ctx),
+    (project, _, ctx) => toNamespaceJson(project, ctx),
   ],
   custom_attributes: [
     list(object({ key: text, value: text })),
@@ -100,38 +100,38 @@ const basicProject = presenter<BasicProjectRow>('BasicProject').fields(basic);
  * Whether the viewer may use a feature. With the level `private` only members may. Source: reference
  * identity-and-import 10.2.
  */
-function isOpenTo(viewer: Viewer, project: ProjectRow, access: FeatureAccess): boolean {
+function isFeatureOpenTo(viewer: Viewer, project: ProjectRow, access: FeatureAccess): boolean {
   return access === 'enabled' || (access === 'private' && (viewer.isAdmin || project.level >= ACCESS_LEVELS.guest));
 }
 
-const toIssues = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
-  isOpenTo(viewer, project, project.issues_access_level);
-const toMergeRequests = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
-  isOpenTo(viewer, project, project.merge_requests_access_level);
+const canUseIssues = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
+  isFeatureOpenTo(viewer, project, project.issues_access_level);
+const canUseMergeRequests = (project: ProjectRow, _: undefined, { viewer }: PresentContext): boolean =>
+  isFeatureOpenTo(viewer, project, project.merge_requests_access_level);
 
 const links = presenter<ProjectRow>('ProjectLinks').fields({
-  self: at(''),
-  issues: [...at('/issues'), { when: toIssues }],
-  merge_requests: [...at('/merge_requests'), { when: toMergeRequests }],
-  repo_branches: at('/repository/branches'),
-  labels: at('/labels'),
-  events: at('/events'),
-  members: at('/members'),
-  cluster_agents: at('/cluster_agents'),
+  self: createApiLinkField(''),
+  issues: [...createApiLinkField('/issues'), { when: canUseIssues }],
+  merge_requests: [...createApiLinkField('/merge_requests'), { when: canUseMergeRequests }],
+  repo_branches: createApiLinkField('/repository/branches'),
+  labels: createApiLinkField('/labels'),
+  events: createApiLinkField('/events'),
+  members: createApiLinkField('/members'),
+  cluster_agents: createApiLinkField('/cluster_agents'),
 });
 
 const ofLevel = nullable(object({ access_level: int, notification_level: int }));
 const sizes = Object.fromEntries(PROJECT_STATISTICS.map((name) => [name, int]));
 
 /** Access level with the notification level that applies unless the user has chosen another. */
-function access(level: number | null) {
+function toAccessJson(level: number | null) {
   return level === null || level === 0 ? null : { access_level: level, notification_level: 3 };
 }
 
-const plain = shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: administers });
+const plain = shownPlainFields<ProjectRow>()(PROJECT_FIELDS, 'list', { maintainers: hasMaintainerAccess });
 
 const full = shownFields<ProjectRow>()({
-  container_registry_image_prefix: [text, (project, _, ctx) => `${host(ctx)}/${fullPath(project).toLowerCase()}`],
+  container_registry_image_prefix: [text, (project, _, ctx) => `${webHost(ctx)}/${fullPath(project).toLowerCase()}`],
   _links: [nested(links), (project) => project],
   ...pickFields(plain, 'packages_enabled'),
   empty_repo: [bool, ({ counts }) => (counts?.commits ?? 0) === 0],
@@ -151,21 +151,21 @@ const full = shownFields<ProjectRow>()({
     'lfs_enabled',
   ),
   creator_id: [nullable(int), (project) => project.creator_id],
-  import_url: [nullable(text), (project) => project.import_url, { when: administers }],
-  import_type: [nullable(text), (project) => project.import_type, { when: administers }],
+  import_url: [nullable(text), (project) => project.import_url, { when: hasMaintainerAccess }],
+  import_type: [nullable(text), (project) => project.import_type, { when: hasMaintainerAccess }],
   import_status: [text, (project) => project.import_status],
   import_error: [
     nullable(text),
     (project) => project.import_error,
-    { when: (project, _, ctx) => project.is_single && administers(project, _, ctx) },
+    { when: (project, _, ctx) => project.is_single && hasMaintainerAccess(project, _, ctx) },
   ],
   forked_from_project: [
     nullable(nested(basicProject)),
     (project) => project.forked_from_project,
     { when: (project) => project.forked_from_project !== null },
   ],
-  open_issues_count: [int, openIssuesCount, { when: toIssues }],
-  description_html: [text, (project) => descriptionHtml(project.description)],
+  open_issues_count: [int, countOpenIssues, { when: canUseIssues }],
+  description_html: [text, (project) => renderDescriptionHtml(project.description)],
   updated_at: [instant, (project) => project.updated_at],
   ...pickFields(plain, 'request_access_enabled', 'public_jobs'),
   shared_with_groups: [sharedWithGroups, (project) => project.shared_with_groups],
@@ -178,7 +178,7 @@ const full = shownFields<ProjectRow>()({
   ...pickFields(plain, 'ci_forward_deployment_enabled', 'ci_job_token_scope_enabled', 'ci_separated_caches'),
   // Plain fields without a fixed position.
   ...plain,
-  runners_token: [nullable(text), (project) => project.runners_token, { when: administers }],
+  runners_token: [nullable(text), (project) => project.runners_token, { when: hasMaintainerAccess }],
   marked_for_deletion_at: [nullable(day), (project) => project.marked_for_deletion_on],
   marked_for_deletion_on: [nullable(day), (project) => project.marked_for_deletion_on],
   // Without a repository there is no licence.
@@ -187,13 +187,16 @@ const full = shownFields<ProjectRow>()({
   statistics: [object(sizes), (project) => project.statistics!, { when: showsStatistics }],
   permissions: [
     object({ project_access: ofLevel, group_access: ofLevel }),
-    (project) => ({ project_access: access(project.project_level), group_access: access(project.group_level) }),
+    (project) => ({
+      project_access: toAccessJson(project.project_level),
+      group_access: toAccessJson(project.group_level),
+    }),
     { when: (_, __, { viewer }) => viewer.userId !== null },
   ],
 });
 
 /** Confidential issues count only for viewers who may read all of them. Source: reference identity-and-import 10.2. */
-function openIssuesCount({ counts, level }: ProjectRow, _: undefined, { viewer }: PresentContext): number {
+function countOpenIssues({ counts, level }: ProjectRow, _: undefined, { viewer }: PresentContext): number {
   const readsConfidential = viewer.isAdmin || level >= ACCESS_LEVELS.planner;
   return counts?.[readsConfidential ? 'all' : 'public'] ?? 0;
 }
@@ -211,7 +214,7 @@ function mayOpenMergeRequests(project: ProjectRow, viewer: Viewer): boolean {
   return visibility !== 'private' && (access === 'enabled' || level >= ACCESS_LEVELS.guest);
 }
 
-const inFullShape = (project: ProjectRow): boolean => project.shape === 'full';
+const hasFullShape = (project: ProjectRow): boolean => project.shape === 'full';
 
 /** A project, in the shape of its row. */
-export const project = presenter<ProjectRow>('Project').fields({ ...basic, ...onlyWhen(inFullShape, full) });
+export const project = presenter<ProjectRow>('Project').fields({ ...basic, ...onlyWhen(hasFullShape, full) });

@@ -38,19 +38,19 @@ export class ProjectsQueries {
 
   /** Lists at most 100 of a group's own projects, newest first. */
   ofGroup(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
-    return this.listWhere(viewer, (bind) => `p.namespace_id = ${bind(groupId)}`);
+    return this.listVisibleWhere(viewer, (bind) => `p.namespace_id = ${bind(groupId)}`);
   }
 
   /** Lists at most 100 of the projects that are shared with a group, newest first. */
   sharedInto(viewer: Viewer, groupId: number): Promise<ProjectRow[]> {
-    return this.listWhere(
+    return this.listVisibleWhere(
       viewer,
       (bind) => `p.id in (select s.source_id from shares s where s.source_type = 'project'
         and s.group_id = ${bind(groupId)} and ${notExpiredSql('s')})`,
     );
   }
 
-  private async listWhere(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
+  private async listVisibleWhere(viewer: Viewer, where: Condition): Promise<ProjectRow[]> {
     const list = projectsQuery(viewer)
       .where(where)
       .where((bind) => visibleProjectsSql(viewer, `${bind(viewer.userId)}::bigint`))

@@ -38,7 +38,7 @@ const NOTE_BRANCHES = prepareStatement(
    update projects p set default_branch = stale.branch from stale where p.id = stale.id returning p.id`,
 );
 
-/** The branch of `HEAD` after a push. Shape: `hasChanged` if the push replaced a branch that does not exist. */
+/** The branch of `HEAD` after a push. `hasChanged` is true if the push replaced a branch that does not exist. */
 export interface PushedBranch {
   readonly projectId: number;
   readonly branch: string;
@@ -70,7 +70,9 @@ export class ProjectsService {
     private readonly avatars: AvatarsService,
   ) {}
 
-  /** Returns the fields whose values are taken in the namespace. Shape: problems by field, empty when all are free. */
+  /**
+   * Returns problems by field for values that are taken in the namespace. The result is empty if all values are free.
+   */
   async takenFieldProblems(
     tx: Tx,
     namespaceId: number,
@@ -238,7 +240,10 @@ export class ProjectsService {
     await tx.query(`delete from projects where id = $1`, [id]);
   }
 
-  /** Deletes the rows of all projects in these namespaces. Shape: their ids; the caller has recorded the change. */
+  /**
+   * Deletes the rows of all projects in these namespaces and returns their ids. The caller has already recorded the
+   * change.
+   */
   async removeInNamespaces(tx: Tx, namespaceIds: readonly number[]): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(`delete from projects where namespace_id = any($1) returning id`, [
       namespaceIds,
@@ -246,7 +251,10 @@ export class ProjectsService {
     return rows.map((row) => row.id);
   }
 
-  /** Replaces the creator of projects, also by none. Shape: the number of changed projects, at most `limit`. */
+  /**
+   * Replaces the creator of at most `limit` projects. `toId` is null for no creator. Returns the number of changed
+   * projects.
+   */
   async changeCreator(tx: Tx, fromId: number, toId: number | null, limit: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
       `update projects set creator_id = $2 where id in (
@@ -263,12 +271,12 @@ export async function withUniqueNames<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {
-    const fields = takenFields(error);
+    const fields = toTakenFieldProblems(error);
     throw fields ? new Invalid(fields) : error;
   }
 }
 
-function takenFields(error: unknown): Record<string, string[]> | null {
+function toTakenFieldProblems(error: unknown): Record<string, string[]> | null {
   if (violatesConstraint(error, 'uq_projects_namespace_id_name')) return takenProblems(true, false);
   return violatesConstraint(error, 'uq_projects_namespace_id_path') ? takenProblems(false, true) : null;
 }

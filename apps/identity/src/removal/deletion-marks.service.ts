@@ -18,7 +18,7 @@ interface MarkableRow {
   readonly marked_for_deletion_on: string | null;
 }
 
-type Kind = 'group' | 'project';
+type MarkableKind = 'group' | 'project';
 const TABLES = { group: 'namespaces', project: 'projects' } as const;
 const NOUNS = { group: 'Group', project: 'Project' } as const;
 
@@ -28,7 +28,7 @@ const NOUNS = { group: 'Group', project: 'Project' } as const;
  */
 @Injectable()
 export class DeletionMarksService {
-  private readonly rows: Readonly<Record<Kind, NamespacesService | ProjectsService>>;
+  private readonly rows: Readonly<Record<MarkableKind, NamespacesService | ProjectsService>>;
 
   constructor(
     groups: NamespacesService,
@@ -45,12 +45,12 @@ export class DeletionMarksService {
    */
   async requestDeletion(
     tx: Tx,
-    kind: Kind,
+    kind: MarkableKind,
     row: MarkableRow,
     asked: RemovalRequest,
     actorId: number | null,
   ): Promise<boolean> {
-    if (this.instance.setting('deletion_adjourned_period') === 0) return this.remove(tx, kind, row.id, actorId);
+    if (this.instance.setting('deletion_adjourned_period') === 0) return this.removeAtOnce(tx, kind, row.id, actorId);
     const isMarked = row.marked_for_deletion_on !== null;
     if (!asked.permanently_remove) {
       if (isMarked) throw new Refused(`${NOUNS[kind]} has been already marked for deletion`, { verbatim: true });
@@ -62,24 +62,27 @@ export class DeletionMarksService {
       const text = `\`full_path\` is incorrect. You must enter the complete path for the ${kind}.`;
       throw new Refused(text, { verbatim: true });
     }
-    return this.remove(tx, kind, row.id, actorId);
+    return this.removeAtOnce(tx, kind, row.id, actorId);
   }
 
-  private async remove(tx: Tx, kind: Kind, id: number, actorId: number | null): Promise<false> {
+  private async removeAtOnce(tx: Tx, kind: MarkableKind, id: number, actorId: number | null): Promise<false> {
     await this.trees.remove(tx, kind, id, actorId);
     return false;
   }
 
   /** Removes the mark; the caller gives the former names back. Errors: Refused if the row is not marked. */
-  async restoreRow(tx: Tx, kind: Kind, row: Pick<MarkableRow, 'id' | 'marked_for_deletion_on'>): Promise<void> {
+  async restoreRow(tx: Tx, kind: MarkableKind, row: Pick<MarkableRow, 'id' | 'marked_for_deletion_on'>): Promise<void> {
     if (row.marked_for_deletion_on === null) {
       throw new Refused(`${NOUNS[kind]} has not been marked for deletion`, { verbatim: true });
     }
     await this.rows[kind].unmarkForDeletion(tx, row.id);
   }
 
-  /** Locks and returns groups or projects whose deletion period is over. Shape: ids. Bounds: 100; locked rows are skipped. */
-  async lockDue(tx: Tx, kind: Kind): Promise<number[]> {
+  /**
+   * Locks groups or projects whose deletion period is over, and returns their ids. Bounds: 100; locked rows are
+   * skipped.
+   */
+  async lockDue(tx: Tx, kind: MarkableKind): Promise<number[]> {
     const rows = await tx.query<{ id: number }>(
       `select id from ${TABLES[kind]} where marked_for_deletion_on <= (now() at time zone 'UTC')::date - $1::int
        order by id limit 100 for update skip locked`,

@@ -20,11 +20,11 @@ export class DueRemovalsJob {
   async run(run?: Interruptible): Promise<void> {
     // Groups first, because their projects are removed with them.
     for (const kind of ['group', 'project'] as const) {
-      while (await this.work.run((tx) => this.removeNext(tx, kind))) run?.signal.throwIfAborted();
+      while (await this.work.run((tx) => this.removeNextDue(tx, kind))) run?.signal.throwIfAborted();
     }
   }
 
-  private async removeNext(tx: Tx, kind: 'group' | 'project'): Promise<boolean> {
+  private async removeNextDue(tx: Tx, kind: 'group' | 'project'): Promise<boolean> {
     const [id] = await this.marks.lockDue(tx, kind);
     if (id !== undefined) await this.trees.remove(tx, kind, id, null);
     return id !== undefined;

@@ -47,7 +47,7 @@ export class TreeRemovalService {
     for (const hook of this.hooks) await hook(tx, namespaceIds, actorId);
     await this.groups.remove(tx, namespaceIds);
     await this.sources.blockBots(tx, { namespaceIds, projectIds });
-    for (const project_id of projectIds) this.announceProject(tx, project_id, actorId);
+    for (const project_id of projectIds) this.announceProjectDeletion(tx, project_id, actorId);
     for (const group_id of namespaceIds) {
       this.log.emit(tx, groupDeleted.of({ aggregateId: group_id, actorId, data: { group_id } }));
     }
@@ -59,10 +59,10 @@ export class TreeRemovalService {
     await this.sources.remove(tx, removed);
     await this.projects.remove(tx, id);
     await this.sources.blockBots(tx, removed);
-    this.announceProject(tx, id, actorId);
+    this.announceProjectDeletion(tx, id, actorId);
   }
 
-  private announceProject(tx: Tx, project_id: number, actorId: number | null): void {
+  private announceProjectDeletion(tx: Tx, project_id: number, actorId: number | null): void {
     this.log.emit(tx, projectDeleted.of({ aggregateId: project_id, actorId, data: { project_id } }));
   }
 }

@@ -5,7 +5,7 @@ import { violatesConstraint } from '@rookery/persistence';
 import { EMAIL_TAKEN, problemsOfUser, USERNAME_TAKEN } from '../users/user-rules';
 import type { AccountsOf } from './service-accounts.queries';
 
-/** Names that a caller chose for a service account. Shape: undefined = not sent. */
+/** Names that a caller chose for a service account. Omitted names are undefined. */
 export interface ChosenNames {
   readonly name?: string;
   readonly username?: string;
@@ -42,8 +42,8 @@ export function refuseBadNames({ name, username, email }: ChosenNames): void {
 }
 
 /**
- * Runs a unit of work that may violate the uniqueness of names. Shape: `addressTaken` runs before the answer discloses
- * that the address is taken. Errors: Refused for taken names; those of `addressTaken`.
+ * Runs a unit of work that may violate the uniqueness of names. `addressTaken` runs before the answer discloses that
+ * the address is taken. Errors: Refused for taken names; those of `addressTaken`.
  */
 export async function withUniqueNames<T>(
   work: Work,

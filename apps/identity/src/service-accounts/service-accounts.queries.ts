@@ -32,7 +32,7 @@ export class ServiceAccountsQueries {
       .readPage(this.db, request);
   }
 
-  /** Shape: `through` is the transaction that has just written the account. */
+  /** Returns a service account, or null. A transaction that has just written the account passes itself as `through`. */
   async findAccount(of: AccountsOf, userId: number, through: SqlReader = this.db): Promise<ServiceAccountRow | null> {
     const found = await accountsQuery(of)
       .where((bind) => `u.id = ${bind(userId)}`)

@@ -35,7 +35,7 @@ export class ServiceAccountsService {
     refuseBadNames(names);
     const awaits = Boolean(chosen.email) && this.emails.needConfirmation;
     const make = async (tx: Tx): Promise<ServiceAccountRow> => {
-      if (of !== 'instance') await lockGroup(tx, of);
+      if (of !== 'instance') await lockTopLevelGroup(tx, of);
       const id = await this.users.insertUser(
         tx,
         { ...names, can_create_group: false },
@@ -56,7 +56,7 @@ export class ServiceAccountsService {
 }
 
 /** Locks the group, so that it is neither removed nor moved while an account is created. */
-async function lockGroup(tx: Tx, id: number): Promise<void> {
+async function lockTopLevelGroup(tx: Tx, id: number): Promise<void> {
   const [group] = await tx.query<{ parent_id: number | null }>(
     `select parent_id from namespaces where id = $1 for share`,
     [id],

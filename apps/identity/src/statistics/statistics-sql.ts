@@ -32,20 +32,20 @@ const ROOT_SIZES = {
   wiki_size: 'wiki_size',
 } as const;
 
-const pairs = (names: readonly string[], valueOf: (name: string) => string): string =>
+const jsonPairsSql = (names: readonly string[], valueOf: (name: string) => string): string =>
   names.map((name) => `'${name}', ${valueOf(name)}`).join(', ');
-const total = (column: string): string => (column === '0' ? '0' : `coalesce(sum(measured.${column}), 0)`);
+const sumSql = (column: string): string => (column === '0' ? '0' : `coalesce(sum(measured.${column}), 0)`);
 
 /** SQL: `statistics` of a project. */
 export function projectStatisticsSql(projectIdSql: string): string {
-  const shown = pairs(PROJECT_STATISTICS, (name) => `coalesce(measured.${name}, 0)`);
+  const shown = jsonPairsSql(PROJECT_STATISTICS, (name) => `coalesce(measured.${name}, 0)`);
   return `(select json_build_object(${shown})
     from (select ${projectIdSql} as id) wanted left join project_statistics measured on measured.project_id = wanted.id)`;
 }
 
 /**
- * SQL: counts of a project. Shape: a JSON object with open issues (`all`, and `public` without confidential ones) and
- * `commits` of the default branch; null where nothing was counted yet. One read of the row serves all of them.
+ * SQL: counts of a project as a JSON object with open issues (`all`, and `public` without confidential ones) and
+ * `commits` of the default branch. It is null for a project without counts. One read of the row serves all of them.
  */
 export function projectCountsSql(projectIdSql: string): string {
   return `(select json_build_object('all', measured.open_issues_count, 'public', measured.open_public_issues_count,
@@ -55,16 +55,16 @@ export function projectCountsSql(projectIdSql: string): string {
 
 /** SQL: `statistics` of a group: its direct projects. */
 export function groupStatisticsSql(namespaceIdSql: string): string {
-  return `(select json_build_object(${pairs(['storage_size', ...SIZES], total)})
+  return `(select json_build_object(${jsonPairsSql(['storage_size', ...SIZES], sumSql)})
     from projects counted join project_statistics measured on measured.project_id = counted.id
     where counted.namespace_id = ${namespaceIdSql})`;
 }
 
 /** SQL: `root_storage_statistics` of a top-level group: all projects in its tree. */
 export function rootStorageStatisticsSql(namespaceIdSql: string): string {
-  const sizes = pairs(Object.keys(ROOT_SIZES), (name) => total(ROOT_SIZES[name as keyof typeof ROOT_SIZES]));
-  return `(select json_build_object('build_artifacts_size', ${total('job_artifacts_size')},
-      'container_registry_size', ${total('container_registry_size')}, 'container_registry_size_is_estimated', false,
+  const sizes = jsonPairsSql(Object.keys(ROOT_SIZES), (name) => sumSql(ROOT_SIZES[name as keyof typeof ROOT_SIZES]));
+  return `(select json_build_object('build_artifacts_size', ${sumSql('job_artifacts_size')},
+      'container_registry_size', ${sumSql('container_registry_size')}, 'container_registry_size_is_estimated', false,
       ${sizes})
     from namespace_ancestors tree
     join projects counted on counted.namespace_id = tree.namespace_id

@@ -52,7 +52,7 @@ const COLUMNS = {
 export class AccessTokensQueries {
   constructor(private readonly db: Database) {}
 
-  /** Shape: `userId` null = the tokens of all users. */
+  /** Lists tokens. `userId` is null for the tokens of all users. */
   list(
     of: { readonly userId: number | null; readonly impersonation: boolean },
     filters: TokenFilters,
@@ -104,8 +104,8 @@ export class AccessTokensQueries {
   }
 
   /**
-   * Returns the id of the token's family if any of its tokens is still active. Shape: null otherwise; it never becomes
-   * active again.
+   * Returns the id of the token's family if any of its tokens is not revoked, or null. A family of revoked tokens never
+   * becomes active again.
    */
   async activeFamilyId(tokenId: number): Promise<number | null> {
     const rows = await this.db.query<{ family_id: number }>(

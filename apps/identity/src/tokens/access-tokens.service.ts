@@ -61,7 +61,7 @@ export class AccessTokensService {
       const fresh = await this.rows.insertToken(tx, { ...token, scopes: [...new Set(token.scopes)] }, expiresOn, null);
       // Tokens of the set-up have no creator, and their users need no notice.
       if (holder.kind === 'human' && !token.impersonation && token.createdBy !== null)
-        await this.announceNew(tx, fresh, token.createdBy);
+        await this.announceNewToken(tx, fresh, token.createdBy);
       return fresh;
     });
   }
@@ -79,11 +79,11 @@ export class AccessTokensService {
       if (!old) throw new NotFound();
       if (old.revoked) throw new TokenReplaced();
       await this.rows.markRevoked(tx, [id]);
-      const createdBy = issuerOfSuccessor(old, by);
+      const createdBy = chooseSuccessorIssuer(old, by);
       const resource = toTokenResource(old);
       const successor: NewToken = { ...old, userId: old.user_id, expiresAt, createdBy, resource };
       const fresh = await this.rows.insertToken(tx, successor, expiresOn, old);
-      await this.announceRotation(tx, old, fresh, by.userId);
+      await this.announceTokenRotation(tx, old, fresh, by.userId);
       return fresh;
     });
     return rotation.catch(async (error: unknown) => {
@@ -124,8 +124,8 @@ export class AccessTokensService {
   }
 
   /**
-   * Revokes tokens that the user issued to other users and that were not rotated since. Bounds: at most `limit` tokens.
-   * Shape: the number of revoked ones.
+   * Revokes tokens that the user issued to other users and that were not rotated since. Returns the number of revoked
+   * tokens. Bounds: at most `limit` tokens.
    */
   async revokeIssuedBy(tx: Tx, userId: number, limit: number): Promise<number> {
     const rows = await tx.query<{ id: number }>(
@@ -145,14 +145,14 @@ export class AccessTokensService {
     return this.revokeWhere(tx, 'user_id = $1 and name = $2 and created_by_id is null', [userId, name]);
   }
 
-  private async announceNew(tx: Tx, { id, user_id, created_at }: NewTokenRow, actorId: number): Promise<void> {
+  private async announceNewToken(tx: Tx, { id, user_id, created_at }: NewTokenRow, actorId: number): Promise<void> {
     const people = await this.recipients.listByToken(tx, [id]);
     const recipient_ids = people.get(id) ?? [];
     const data = { token_id: id, user_id, created_at: created_at.toISOString(), recipient_ids };
     tx.emit(accessTokenCreated.of({ aggregateId: id, actorId, data }));
   }
 
-  private async announceRotation(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {
+  private async announceTokenRotation(tx: Tx, old: TokenRow, fresh: NewTokenRow, actorId: number): Promise<void> {
     const people = await this.recipients.listByToken(tx, [fresh.id]);
     const data = {
       token_id: fresh.id,
@@ -186,9 +186,9 @@ function toTokenResource({ resource_type, resource_id, access_level }: TokenRow)
  * token that rotates itself keeps its issuer; so does a bot's token, because the users who created it remain
  * responsible.
  */
-function issuerOfSuccessor(old: LockedToken, by: Rotator): number | null {
-  const actor = by.impersonatorId ?? by.userId;
-  if (old.impersonation) return by.tokenId === old.id ? old.created_by_id : actor;
+function chooseSuccessorIssuer(old: LockedToken, rotator: Rotator): number | null {
+  const actor = rotator.impersonatorId ?? rotator.userId;
+  if (old.impersonation) return rotator.tokenId === old.id ? old.created_by_id : actor;
   if (old.holder_kind === 'human') return actor;
-  return by.userId === old.user_id ? (old.created_by_id ?? by.userId) : by.userId;
+  return rotator.userId === old.user_id ? (old.created_by_id ?? rotator.userId) : rotator.userId;
 }

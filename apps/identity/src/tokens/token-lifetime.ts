@@ -3,7 +3,7 @@ import { Refused } from '@rookery/kernel';
 const DAY_MS = 86_400_000;
 export const ROTATED_LIFETIME_DAYS = 7;
 
-/** Returns the calendar day (UTC) that is `days` after the instant. Shape: YYYY-MM-DD. */
+/** Returns the calendar day (UTC) that is `days` after the instant, as YYYY-MM-DD. */
 export function dayAfter(instant: Date, days: number): string {
   return new Date(instant.getTime() + days * DAY_MS).toISOString().slice(0, 10);
 }

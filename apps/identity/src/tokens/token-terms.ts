@@ -21,7 +21,7 @@ export function scopesFor(holder: { readonly admin: boolean }): readonly string[
 }
 
 /**
- * Generates the secret that clients send. Shape: prefix and 20 URL-safe characters (120 random bits). Source: reference
+ * Returns a new secret that clients send: the prefix and 20 URL-safe characters (120 random bits). Source: reference
  * identity-and-import 4.2.
  */
 export function newSecret(prefix = 'glpat-'): string {
@@ -49,7 +49,7 @@ export class TokenTerms {
    * Errors: Refused.
    */
   expiryOfNew(requested: string | undefined, holder?: UserKind): string | null {
-    if (requested === undefined && !this.mustEnd(holder)) return null;
+    if (requested === undefined && !this.mustExpire(holder)) return null;
     return this.chooseExpiry(requested, this.instance.setting('max_personal_access_token_lifetime'));
   }
 
@@ -74,9 +74,9 @@ export class TokenTerms {
     return newSecret(this.instance.setting('personal_access_token_prefix'));
   }
 
-  private mustEnd(holder?: UserKind): boolean {
+  private mustExpire(holderKind?: UserKind): boolean {
     const isLenient =
-      holder === 'service_account' && !this.instance.setting('service_access_tokens_expiration_enforced');
+      holderKind === 'service_account' && !this.instance.setting('service_access_tokens_expiration_enforced');
     return !isLenient && this.instance.setting('require_personal_access_token_expiry');
   }
 

@@ -18,7 +18,7 @@ export class ProjectTopicsService {
     await tx.query(`select 1 from projects where id = $1 for no key update`, [projectId]);
     // Until the end of the transaction no topic is renamed, merged or removed (lockAssignments).
     await tx.query(`lock table project_topics in row exclusive mode`);
-    const ids = await this.lockTopics(tx, projectId, await this.distinctNames(tx, given));
+    const ids = await this.lockTopics(tx, projectId, await this.removeDuplicateNames(tx, given));
     await tx.query(`delete from project_topics where project_id = $1 and topic_id <> all($2::bigint[])`, [
       projectId,
       ids,
@@ -34,7 +34,7 @@ export class ProjectTopicsService {
   }
 
   /** Removes duplicates. The database folds case, because it is also the one that compares names. */
-  private async distinctNames(tx: Tx, names: readonly string[]): Promise<string[]> {
+  private async removeDuplicateNames(tx: Tx, names: readonly string[]): Promise<string[]> {
     if (names.length < 2) return [...names];
     const rows = await tx.query<{ name: string }>(
       `select name from (select distinct on (lower(name)) name, position
@@ -50,7 +50,7 @@ export class ProjectTopicsService {
    * their counters change as well.
    */
   private async lockTopics(tx: Tx, projectId: number, names: readonly string[]): Promise<number[]> {
-    await this.createMissing(tx, names);
+    await this.createMissingTopics(tx, names);
     const rows = await tx.query<{ id: number; position: number | null }>(
       `select t.id, array_position(array(select lower(w) from unnest($2::text[]) w), lower(t.name)) as position
        from topics t
@@ -65,7 +65,7 @@ export class ProjectTopicsService {
   }
 
   /** Inserts in one order everywhere, so that concurrent transactions that create the same topics cannot deadlock. */
-  private async createMissing(tx: Tx, names: readonly string[]): Promise<void> {
+  private async createMissingTopics(tx: Tx, names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await tx.query(
       `insert into topics (name, title)

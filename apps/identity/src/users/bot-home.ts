@@ -47,7 +47,7 @@ export function knownUserSql(viewer: Viewer, bind: Bind): string {
       and case t.resource_type when 'project' then ${seenProject} else ${seenGroup} end))`;
 }
 
-/** Boolean SQL: the user `u` is the bot of a token of one of these groups. Shape: `groups` is a bigint[] expression. */
+/** Boolean SQL: the user `u` is the bot of a token of one of these groups. `groups` is a bigint[] expression. */
 export function botOfGroupsSql(groups: string): string {
   return `exists (select 1 from access_tokens t
     where t.user_id = u.id and t.resource_type = 'group' and t.resource_id = any(${groups}::bigint[]))`;

@@ -15,19 +15,19 @@ export class GhostUser {
 
   /** Returns the id of the ghost user; creates the user if it does not exist. */
   async ensureId(tx: Tx): Promise<number> {
-    const existing = await this.findId(tx);
+    const existing = await this.findGhostId(tx);
     if (existing !== null) return existing;
     await tx.query(`select pg_advisory_xact_lock($1)`, [LOCK]);
-    return (await this.findId(tx)) ?? this.insertGhost(tx);
+    return (await this.findGhostId(tx)) ?? this.insertGhost(tx);
   }
 
-  private async findId(tx: Tx): Promise<number | null> {
+  private async findGhostId(tx: Tx): Promise<number | null> {
     const [row] = await tx.query<{ id: number }>(`select id from users where kind = 'ghost'`);
     return row?.id ?? null;
   }
 
   private async insertGhost(tx: Tx): Promise<number> {
-    const username = await this.freeName(tx);
+    const username = await this.findFreeUsername(tx);
     const person = {
       username,
       name: 'Ghost User',
@@ -40,7 +40,7 @@ export class GhostUser {
   }
 
   /** Returns `ghost`, or `ghost` with the first number that is free: another user may have the name. */
-  private async freeName(tx: Tx): Promise<string> {
+  private async findFreeUsername(tx: Tx): Promise<string> {
     const [row] = await tx.query<{ name: string }>(
       `select w.name from (select 'ghost' || case when n = 0 then '' else n::text end as name, n
          from generate_series(0, (select count(*) from sibling_paths where parent_id = 0 and path like 'ghost%')) n) w

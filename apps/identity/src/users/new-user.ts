@@ -4,7 +4,7 @@ import { primaryAddressSql } from './addresses/addresses.service';
 import { PROJECTS_LIMIT } from './user.entity';
 import type { User } from './user.entity';
 
-type Columns = Pick<
+type NewUserColumns = Pick<
   User,
   'username' | 'name' | 'email' | 'confirmedAt' | 'kind' | 'passwordDigest' | 'profile' | 'createdById' | 'createdAt'
 > &
@@ -31,7 +31,7 @@ export interface InsertedUser {
 
 /**
  * Statement that creates a user with address and personal namespace. It is one statement, because the number of round
- * trips limits throughput, not the number of rows. Shape: values by `valuesOfUser`.
+ * trips limits throughput, not the number of rows. `valuesOfUser` makes its values.
  */
 export const INSERT_USER = prepareStatement(
   'user_make',
@@ -47,7 +47,7 @@ export const INSERT_USER = prepareStatement(
 );
 
 /** Returns the values in the order of the statement, with column defaults for omitted fields. */
-export function valuesOfUser(user: Columns, plan: string): readonly unknown[] {
+export function valuesOfUser(user: NewUserColumns, plan: string): readonly unknown[] {
   const { admin = false, external = false, privateProfile = false, canCreateGroup = true } = user;
   return [
     user.id ?? null,

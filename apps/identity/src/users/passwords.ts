@@ -5,7 +5,7 @@ const derive = promisify(scrypt) as (password: string, salt: Buffer, length: num
 const LENGTH = 32;
 export const MIN_PASSWORD_LENGTH = 8;
 
-/** Shape: `scrypt$<base64url salt>$<base64url key>`. */
+/** Returns `scrypt$<base64url salt>$<base64url key>`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const key = await derive(password.normalize('NFKC'), salt, LENGTH);

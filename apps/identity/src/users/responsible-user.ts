@@ -3,8 +3,8 @@ import type { Tx } from '@rookery/persistence';
 import { BOTS } from './bot-limits';
 
 /**
- * SQL: the user who created a bot, followed through bots that created bots. Limits of what a user causes count by it,
- * because users can create any number of bots. Shape: the user itself when it is not a bot.
+ * SQL: the user who created a bot, followed through bots that created bots. For a user who is not a bot, it is that
+ * user. Limits count actions by this user, because users can create any number of bots.
  */
 export const responsibleUserSql = (user: string): string => `(with recursive behind as (
     select id, kind, created_by_id, 0 as step from users where id = ${user}
@@ -17,7 +17,9 @@ const ANOTHER = statement<{ user: number }, { readonly responsible_id: number }>
   `select r.id as responsible_id from (select ${responsibleUserSql(':user::bigint')} as id) r where r.id <> :user::bigint`,
 );
 
-/** Returns the part of an event's data that names the user who is responsible for a bot. Shape: empty for other actors. */
+/**
+ * Returns the part of an event's data that names the user who is responsible for a bot. It is empty for other actors.
+ */
 export async function responsibleData(tx: Tx, actorId: number): Promise<{ readonly responsible_id?: number }> {
   const [row] = await tx.run(ANOTHER, { user: actorId });
   return row ? { responsible_id: row.responsible_id } : {};

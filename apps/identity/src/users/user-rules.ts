@@ -41,12 +41,12 @@ export const NOT_OWN_ADDRESS = 'is not an email you own';
 const EMAIL = /^[^@\s]+@[^@\s]+$/;
 const MAX_LENGTH = 255;
 
-const tooLong = (text: string): string[] => lengthProblems(text, MAX_LENGTH);
-const blank = (text: string): string[] => (text.trim() === '' ? ["can't be blank"] : []);
+const maxLengthProblems = (text: string): string[] => lengthProblems(text, MAX_LENGTH);
+const blankProblems = (text: string): string[] => (text.trim() === '' ? ["can't be blank"] : []);
 
-function addressProblems(address: string): string[] {
+function emailAddressProblems(address: string): string[] {
   if (address.trim() === '') return ["can't be blank"];
-  return EMAIL.test(address) ? tooLong(address) : ['is invalid'];
+  return EMAIL.test(address) ? maxLengthProblems(address) : ['is invalid'];
 }
 
 /** Validates the given fields of a user. Returns the problems by field; empty if all fields are valid. */
@@ -54,24 +54,24 @@ export function problemsOfUser(person: Partial<NewUser>): Record<string, string[
   const { email, name, username, password } = person;
   const isShort = password !== undefined && !isLongerThan(password, MIN_PASSWORD_LENGTH - 1);
   return problemsByField({
-    email: email === undefined ? [] : addressProblems(email),
-    name: name === undefined ? [] : [...blank(name), ...tooLong(name)],
+    email: email === undefined ? [] : emailAddressProblems(email),
+    name: name === undefined ? [] : [...blankProblems(name), ...maxLengthProblems(name)],
     username: username === undefined ? [] : topLevelPathProblems(username),
     password: isShort ? [`is too short (minimum is ${MIN_PASSWORD_LENGTH} characters)`] : [],
-    ...Object.fromEntries(PROFILE_TEXTS.map((field) => [field, tooLong(person[field] ?? '')])),
+    ...Object.fromEntries(PROFILE_TEXTS.map((field) => [field, maxLengthProblems(person[field] ?? '')])),
     avatar: person.avatar ? problemsOfPicture(person.avatar) : [],
   });
 }
 
 /** Possible uses of a field: a column, an entry of the profile, or a rule. */
-type UseOf<Field> = Field extends keyof RowOf<User, keyof User>
+type UserFieldUse<Field> = Field extends keyof RowOf<User, keyof User>
   ? 'column' | 'address' | 'rule'
   : Field extends keyof Profile
     ? 'profile'
     : 'rule';
 
 /** Use of each field of a user. A field without a use does not compile. */
-const USES: { readonly [Field in keyof NewUser]-?: UseOf<Field> } = {
+const USES: { readonly [Field in keyof NewUser]-?: UserFieldUse<Field> } = {
   id: 'rule',
   email: 'rule',
   username: 'rule',
@@ -105,7 +105,7 @@ const USES: { readonly [Field in keyof NewUser]-?: UseOf<Field> } = {
 
 /** Returns the columns of the given fields. A blank address becomes null. */
 export function columnsOfUser(person: Partial<NewUser>): Partial<User> & { readonly profile: Profile } {
-  const sent = (use: UseOf<keyof NewUser>): [string, unknown][] =>
+  const sent = (use: UserFieldUse<keyof NewUser>): [string, unknown][] =>
     Object.entries(person).filter(([field, value]) => value !== undefined && USES[field as keyof NewUser] === use);
   const addresses = sent('address').map(([field, address]) => [field, address === '' ? null : address]);
   return {

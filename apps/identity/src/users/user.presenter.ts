@@ -18,7 +18,7 @@ import {
 import type { UserSummary, UserRow } from './user.entity';
 import type { MembershipRow } from './memberships/user-memberships.queries';
 
-function absolute(url: string | null, ctx: PresentContext): string | null {
+function toAbsoluteUrl(url: string | null, ctx: PresentContext): string | null {
   return url?.startsWith('/') ? ctx.links.webUrl(url.slice(1)) : url;
 }
 
@@ -30,11 +30,11 @@ export const userSummary = presenter<UserSummary>('UserSummary').fields({
   name: [text, (user) => user.name],
   state: [choice(...USER_STATES), (user) => user.state],
   locked: [bool, () => false],
-  avatar_url: [nullable(text), (user, _, ctx) => absolute(user.avatar_url, ctx)],
+  avatar_url: [nullable(text), (user, _, ctx) => toAbsoluteUrl(user.avatar_url, ctx)],
   web_url: [text, (user, _, { links }) => links.webUrl(user.username)],
 });
 
-const profileText = (
+const profileTextField = (
   field:
     | 'bio'
     | 'location'
@@ -56,16 +56,16 @@ const showsProfile = (user: UserRow, _: undefined, { viewer }: PresentContext): 
 
 const publicFields = shownFields<UserRow>()({
   created_at: [nullable(instant), (user) => user.created_at, { when: showsProfile }],
-  bio: profileText('bio'),
+  bio: profileTextField('bio'),
   bot: [bool, (user) => user.kind === 'project_bot' || user.kind === 'service_account'],
-  location: profileText('location'),
-  linkedin: profileText('linkedin'),
-  twitter: profileText('twitter'),
-  discord: profileText('discord'),
-  website_url: profileText('website_url'),
-  github: profileText('github'),
-  organization: profileText('organization'),
-  job_title: profileText('job_title'),
+  location: profileTextField('location'),
+  linkedin: profileTextField('linkedin'),
+  twitter: profileTextField('twitter'),
+  discord: profileTextField('discord'),
+  website_url: profileTextField('website_url'),
+  github: profileTextField('github'),
+  organization: profileTextField('organization'),
+  job_title: profileTextField('job_title'),
   pronouns: [nullable(text), (user) => user.profile.pronouns ?? null],
   work_information: [nullable(text), (user) => workInformation(user)],
   // Following users is not supported; the counts are those of an instance without the feature.
@@ -132,23 +132,25 @@ function workInformation(user: UserRow): string | null {
   return job || organization || null;
 }
 
-const toAdministrators = (_: UserRow, { viewer }: PresentContext): boolean => viewer.isAdmin;
+const isViewerAdministrator = (_: UserRow, { viewer }: PresentContext): boolean => viewer.isAdmin;
 
 /** A user in a list: the summary, and all fields for administrators. */
 export const userInList = userSummary
   .extend<UserRow>('UserInList')
-  .fields(onlyWhen(toAdministrators, { ...publicFields, ...privateFields, ...administratorFields, ...askedFields }));
+  .fields(
+    onlyWhen(isViewerAdministrator, { ...publicFields, ...privateFields, ...administratorFields, ...askedFields }),
+  );
 
 /** A user: the public fields, and all fields for administrators. */
 export const userDetail = userSummary.extend<UserRow>('User').fields({
   ...publicFields,
-  ...onlyWhen(toAdministrators, { ...privateFields, ...administratorFields, ...askedFields }),
+  ...onlyWhen(isViewerAdministrator, { ...privateFields, ...administratorFields, ...askedFields }),
 });
 
 /** The caller: the private fields, and for administrators also those that they see of all users. */
 export const currentUser = userSummary
   .extend<UserRow>('CurrentUser')
-  .fields({ ...publicFields, ...privateFields, ...onlyWhen(toAdministrators, administratorFields) });
+  .fields({ ...publicFields, ...privateFields, ...onlyWhen(isViewerAdministrator, administratorFields) });
 
 /** Source: reference identity-and-import 10.1. */
 export const userMembership = presenter<MembershipRow>('UserMembership').fields({

@@ -49,7 +49,7 @@ export class ShowUser extends IdentifyUser {
 const MAX_PROJECTS_LIMIT = 2 ** 31 - 1;
 
 /** Parameters that creation and update share. */
-class UserWrite {
+class SharedUserFields {
   @Text({ optional: true, about: 'At least 8 characters.' }) password?: string;
   @Flag({ optional: true }) admin?: boolean;
   @Flag({ optional: true }) can_create_group?: boolean;
@@ -82,7 +82,7 @@ type PasswordAlternatives = 'reset_password' | 'force_random_password';
 
 @AtLeastOneOf('password', 'reset_password', 'force_random_password')
 export class CreateUser
-  extends UserWrite
+  extends SharedUserFields
   implements ExactInput<NewUser, CreateUser, PasswordAlternatives | 'skip_confirmation'>
 {
   @Text() email: string;
@@ -100,7 +100,10 @@ export class ListMemberships {
   type?: 'Namespace' | 'Project';
 }
 
-export class UpdateUser extends UserWrite implements ExactInput<UserChange, UpdateUser, 'id' | 'skip_reconfirmation'> {
+export class UpdateUser
+  extends SharedUserFields
+  implements ExactInput<UserChange, UpdateUser, 'id' | 'skip_reconfirmation'>
+{
   @Int({ in: 'path' }) id: number;
   @Text({ optional: true }) email?: string;
   @Text({ optional: true }) username?: string;

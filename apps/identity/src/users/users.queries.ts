@@ -51,7 +51,7 @@ const ONE_WITH_ATTRIBUTES = prepareStatement(
   `select ${SHOWN}${ATTRIBUTES} from users u where u.id = $1`,
 );
 
-/** SQL: the fields of a summary as one JSON value. Shape: `alias` names a row of users. */
+/** SQL: the fields of a summary as one JSON value. `alias` is the alias of a row of users. */
 export function userFaceSql(alias: string): string {
   return `json_build_object('id', ${alias}.id, 'username', ${alias}.username, 'name', ${alias}.name, 'state', ${alias}.state,
     'avatar_url', ${alias}.avatar_url, 'public_email', ${alias}.public_email)`;
@@ -117,8 +117,8 @@ export class UsersQueries {
   }
 
   /**
-   * Returns the rows after a position in the list, one more than requested. Shape: `cursor` as returned by `withCurrentPlace`,
-   * null for the start.
+   * Returns up to `perPage + 1` rows after a position in the list. `cursor` is a result of `toCursor`, or null for the
+   * start.
    */
   listAfter(
     viewer: Viewer,
@@ -126,14 +126,14 @@ export class UsersQueries {
     perPage: number,
     cursor: Readonly<Record<string, unknown>> | null,
   ): Promise<UserRow[]> {
-    const key = viewer.isAdmin ? sortKey(params.order_by) : 'id';
+    const key = viewer.isAdmin ? toKeysetSortKey(params.order_by) : 'id';
     const list = usersQuery(viewer, params).orderBy([[`u.${key}`, params.sort]]);
     if (cursor !== null) list.startAfter(key === 'id' ? [cursor['id']] : [cursor['value'], cursor['id']]);
     return list.readRows(this.db, perPage);
   }
 
   toCursor(params: UserFilters, last: UserRow): { id: number; value?: string } {
-    const key = sortKey(params.order_by);
+    const key = toKeysetSortKey(params.order_by);
     return key === 'id' ? { id: last.id } : { id: last.id, value: last[key] };
   }
 }
@@ -178,6 +178,6 @@ const FILTERS_OF_ADMINISTRATORS: Filters<UserFilters> = {
 };
 
 /** Keyset pagination exists only in these orders. */
-function sortKey(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
+function toKeysetSortKey(column: UserFilters['order_by']): 'id' | 'name' | 'username' {
   return column === 'name' || column === 'username' ? column : 'id';
 }

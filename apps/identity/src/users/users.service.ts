@@ -41,7 +41,7 @@ export class UsersService {
 
   /** Errors: Invalid by field; Conflict for a taken address or name. */
   async create(viewer: Viewer, person: NewUser): Promise<number> {
-    const problems = { ...problemsOfUser(person), ...foreignAddresses(person) };
+    const problems = { ...problemsOfUser(person), ...foreignAddressProblems(person) };
     if (Object.keys(problems).length > 0) throw new Invalid(problems);
     const digest = person.password === undefined ? null : await hashPassword(person.password);
     try {
@@ -77,11 +77,11 @@ export class UsersService {
     if (namespaceId === null) throw new Conflict(USERNAME_TAKEN);
     this.log.recordChange(tx, 'namespace', namespaceId);
     if (person.avatar) await this.rows.changeAvatar(tx, id, person.avatar);
-    this.announceUser(tx, id, person.username, now, options.createdBy);
+    this.recordNewUser(tx, id, person.username, now, options.createdBy);
     return id;
   }
 
-  private announceUser(tx: Tx, id: number, username: string, at: Date, actorId: number | null): void {
+  private recordNewUser(tx: Tx, id: number, username: string, at: Date, actorId: number | null): void {
     this.log.recordChange(tx, 'user', id);
     const data = { user_id: id, username, created_at: at.toISOString() };
     tx.emit(userCreated.of({ aggregateId: id, actorId, data }));
@@ -89,7 +89,7 @@ export class UsersService {
 }
 
 /** A new user has only one address, so no other can be public or commit e-mail. */
-function foreignAddresses(person: NewUser): Record<string, string[]> {
+function foreignAddressProblems(person: NewUser): Record<string, string[]> {
   const isForeign = (address?: string): boolean => address !== undefined && address !== '' && address !== person.email;
   return {
     ...(isForeign(person.public_email) ? { public_email: [NOT_OWN_ADDRESS] } : {}),

@@ -80,7 +80,7 @@ export class WebSessionsService {
     const started = await this.db.run(START, {
       id,
       digest: Buffer.from(digest, 'hex'),
-      ip: validAddress(ip),
+      ip: validIpAddressOrNull(ip),
       userAgent: userAgent?.slice(0, MAX_USER_AGENT) ?? null,
     });
     return started.length > 0;
@@ -90,28 +90,28 @@ export class WebSessionsService {
   async isLive(id: string, ip: string | null): Promise<boolean> {
     if (!UUID.test(id)) return false;
     const [found] = await this.db.run(CHECK, { id });
-    if (found?.is_use_unrecorded) await this.db.run(RECORD_USE, { id, ip: validAddress(ip) });
+    if (found?.is_use_unrecorded) await this.db.run(RECORD_USE, { id, ip: validIpAddressOrNull(ip) });
     return found !== undefined;
   }
 
   /**
-   * All sessions of the person of a session whose tokens are valid, the one seen last first. Shape: null if the token of the
-   * session may not read them.
+   * Returns all sessions of the user of a session whose tokens are valid, the one seen last first. Returns null if the
+   * token of the session may not read them.
    */
   async list(id: string): Promise<ListedWebSession[] | null> {
-    if (!(await this.hasScope(id, ['api', 'read_api']))) return null;
+    if (!(await this.hasAnyScope(id, ['api', 'read_api']))) return null;
     return (await this.db.run(LIST, { id })).map((row) => ({ ...row, is_current: row.id === id }));
   }
 
   /** Ends a session of the same person; those of others stay. Returns whether the token of the session `id` may do so. */
   async endSession(id: string, ended: string): Promise<boolean> {
-    if (id !== ended && !(await this.hasScope(id, ['api']))) return false;
+    if (id !== ended && !(await this.hasAnyScope(id, ['api']))) return false;
     if (UUID.test(id) && UUID.test(ended)) await this.db.run(END, { id, ended });
     return true;
   }
 
-  private async hasScope(id: string, scopes: readonly string[]): Promise<boolean> {
-    const [own] = UUID.test(id) ? await this.db.run(SCOPES, { id }) : [];
+  private async hasAnyScope(sessionId: string, scopes: readonly string[]): Promise<boolean> {
+    const [own] = UUID.test(sessionId) ? await this.db.run(SCOPES, { id: sessionId }) : [];
     return own?.scopes.some((scope) => scopes.includes(scope)) ?? false;
   }
 
@@ -121,6 +121,6 @@ export class WebSessionsService {
   }
 }
 
-function validAddress(ip: string | null): string | null {
+function validIpAddressOrNull(ip: string | null): string | null {
   return ip !== null && isIP(ip) ? ip : null;
 }

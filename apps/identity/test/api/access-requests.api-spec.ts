@@ -11,12 +11,15 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 let serial = 0;
-const unique = (stem: string) => `${stem}-${++serial}`;
-const person = (over = {}) => identity.person(unique('person'), over);
-type Source = { id: number; base: string; members: string; encoded: string };
+const uniqueName = (stem: string) => `${stem}-${++serial}`;
+const createPerson = (over = {}) => identity.person(uniqueName('person'), over);
+type RequestRoutes = { id: number; base: string; members: string; encoded: string };
 
-async function make(kind: 'group' | 'project', over: Readonly<Record<string, unknown>> = {}): Promise<Source> {
-  const path = unique('source');
+async function createGroupOrProject(
+  kind: 'group' | 'project',
+  over: Readonly<Record<string, unknown>> = {},
+): Promise<RequestRoutes> {
+  const path = uniqueName('source');
   const body = { name: path, path, visibility: 'public', ...over };
   const { body: made }: { body: { id: number; full_path?: string; path_with_namespace?: string } } = await ada.client
     .post(`/api/v4/${kind}s`)
@@ -36,8 +39,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   const missing = { message: `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found` };
 
   it('can be created and listed; approval without a level makes a developer', async () => {
-    const source = await make(kind);
-    const bob = await person();
+    const source = await createGroupOrProject(kind);
+    const bob = await createPerson();
     const asked = await bob.client.post(source.encoded).send({}).expect(201);
     expect(asked.body).toEqual({
       id: bob.id,
@@ -60,8 +63,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('answer 400 for a user who has requested already or is a member', async () => {
-    const source = await make(kind);
-    const bob = await person();
+    const source = await createGroupOrProject(kind);
+    const bob = await createPerson();
     await bob.client.post(source.base).expect(201);
     const taken = { status: 400, body: { message: { user_id: ['already exists in source'] } } };
     expect(await bob.client.post(source.base)).toMatchObject(taken);
@@ -69,12 +72,12 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('are refused where requests are disabled, and for bots', async () => {
-    const source = await make(kind, { request_access_enabled: false });
-    expect(await (await person()).client.post(source.base)).toMatchObject({
+    const source = await createGroupOrProject(kind, { request_access_enabled: false });
+    expect(await (await createPerson()).client.post(source.base)).toMatchObject({
       status: 403,
       body: { message: '403 Forbidden' },
     });
-    const open = await make(kind);
+    const open = await createGroupOrProject(kind);
     await identity
       .as({ userId: ada.id + 5000, isBot: true })
       .post(open.base)
@@ -82,8 +85,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('can be denied by managers and withdrawn by their user; others are refused', async () => {
-    const source = await make(kind);
-    const [bob, eve] = [await person(), await person()];
+    const source = await createGroupOrProject(kind);
+    const [bob, eve] = [await createPerson(), await createPerson()];
     await bob.client.post(source.base).expect(201);
     expect(await eve.client.delete(`${source.base}/${bob.id}`)).toMatchObject({
       status: 403,
@@ -100,8 +103,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('can be seen and approved only by managers of members', async () => {
-    const source = await make(kind);
-    const [bob, helper] = [await person(), await person()];
+    const source = await createGroupOrProject(kind);
+    const [bob, helper] = [await createPerson(), await createPerson()];
     await bob.client.post(source.base).expect(201);
     const below = kind === 'group' ? 40 : 30;
     await ada.client.post(source.members).send({ user_id: helper.id, access_level: below }).expect(201);
@@ -115,8 +118,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('are hidden with their source, and unavailable for anonymous callers', async () => {
-    const source = await make(kind, { visibility: 'private' });
-    const bob = await person();
+    const source = await createGroupOrProject(kind, { visibility: 'private' });
+    const bob = await createPerson();
     for (const [method, path] of [
       ['GET', source.base],
       ['POST', source.base],
@@ -132,7 +135,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('publish what becomes of them', async () => {
-    const source = await make(kind);
+    const source = await createGroupOrProject(kind);
     const changesOf = async (bob: Person) => {
       const rows = await identity.db.query<{ payload: object; actor_id: number }>(
         `select payload, actor_id from outbox where subject = 'identity.access_request.changed.v1'
@@ -160,13 +163,13 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
       ['withdrawn', (bob) => bob.client.delete(`${source.base}/${bob.id}`).expect(204), (bob) => bob],
     ];
     for (const [state, settle, actor] of ends) {
-      const bob = await person();
+      const bob = await createPerson();
       await bob.client.post(source.base).send({}).expect(201);
       expect(await changesOf(bob)).toEqual([expected(bob, 'requested', bob)]);
       await settle(bob);
       expect((await changesOf(bob)).slice(1)).toEqual([expected(bob, state, actor(bob))]);
     }
-    const carl = await person();
+    const carl = await createPerson();
     await ada.client.post(source.members).send({ user_id: carl.id, access_level: 10 }).expect(201);
     expect(await changesOf(carl)).toEqual([]);
   });
@@ -175,7 +178,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     parameterEncodings({
       app: () => identity.app,
       to: async () => {
-        const [source, bob] = [await make(kind), await person()];
+        const [source, bob] = [await createGroupOrProject(kind), await createPerson()];
         await bob.client.post(source.base).expect(201);
         const path = `${source.encoded}/${bob.id}/approve`;
         return {
@@ -190,8 +193,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     });
 
     it("refuses invalid levels, and levels above the caller's own or below the inherited one", async () => {
-      const source = await make(kind);
-      const bob = await person();
+      const source = await createGroupOrProject(kind);
+      const bob = await createPerson();
       await bob.client.post(source.base).expect(201);
       const approve = (access_level: number, who = ada) =>
         who.client.put(`${source.base}/${bob.id}/approve`).send({ access_level });
@@ -200,7 +203,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
         body: { error: 'access_level does not have a valid value' },
       });
       if (kind === 'group') return;
-      const keeper = await person();
+      const keeper = await createPerson();
       await ada.client.post(source.members).send({ user_id: keeper.id, access_level: 40 }).expect(201);
       await approve(50, keeper).expect(403);
       await approve(40, keeper).expect(201);
@@ -211,7 +214,11 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
     app: () => identity.app,
     viewer: () => makeViewer({ userId: ada.id, username: 'ada' }),
     requests: async () => {
-      const [one, other, bob] = [await make(kind), await make(kind), await person()];
+      const [one, other, bob] = [
+        await createGroupOrProject(kind),
+        await createGroupOrProject(kind),
+        await createPerson(),
+      ];
       await bob.client.post(one.base).expect(201);
       return [
         { method: 'PUT', path: `${other.base}/${bob.id}/approve` },
@@ -221,10 +228,10 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   describe('list', () => {
-    let source: Source;
+    let source: RequestRoutes;
     beforeAll(async () => {
-      source = await make(kind);
-      for (let i = 0; i < 5; i++) await (await person()).client.post(source.base).expect(201);
+      source = await createGroupOrProject(kind);
+      for (let i = 0; i < 5; i++) await (await createPerson()).client.post(source.base).expect(201);
     });
     paging(() => ({
       app: identity.app,
@@ -235,8 +242,8 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('end when their user is added directly, and are deleted with their source', async () => {
-    const source = await make(kind);
-    const bob = await person();
+    const source = await createGroupOrProject(kind);
+    const bob = await createPerson();
     await bob.client.post(source.base).expect(201);
     await ada.client.post(source.members).send({ user_id: bob.id, access_level: 10 }).expect(201);
     expect((await ada.client.get(source.base)).body).toEqual([]);
@@ -244,7 +251,7 @@ describe.each(['group', 'project'] as const)('access requests of a %s', (kind) =
   });
 
   it('stay one when requested concurrently', async () => {
-    const [source, bob] = [await make(kind), await person()];
+    const [source, bob] = [await createGroupOrProject(kind), await createPerson()];
     const answers = await Promise.all(Array.from({ length: 8 }, () => bob.client.post(source.base)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(400)]);
   });

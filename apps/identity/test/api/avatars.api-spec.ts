@@ -22,14 +22,14 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 let serial = 0;
-interface Target {
+interface AvatarOwner {
   readonly id: number;
   readonly path: string;
 }
 /** A resource of this kind, and the route that changes it. */
-async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Target> {
+async function createOwner(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<AvatarOwner> {
   const path = `target-${++serial}`;
-  if (kind === 'user') return { id: (await identity.person(path)).id, path: `/api/v4/users/${await idOf(path)}` };
+  if (kind === 'user') return { id: (await identity.person(path)).id, path: `/api/v4/users/${await findUserId(path)}` };
   const client = kind === 'topic' ? identity.root : ada.client;
   const named = kind === 'topic' ? { name: path, title: path } : { name: path, path };
   const { id } = (
@@ -40,23 +40,27 @@ async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): P
   ).body as { id: number };
   return { id, path: `/api/v4/${kind}s/${id}` };
 }
-async function idOf(username: string): Promise<number> {
+async function findUserId(username: string): Promise<number> {
   const [row] = await identity.db.query<{ id: number }>('select id from users where username = $1', [username]);
   return row!.id;
 }
-const upload = (target: Target, bytes: Buffer = PNG, filename = 'avatar.png', more: Record<string, string> = {}) =>
-  identity.root.put(target.path).field(more).attach('avatar', bytes, filename);
+const putAvatar = (
+  target: AvatarOwner,
+  bytes: Buffer = PNG,
+  filename = 'avatar.png',
+  more: Record<string, string> = {},
+) => identity.root.put(target.path).field(more).attach('avatar', bytes, filename);
 /** Returns the path of a file, for a client, from its absolute URL. */
-const fileAt = (url: unknown): string => {
+const avatarPathOf = (url: unknown): string => {
   expect(url).toEqual(expect.stringContaining(`${SITE}/uploads/-/system/`));
   return String(url).slice(SITE.length);
 };
-const bytesOf = async (client: Agent, path: string): Promise<Buffer> => (await client.get(path)).body;
-const stored = async (kind: Kind, id: number): Promise<number> =>
+const fetchBytes = async (client: Agent, path: string): Promise<Buffer> => (await client.get(path)).body;
+const countStoredAvatars = async (kind: Kind, id: number): Promise<number> =>
   (await identity.db.query(`select 1 from avatars where ${COLUMNS[kind]} = $1`, [id])).length;
 
 it('a file in place of a text is refused', async () => {
-  const { path } = await make('project');
+  const { path } = await createOwner('project');
   const { status, body } = await identity.root
     .put(path)
     .attach('description', PNG, 'a.png')
@@ -65,7 +69,7 @@ it('a file in place of a text is refused', async () => {
 });
 
 it("a group's avatar can also be sent by POST and to its own route, together with other fields", async () => {
-  const { path } = await make('group', { visibility: 'public' });
+  const { path } = await createOwner('group', { visibility: 'public' });
   const posted = await ada.client
     .post(path)
     .field({ description: 'seen', lfs_enabled: '0' })
@@ -90,13 +94,13 @@ it("a group's avatar can also be sent by POST and to its own route, together wit
 
 describe.each(KINDS)('the avatar of a %s', (kind) => {
   it('is stored, shown, served unchanged to all callers, and removed', async () => {
-    const target = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
-    const { status, body } = await upload(target, PNG, 'My face.png', { file: '' });
+    const target = await createOwner(kind, kind === 'topic' ? {} : { visibility: 'public' });
+    const { status, body } = await putAvatar(target, PNG, 'My face.png', { file: '' });
     expect([status, body.avatar_url]).toEqual([
       200,
       `${SITE}/uploads/-/system/${ROOMS[kind]}/avatar/${target.id}/My_face.png`,
     ]);
-    const path = fileAt(body.avatar_url);
+    const path = avatarPathOf(body.avatar_url);
     const response = await identity.anonymous.get(path).expect(200);
     expect(response.headers).toMatchObject({
       'content-type': 'image/png',
@@ -107,7 +111,7 @@ describe.each(KINDS)('the avatar of a %s', (kind) => {
       'cache-control': 'max-age=0, public, must-revalidate',
       etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
     });
-    expect(await bytesOf(identity.anonymous, path)).toEqual(PNG);
+    expect(await fetchBytes(identity.anonymous, path)).toEqual(PNG);
     const head = await identity.anonymous.head(path);
     expect([head.status, head.text, head.get('content-length')]).toEqual([200, undefined, String(PNG.length)]);
 
@@ -115,30 +119,30 @@ describe.each(KINDS)('the avatar of a %s', (kind) => {
     expect([removed.status, removed.body.avatar_url]).toEqual([200, null]);
     const gone = await identity.anonymous.get(path);
     expect([gone.status, gone.body]).toEqual([404, { message: '404 Avatar Not Found' }]);
-    expect(await stored(kind, target.id)).toBe(0);
+    expect(await countStoredAvatars(kind, target.id)).toBe(0);
   });
 
   it('is replaced, and the former file name answers 404', async () => {
-    const target = await make(kind, kind === 'topic' ? {} : { visibility: 'public' });
-    const old = fileAt((await upload(target)).body.avatar_url);
+    const target = await createOwner(kind, kind === 'topic' ? {} : { visibility: 'public' });
+    const old = avatarPathOf((await putAvatar(target)).body.avatar_url);
     const known = (await identity.anonymous.get(old)).get('etag')!;
     await identity.anonymous.get(old).set('if-none-match', known).expect(304);
     await identity.anonymous.get(old).set('if-none-match', '*').expect(304);
     expect((await identity.anonymous.get(old).set('if-none-match', '"x", W/"y", z')).body).toEqual(PNG);
     // With the same name: a client that has the former one gets the new content.
-    await upload(target, pictureOf(100));
+    await putAvatar(target, pictureOf(100));
     const again = await identity.anonymous.get(old).set('if-none-match', known);
     expect([again.status, again.get('content-length')]).toEqual([200, '100']);
-    const next = fileAt((await upload(target, GIF, 'other.gif')).body.avatar_url);
+    const next = avatarPathOf((await putAvatar(target, GIF, 'other.gif')).body.avatar_url);
     expect((await identity.anonymous.get(next)).get('content-type')).toBe('image/gif');
     await identity.anonymous.get(old).expect(404);
-    expect(await stored(kind, target.id)).toBe(1);
+    expect(await countStoredAvatars(kind, target.id)).toBe(1);
   });
 
   it('must be an image of at most 200 KiB', async () => {
-    const target = await make(kind);
+    const target = await createOwner(kind);
     const before = await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [target.id]);
-    const svg = await upload(target, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'avatar.png');
+    const svg = await putAvatar(target, Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'avatar.png');
     expect([svg.status, svg.body]).toEqual([
       400,
       {
@@ -149,14 +153,14 @@ describe.each(KINDS)('the avatar of a %s', (kind) => {
         },
       },
     ]);
-    const large = await upload(target, pictureOf(201 * 1024));
+    const large = await putAvatar(target, pictureOf(201 * 1024));
     expect([large.status, large.body]).toEqual([
       400,
       { message: { avatar: ['is too big (should be at most 200 KiB)'] } },
     ]);
-    const huge = await upload(target, pictureOf(10 * 1024 * 1024));
+    const huge = await putAvatar(target, pictureOf(10 * 1024 * 1024));
     expect([huge.status, huge.body]).toEqual([413, { message: '413 Request Entity Too Large' }]);
-    await upload(target, pictureOf(200 * 1024)).expect(200);
+    await putAvatar(target, pictureOf(200 * 1024)).expect(200);
     await identity.root.put(target.path).send({ avatar: null }).expect(200);
     expect(await identity.db.query(`select avatar_url from ${TABLES[kind]} where id = $1`, [target.id])).toEqual(
       before,
@@ -164,24 +168,24 @@ describe.each(KINDS)('the avatar of a %s', (kind) => {
   });
 
   it('may be sent as a part named `file`', async () => {
-    const target = await make(kind);
+    const target = await createOwner(kind);
     const { status, body } = await identity.root.put(target.path).attach('file', GIF, 'part.gif');
     expect([status, body.avatar_url]).toEqual([200, expect.stringMatching(/\/part\.gif$/)]);
     expect((await identity.root.put(target.path).field({ file: '' })).body.avatar_url).toBe(body.avatar_url);
-    expect(await stored(kind, target.id)).toBe(1);
+    expect(await countStoredAvatars(kind, target.id)).toBe(1);
   });
 
   it('is kept when other fields change', async () => {
-    const target = await make(kind);
-    const url = (await upload(target)).body.avatar_url as string;
+    const target = await createOwner(kind);
+    const url = (await putAvatar(target)).body.avatar_url as string;
     const change = kind === 'user' ? { bio: 'b' } : { description: 'd' };
     expect((await identity.root.put(target.path).send(change)).body.avatar_url).toBe(url);
-    expect(await stored(kind, target.id)).toBe(1);
+    expect(await countStoredAvatars(kind, target.id)).toBe(1);
   });
 
   it('is refused as a text, a number, a list or a hash, in JSON, forms and query parameters', async () => {
-    const target = await make(kind);
-    const url = (await upload(target)).body.avatar_url as string;
+    const target = await createOwner(kind);
+    const url = (await putAvatar(target)).body.avatar_url as string;
     const put = () => identity.root.put(target.path);
     const texts = ['./x.jpg', url, 5, ['a'], { name: 'a' }];
     const answers = [
@@ -194,22 +198,22 @@ describe.each(KINDS)('the avatar of a %s', (kind) => {
     for (const { status, body } of await Promise.all(answers)) {
       expect([status, body]).toEqual([400, { error: 'avatar is invalid' }]);
     }
-    expect(await stored(kind, target.id)).toBe(1);
+    expect(await countStoredAvatars(kind, target.id)).toBe(1);
   });
 
   it('is deleted with it', async () => {
-    const target = await make(kind);
-    await upload(target);
-    expect(await stored(kind, target.id)).toBe(1);
+    const target = await createOwner(kind);
+    await putAvatar(target);
+    expect(await countStoredAvatars(kind, target.id)).toBe(1);
     await identity.db.query(`delete from ${TABLES[kind]} where id = $1`, [target.id]);
-    expect(await stored(kind, target.id)).toBe(0);
+    expect(await countStoredAvatars(kind, target.id)).toBe(0);
   });
 });
 
 describe.each(['group', 'project'] as const)('the avatar of a private %s', (kind) => {
   it('is available to callers who can see it', async () => {
-    const target = await make(kind, { visibility: 'private' });
-    const path = fileAt((await upload(target)).body.avatar_url);
+    const target = await createOwner(kind, { visibility: 'private' });
+    const path = avatarPathOf((await putAvatar(target)).body.avatar_url);
     const missing = { message: `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found` };
     for (const address of [path, `${target.path}/avatar`]) {
       for (const client of [identity.anonymous, bob.client]) {
@@ -228,13 +232,13 @@ describe.each(['group', 'project'] as const)('the avatar of a private %s', (kind
 
 describe.each(['group', 'project'] as const)('GET /%ss/:id/avatar', (kind) => {
   it('returns the file by id and by encoded path', async () => {
-    const target = await make(kind, { visibility: 'public' });
+    const target = await createOwner(kind, { visibility: 'public' });
     const none = await identity.anonymous.get(`${target.path}/avatar`);
     expect([none.status, none.body]).toEqual([404, { message: '404 Avatar Not Found' }]);
-    const { body } = await upload(target);
+    const { body } = await putAvatar(target);
     const ref = encodeURIComponent((body.full_path ?? body.path_with_namespace) as string);
     for (const path of [`${target.path}/avatar`, `/api/v4/${kind}s/${ref}/avatar`]) {
-      expect(await bytesOf(identity.anonymous, path)).toEqual(PNG);
+      expect(await fetchBytes(identity.anonymous, path)).toEqual(PNG);
       await identity.anonymous.head(path).expect(200);
     }
     await identity.anonymous.get(`/api/v4/${kind}s/987654321/avatar`).expect(404);
@@ -242,9 +246,9 @@ describe.each(['group', 'project'] as const)('GET /%ss/:id/avatar', (kind) => {
 });
 
 it('answers 404 below another resource, another kind, and with another name', async () => {
-  const target = await make('project', { visibility: 'public' });
-  const other = await make('project', { visibility: 'public' });
-  const path = fileAt((await upload(target)).body.avatar_url);
+  const target = await createOwner('project', { visibility: 'public' });
+  const other = await createOwner('project', { visibility: 'public' });
+  const path = avatarPathOf((await putAvatar(target)).body.avatar_url);
   for (const wrong of [
     path.replace(`/${target.id}/`, `/${other.id}/`),
     path.replace('/project/', '/user/'),
@@ -316,7 +320,7 @@ describe('PUT /user/avatar', () => {
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const url = (await eve.client.get('/api/v4/user')).body.avatar_url as string;
-    await identity.anonymous.get(fileAt(url)).expect(200);
-    expect(await stored('user', eve.id)).toBe(1);
+    await identity.anonymous.get(avatarPathOf(url)).expect(200);
+    expect(await countStoredAvatars('user', eve.id)).toBe(1);
   });
 });

@@ -43,7 +43,7 @@ interface Badge {
   readonly kind: Kind;
 }
 let serial = 0;
-async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Source> {
+async function createGroupOrProject(kind: Kind, over: Readonly<Record<string, unknown>> = {}): Promise<Source> {
   const path = `source-${++serial}`;
   const { body: made }: { body: { id: number; full_path?: string; path_with_namespace?: string } } = await ada.client
     .post(`/api/v4/${kind}s`)
@@ -51,16 +51,16 @@ async function make(kind: Kind, over: Readonly<Record<string, unknown>> = {}): P
     .expect(201);
   return { id: made.id, full: (made.full_path ?? made.path_with_namespace)!, path: `/api/v4/${kind}s/${made.id}` };
 }
-const add = async (source: Source, over: Readonly<Record<string, unknown>> = {}): Promise<Badge> =>
+const addBadge = async (source: Source, over: Readonly<Record<string, unknown>> = {}): Promise<Badge> =>
   (
     await ada.client
       .post(`${source.path}/badges`)
       .send({ link_url: LINK, image_url: IMAGE, ...over })
       .expect(201)
   ).body as Badge;
-const join = (source: Source, person: Person, access_level: number) =>
+const addMember = (source: Source, person: Person, access_level: number) =>
   identity.root.post(`${source.path}/members`).send({ user_id: person.id, access_level }).expect(201);
-const answerOf = ({ status, body }: Response): [number, unknown] => [status, body];
+const statusAndBody = ({ status, body }: Response): [number, unknown] => [status, body];
 const viewerOf = (person: Person) => makeViewer({ userId: person.id, username: person.username });
 const LEVELS: Readonly<Record<string, number>> = {
   guest: 10,
@@ -76,7 +76,7 @@ describe.each<[Kind, string]>([
   ['group', 'owner'],
 ])('badges of a %s', (kind, manager) => {
   it('can be created, read, listed, changed and deleted', async () => {
-    const source = await make(kind);
+    const source = await createGroupOrProject(kind);
     const made = await ada.client
       .post(`${source.path}/badges`)
       .send({ link_url: 'https://example.com', image_url: 'http://one-label/%{unknown}.svg', name: 'Build' });
@@ -89,25 +89,25 @@ describe.each<[Kind, string]>([
       id: expect.any(Number),
       kind,
     };
-    expect(answerOf(made)).toEqual([201, whole]);
+    expect(statusAndBody(made)).toEqual([201, whole]);
     const path = `${source.path}/badges/${made.body.id}`;
-    expect(answerOf(await ada.client.get(path))).toEqual([200, whole]);
+    expect(statusAndBody(await ada.client.get(path))).toEqual([200, whole]);
     const encoded = `/api/v4/${kind}s/${encodeURIComponent(source.full)}/badges`;
-    expect(answerOf(await ada.client.get(encoded))).toEqual([200, [whole]]);
+    expect(statusAndBody(await ada.client.get(encoded))).toEqual([200, [whole]]);
     await ada.client.head(path).expect(200);
 
     const changed = { ...whole, name: 'Tests', link_url: 'https://a.b', rendered_link_url: 'https://a.b' };
-    expect(answerOf(await ada.client.put(path).send({ name: 'Tests', link_url: 'https://a.b' }))).toEqual([
+    expect(statusAndBody(await ada.client.put(path).send({ name: 'Tests', link_url: 'https://a.b' }))).toEqual([
       200,
       changed,
     ]);
-    expect(answerOf(await ada.client.put(path).send({ name: null }))).toEqual([200, { ...changed, name: null }]);
-    expect(answerOf(await ada.client.put(path).send({}))).toEqual([200, { ...changed, name: null }]);
+    expect(statusAndBody(await ada.client.put(path).send({ name: null }))).toEqual([200, { ...changed, name: null }]);
+    expect(statusAndBody(await ada.client.put(path).send({}))).toEqual([200, { ...changed, name: null }]);
 
     const removed = await ada.client.delete(path);
     expect([removed.status, removed.text]).toEqual([204, '']);
     for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-      expect(answerOf(await requestOf(ada.client, method, path))).toEqual([404, { message: '404 Not found' }]);
+      expect(statusAndBody(await requestOf(ada.client, method, path))).toEqual([404, { message: '404 Not found' }]);
     }
     expect((await ada.client.get(`${source.path}/badges`)).body).toEqual([]);
   });
@@ -134,22 +134,22 @@ describe.each<[Kind, string]>([
       { message: { name: ['is too long (maximum is 255 characters)'] } },
     ],
   ])('refuse %s', async (_, body, expected) => {
-    const source = await make(kind);
-    expect(answerOf(await ada.client.post(`${source.path}/badges`).send(body))).toEqual([400, expected]);
+    const source = await createGroupOrProject(kind);
+    expect(statusAndBody(await ada.client.post(`${source.path}/badges`).send(body))).toEqual([400, expected]);
     const { name: __, ...urls } = body;
     if ('message' in (expected as object) && !('name' in body)) {
       const preview = await ada.client.get(`${source.path}/badges/render`).query(urls);
-      expect(answerOf(preview)).toEqual([400, expected]);
-      const { id } = await add(source);
-      expect(answerOf(await ada.client.put(`${source.path}/badges/${id}`).send(body))).toEqual([400, expected]);
+      expect(statusAndBody(preview)).toEqual([400, expected]);
+      const { id } = await addBadge(source);
+      expect(statusAndBody(await ada.client.put(`${source.path}/badges/${id}`).send(body))).toEqual([400, expected]);
     }
   });
 
   describe('in lists', () => {
     let source: Source;
     beforeAll(async () => {
-      source = await make(kind);
-      for (const name of ['one', 'two', 'One', 'one', 'three']) await add(source, { name });
+      source = await createGroupOrProject(kind);
+      for (const name of ['one', 'two', 'One', 'one', 'three']) await addBadge(source, { name });
     });
     paging(() => ({
       app: identity.app,
@@ -166,7 +166,7 @@ describe.each<[Kind, string]>([
       expect(await names({ name: 'ONE' })).toEqual([]);
       expect(await names({ name: 'on' })).toEqual([]);
       const odd = await ada.client.get(`${source.path}/badges`).query({ 'name[]': ['one'] });
-      expect(answerOf(odd)).toEqual([400, { error: 'name is invalid' }]);
+      expect(statusAndBody(odd)).toEqual([400, { error: 'name is invalid' }]);
     });
   });
 
@@ -181,11 +181,14 @@ describe.each<[Kind, string]>([
     visibility({
       app: () => identity.app,
       from: async (level, standing) => {
-        const home = kind === 'project' ? await make('group', { visibility: level }) : null;
-        const source = await make(kind, { visibility: level, ...(home ? { namespace_id: home.id } : {}) });
-        const { id } = await add(source);
+        const home = kind === 'project' ? await createGroupOrProject('group', { visibility: level }) : null;
+        const source = await createGroupOrProject(kind, {
+          visibility: level,
+          ...(home ? { namespace_id: home.id } : {}),
+        });
+        const { id } = await addBadge(source);
         const person = people[standing];
-        if (person && LEVELS[standing]) await join(source, person, LEVELS[standing]);
+        if (person && LEVELS[standing]) await addMember(source, person, LEVELS[standing]);
         const viewer =
           standing === 'anonymous'
             ? anonymousViewer()
@@ -205,10 +208,10 @@ describe.each<[Kind, string]>([
 
     let managed: Promise<{ source: Source; id: number }> | undefined;
     const prepare = async () => {
-      const source = await make(kind);
-      await join(source, people[below]!, LEVELS[below]!);
-      await join(source, people[manager]!, LEVELS[manager]!);
-      return { source, id: (await add(source)).id };
+      const source = await createGroupOrProject(kind);
+      await addMember(source, people[below]!, LEVELS[below]!);
+      await addMember(source, people[manager]!, LEVELS[manager]!);
+      return { source, id: (await addBadge(source)).id };
     };
     const endpoint = (method: 'POST' | 'PUT' | 'GET', path: (id: number) => string, bad: string) => async () => {
       const { source, id } = await (managed ??= prepare());
@@ -241,21 +244,21 @@ describe.each<[Kind, string]>([
       ));
 
     it('delete', async () => {
-      const source = await make(kind);
-      const { id } = await add(source);
+      const source = await createGroupOrProject(kind);
+      const { id } = await addBadge(source);
       const path = `${source.path}/badges/${id}`;
-      await join(source, people[below]!, LEVELS[below]!);
+      await addMember(source, people[below]!, LEVELS[below]!);
       const missing = `404 ${kind === 'group' ? 'Group' : 'Project'} Not Found`;
-      expect(answerOf(await identity.anonymous.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
-      expect(answerOf(await stranger.client.delete(path))).toEqual([404, { message: missing }]);
-      expect(answerOf(await people[below]!.client.delete(path))).toEqual([403, { message: '403 Forbidden' }]);
-      expect(answerOf(await ada.client.delete(`${source.path}/badges/x`))).toEqual([
+      expect(statusAndBody(await identity.anonymous.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
+      expect(statusAndBody(await stranger.client.delete(path))).toEqual([404, { message: missing }]);
+      expect(statusAndBody(await people[below]!.client.delete(path))).toEqual([403, { message: '403 Forbidden' }]);
+      expect(statusAndBody(await ada.client.delete(`${source.path}/badges/x`))).toEqual([
         400,
         { error: 'badge_id is invalid' },
       ]);
       const old = 'Mon, 01 Jan 2001 00:00:00 GMT';
       const stale = await ada.client.delete(path).set('if-unmodified-since', old);
-      expect(answerOf(stale)).toEqual([412, { message: '412 Precondition Failed' }]);
+      expect(statusAndBody(stale)).toEqual([412, { message: '412 Precondition Failed' }]);
       const fresh = new Date(Date.now() + 60_000).toUTCString();
       await ada.client.delete(path).set('if-unmodified-since', fresh).expect(204);
     });
@@ -266,8 +269,8 @@ describe.each<[Kind, string]>([
     let owner: Source;
     let source: Source;
     beforeAll(async () => {
-      [source, owner] = [await make(kind), await make(kind)];
-      other = await add(owner);
+      [source, owner] = [await createGroupOrProject(kind), await createGroupOrProject(kind)];
+      other = await addBadge(owner);
     });
     foreignId({
       app: () => identity.app,
@@ -285,7 +288,7 @@ describe.each<[Kind, string]>([
   describe('with all parameter encodings', () => {
     let source: Source;
     beforeAll(async () => {
-      source = await make(kind);
+      source = await createGroupOrProject(kind);
     });
     parameterEncodings({
       app: () => identity.app,
@@ -301,8 +304,8 @@ describe.each<[Kind, string]>([
   });
 
   it('are deleted with it', async () => {
-    const source = await make(kind);
-    const { id } = await add(source);
+    const source = await createGroupOrProject(kind);
+    const { id } = await addBadge(source);
     await identity.db.query(`delete from ${kind === 'group' ? 'namespaces' : 'projects'} where id = $1`, [source.id]);
     expect(await identity.db.query('select 1 from badges where id = $1', [id])).toEqual([]);
   });
@@ -310,14 +313,14 @@ describe.each<[Kind, string]>([
 
 describe('badges of groups in their projects', () => {
   it("are listed together with the project's own by age, and can be changed only in the group", async () => {
-    const top = await make('group');
-    const sub = await make('group', { parent_id: top.id });
-    const sibling = await make('group', { parent_id: top.id });
-    const project = await make('project', { namespace_id: sub.id });
-    const own = await add(project, { name: 'own' });
-    const above = await add(top, { name: 'top' });
-    const near = await add(sub, { name: 'sub' });
-    await add(sibling, { name: 'sibling' });
+    const top = await createGroupOrProject('group');
+    const sub = await createGroupOrProject('group', { parent_id: top.id });
+    const sibling = await createGroupOrProject('group', { parent_id: top.id });
+    const project = await createGroupOrProject('project', { namespace_id: sub.id });
+    const own = await addBadge(project, { name: 'own' });
+    const above = await addBadge(top, { name: 'top' });
+    const near = await addBadge(sub, { name: 'sub' });
+    await addBadge(sibling, { name: 'sibling' });
     const list = (await ada.client.get(`${project.path}/badges`)).body as Badge[];
     expect(list.map(({ id, kind }) => [id, kind])).toEqual([
       [own.id, 'project'],
@@ -338,7 +341,10 @@ describe('badges of groups in their projects', () => {
       ['DELETE', 'delete'],
     ] as const) {
       const refused = await requestOf(ada.client, method, `${project.path}/badges/${above.id}`);
-      expect(answerOf(refused)).toEqual([403, { error: `To ${verb} a Group badge please use the Group endpoint` }]);
+      expect(statusAndBody(refused)).toEqual([
+        403,
+        { error: `To ${verb} a Group badge please use the Group endpoint` },
+      ]);
     }
     await ada.client.get(`${top.path}/badges/${above.id}`).expect(200);
   });
@@ -361,9 +367,9 @@ describe('placeholders', () => {
   };
 
   it('are replaced by values of the project', async () => {
-    const top = await make('group', { name: 'Top (one)' });
-    const sub = await make('group', { parent_id: top.id });
-    const project = await make('project', { namespace_id: sub.id, name: 'The site' });
+    const top = await createGroupOrProject('group', { name: 'Top (one)' });
+    const sub = await createGroupOrProject('group', { parent_id: top.id });
+    const project = await createGroupOrProject('project', { namespace_id: sub.id, name: 'The site' });
     const all = 'https://x/%{project_path}|%{project_title}|%{project_name}|%{project_id}|%{project_namespace}';
     expect(await preview(project, all)).toBe(
       `https://x/${project.full}|The site|${project.full.split('/').at(-1)}|${project.id}|${sub.full}`,
@@ -376,16 +382,16 @@ describe('placeholders', () => {
   });
 
   it('about groups stay in a personal project', async () => {
-    const own = await make('project');
+    const own = await createGroupOrProject('project');
     expect(await preview(own, 'https://x/%{group_name}/%{project_namespace}')).toBe('https://x/%{group_name}/ada');
   });
 
   it('about the repository are fetched from collaboration, once per page, and only when they occur', async () => {
-    const project = await make('project');
-    const plain = await make('project');
-    await add(plain);
+    const project = await createGroupOrProject('project');
+    const plain = await createGroupOrProject('project');
+    await addBadge(plain);
     for (const name of ['commit_sha', 'latest_tag', 'default_branch']) {
-      await add(project, { link_url: `https://x/%{${name}}`, image_url: `https://x/%{project_id}/%{${name}}` });
+      await addBadge(project, { link_url: `https://x/%{${name}}`, image_url: `https://x/%{project_id}/%{${name}}` });
     }
     const links = async (): Promise<string[]> =>
       (await ada.client.get(`${project.path}/badges`)).body.map(
@@ -412,24 +418,24 @@ describe('placeholders', () => {
   });
 
   it("in a group's badge use the group's first project that the caller can see", async () => {
-    const group = await make('group', { visibility: 'public' });
-    const badge = await add(group);
+    const group = await createGroupOrProject('group', { visibility: 'public' });
+    const badge = await addBadge(group);
     const shown = async (person: Person | null) =>
       (await (person?.client ?? identity.anonymous).get(`${group.path}/badges/${badge.id}`)).body.rendered_link_url;
     expect(await shown(ada)).toBe(LINK);
-    const hidden = await make('project', { namespace_id: group.id, visibility: 'private' });
-    const open = await make('project', { namespace_id: group.id, visibility: 'public' });
+    const hidden = await createGroupOrProject('project', { namespace_id: group.id, visibility: 'private' });
+    const open = await createGroupOrProject('project', { namespace_id: group.id, visibility: 'public' });
     expect(await shown(ada)).toBe(`https://example.com/${hidden.full}`);
     expect(await shown(null)).toBe(`https://example.com/${open.full}`);
     expect(await shown(stranger)).toBe(`https://example.com/${open.full}`);
     const guest = await identity.person(`guest-${++serial}`);
-    await join(hidden, guest, 10);
+    await addMember(hidden, guest, 10);
     expect(await shown(guest)).toBe(`https://example.com/${hidden.full}`);
   });
 
   // Last, because identity pauses requests after a failure.
   it('about the repository stay when collaboration does not answer, and only one request waits', async () => {
-    const project = await make('project');
+    const project = await createGroupOrProject('project');
     collaboration.facts.set(project.id, { commit_sha: 'abc' });
     collaboration.isSilent = true;
     collaboration.asked.length = 0;

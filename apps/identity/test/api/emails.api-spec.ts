@@ -27,8 +27,8 @@ interface Email {
   readonly confirmed_at: string | null;
 }
 let serial = 0;
-const address = (): string => `second-${++serial}@mail.example`;
-const add = async (person: Person, email = address()) =>
+const uniqueAddress = (): string => `second-${++serial}@mail.example`;
+const addEmail = async (person: Person, email = uniqueAddress()) =>
   (await person.client.post('/api/v4/user/emails').send({ email }).expect(201)).body as Email;
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -64,7 +64,7 @@ describe('POST /user/emails', () => {
   });
 
   it('refuses an address of another user, ignoring case, also in concurrent requests', async () => {
-    const email = address();
+    const email = uniqueAddress();
     const answers = await Promise.all(
       [ada, bob, ada, bob].map((one, index) =>
         one.client.post('/api/v4/user/emails').send({ email: index < 2 ? email : email.toUpperCase() }),
@@ -88,7 +88,7 @@ describe('POST /user/emails', () => {
       [rich.id],
     );
     const answers = await Promise.all(
-      [1, 2, 3].map(() => rich.client.post('/api/v4/user/emails').send({ email: address() })),
+      [1, 2, 3].map(() => rich.client.post('/api/v4/user/emails').send({ email: uniqueAddress() })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400]);
     expect(answers.find(({ status }) => status === 400)!.body).toEqual({
@@ -101,8 +101,8 @@ describe('POST /user/emails', () => {
     await identity.db.query(`insert into email_confirmations (actor_id, since, count) values ($1, now(), 39)`, [
       eager.id,
     ]);
-    await add(eager);
-    const { status, body, headers } = await eager.client.post('/api/v4/user/emails').send({ email: address() });
+    await addEmail(eager);
+    const { status, body, headers } = await eager.client.post('/api/v4/user/emails').send({ email: uniqueAddress() });
     expect([status, body]).toEqual([
       429,
       {
@@ -118,7 +118,7 @@ describe('POST /user/emails', () => {
       `update email_confirmations set since = now() - interval '61 minutes' where actor_id = $1`,
       [eager.id],
     );
-    await add(eager);
+    await addEmail(eager);
   });
 
   it('limits answers that an address is taken by the same number', async () => {
@@ -131,7 +131,7 @@ describe('POST /user/emails', () => {
     expect((await ask('nobody at all')).status).toBe(400);
     expect((await ask('ada@example.com')).status).toBe(400);
     expect((await ask('bob@example.com')).status).toBe(429);
-    expect((await ask(address())).status).toBe(429);
+    expect((await ask(uniqueAddress())).status).toBe(429);
     const group = (await curious.client.post('/api/v4/groups').send({ name: 'curious', path: 'curious-group' })).body;
     const accounts = `/api/v4/groups/${group.id}/service_accounts`;
     const { id } = (await curious.client.post(accounts).send({}).expect(201)).body;
@@ -166,12 +166,12 @@ describe('POST /user/emails', () => {
     await identity.db.query(`insert into email_confirmations (actor_id, since, count) values ($1, now(), 37)`, [
       owner.id,
     ]);
-    await add(first);
-    await second.client.post(`${group}/service_accounts`).send({ email: address() }).expect(201);
-    await add(owner);
+    await addEmail(first);
+    await second.client.post(`${group}/service_accounts`).send({ email: uniqueAddress() }).expect(201);
+    await addEmail(owner);
     for (const one of [first, second, owner])
-      expect((await one.client.post('/api/v4/user/emails').send({ email: address() })).status).toBe(429);
-    const { status } = await second.client.post(`${group}/service_accounts`).send({ email: address() });
+      expect((await one.client.post('/api/v4/user/emails').send({ email: uniqueAddress() })).status).toBe(429);
+    const { status } = await second.client.post(`${group}/service_accounts`).send({ email: uniqueAddress() });
     expect(status).toBe(429);
     const counted = await identity.db.query(`select 1 from email_confirmations where actor_id = any($1)`, [
       [first.id, second.id],
@@ -185,7 +185,7 @@ describe('POST /user/emails', () => {
       viewer: makeViewer({ userId: bob.id, username: 'bob' }),
       method: 'POST',
       path: '/api/v4/user/emails',
-      params: { email: address() },
+      params: { email: uniqueAddress() },
     }),
     seen: ({ email, confirmed_at }) => [String(email).replace(/\d+/, 'n'), confirmed_at],
     expected: ['second-n@mail.example', null],
@@ -196,14 +196,14 @@ describe('reading and deleting', () => {
   it('lists the secondary addresses', async () => {
     const cora = await identity.person('cora');
     expect((await cora.client.get('/api/v4/user/emails')).body).toEqual([]);
-    const [first, second] = [await add(cora), await add(cora)];
+    const [first, second] = [await addEmail(cora), await addEmail(cora)];
     const reader = identity.as({ userId: cora.id, username: 'cora', scopes: ['read_user'] });
     expect((await reader.get('/api/v4/user/emails')).body).toEqual([first, second]);
     expect((await reader.get(`/api/v4/user/emails/${second.id}`)).body).toEqual(second);
   });
 
   it('excludes the primary address and those of others', async () => {
-    const own = await add(bob);
+    const own = await addEmail(bob);
     const [primary] = await identity.db.query<Email>(`select id from emails where user_id = $1 and is_primary`, [
       ada.id,
     ]);
@@ -220,7 +220,7 @@ describe('reading and deleting', () => {
   });
 
   it('deletes an address and its uses as public or commit e-mail', async () => {
-    const email = await add(ada);
+    const email = await addEmail(ada);
     await identity.db.query(`update users set public_email = $2, commit_email = upper($2) where id = $1`, [
       ada.id,
       email.email,
@@ -235,7 +235,7 @@ describe('reading and deleting', () => {
   });
 
   it('honours If-Unmodified-Since', async () => {
-    const email = await add(ada);
+    const email = await addEmail(ada);
     const path = `/api/v4/user/emails/${email.id}`;
     const early = await ada.client.delete(path).set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
     expect([early.status, early.body]).toEqual([412, { message: '412 Precondition Failed' }]);
@@ -246,7 +246,7 @@ describe('reading and deleting', () => {
     let pat: Person;
     beforeAll(async () => {
       pat = await identity.person('pat');
-      for (let count = 0; count < 5; count += 1) await add(pat);
+      for (let count = 0; count < 5; count += 1) await addEmail(pat);
     });
     paging(() => ({
       app: identity.app,
@@ -275,13 +275,13 @@ describe('the address for notifications', () => {
   };
   const confirmed = async (person: Person): Promise<Email> => {
     const path = `/api/v4/users/${person.id}/emails`;
-    return (await identity.root.post(path).send({ email: address(), skip_confirmation: true }).expect(201)).body;
+    return (await identity.root.post(path).send({ email: uniqueAddress(), skip_confirmation: true }).expect(201)).body;
   };
 
   it('is the primary one or a confirmed one of the user, ignoring case', async () => {
     const eva = await identity.person('eva');
     expect(await choose(eva, null)).toEqual({ outcome: 'chosen', email: 'eva@example.com' });
-    const [own, waiting] = [await confirmed(eva), await add(eva)];
+    const [own, waiting] = [await confirmed(eva), await addEmail(eva)];
     for (const refused of [waiting.email, 'bob@example.com', 'nobody@mail.example', '', `${own.email} `])
       expect(await choose(eva, refused)).toEqual({ outcome: 'not_verified', email: 'eva@example.com' });
     expect(await choose(eva, own.email.toUpperCase())).toEqual({ outcome: 'chosen', email: own.email });
@@ -326,13 +326,13 @@ describe('the address for notifications', () => {
 describe('/users/:id/emails', () => {
   it('lets administrators add addresses, with or without confirmation', async () => {
     const path = `/api/v4/users/${bob.id}/emails`;
-    const sure = await identity.root.post(path).send({ email: address(), skip_confirmation: true });
+    const sure = await identity.root.post(path).send({ email: uniqueAddress(), skip_confirmation: true });
     expect([sure.status, sure.body]).toEqual([
       201,
       { id: expect.any(Number), email: expect.any(String), confirmed_at: INSTANT },
     ]);
     const before = await confirmationsOf(identity, bob.id);
-    const waiting = await identity.root.post(path).send({ email: address() });
+    const waiting = await identity.root.post(path).send({ email: uniqueAddress() });
     expect([waiting.status, waiting.body.confirmed_at]).toEqual([201, null]);
     const after = await confirmationsOf(identity, bob.id);
     expect(after.slice(before.length).map((one) => one.email_id)).toEqual([waiting.body.id]);
@@ -353,7 +353,7 @@ describe('/users/:id/emails', () => {
   });
 
   it('honours If-Unmodified-Since', async () => {
-    const email = await add(bob);
+    const email = await addEmail(bob);
     const { status } = await identity.root
       .delete(`/api/v4/users/${bob.id}/emails/${email.id}`)
       .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
@@ -374,7 +374,7 @@ describe('/users/:id/emails', () => {
   });
 
   it('does not find an address through another user', async () => {
-    const email = await add(bob);
+    const email = await addEmail(bob);
     for (const method of ['get', 'delete'] as const) {
       const { status, body } = await identity.root[method](`/api/v4/users/${ada.id}/emails/${email.id}`);
       expect([status, body]).toEqual([404, { message: '404 Email Not Found' }]);
@@ -386,7 +386,7 @@ describe('/users/:id/emails', () => {
     let quin: Person;
     beforeAll(async () => {
       quin = await identity.person('quin');
-      for (let count = 0; count < 5; count += 1) await add(quin);
+      for (let count = 0; count < 5; count += 1) await addEmail(quin);
     });
     paging(() => ({
       app: identity.app,
@@ -402,7 +402,7 @@ describe('/users/:id/emails', () => {
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'POST',
       path: `/api/v4/users/${bob.id}/emails`,
-      params: { email: address(), skip_confirmation: true },
+      params: { email: uniqueAddress(), skip_confirmation: true },
     }),
     seen: ({ confirmed_at }) => typeof confirmed_at,
     expected: 'string',
@@ -414,7 +414,7 @@ describe('GET //users/confirmation', () => {
   const follow = (link: string) => identity.app.as(anonymousViewer()).get(link);
 
   it('confirms once, and redirects to a page without the secret', async () => {
-    const email = await add(ada);
+    const email = await addEmail(ada);
     const link = await newestLink(identity, ada.id);
     const { status, headers, text } = await follow(link);
     expect([status, text]).toEqual([302, '']);
@@ -431,14 +431,14 @@ describe('GET //users/confirmation', () => {
   });
 
   it('confirms once for concurrent requests', async () => {
-    await add(ada);
+    await addEmail(ada);
     const link = await newestLink(identity, ada.id);
     const answers = await Promise.all(Array.from({ length: 8 }, () => follow(link)));
     expect(answers.map(({ status }) => status).sort()).toEqual([302, ...Array<number>(7).fill(400)]);
   });
 
   it('refuses links that are forged, of another address, or of a deleted one', async () => {
-    const [one, other] = [await add(ada), await add(ada)];
+    const [one, other] = [await addEmail(ada), await addEmail(ada)];
     const token = new URL(`http://x${await newestLink(identity, ada.id)}`).searchParams.get('confirmation_token')!;
     const mac = token.split('.')[1]!;
     const turned = `${mac.slice(0, -2)}${mac.at(-2) === 'A' ? 'B' : 'A'}${mac.at(-1)}`;
@@ -453,7 +453,7 @@ describe('GET //users/confirmation', () => {
   });
 
   it('refuses links older than three days', async () => {
-    const email = await add(ada);
+    const email = await addEmail(ada);
     const before = `update emails set confirmation_requested_at = confirmation_requested_at - interval '3 days' where id = $1`;
     await identity.db.query(before, [email.id]);
     const question = { template: 'email_confirmation', recipient_id: ada.id, subject_id: email.id } as const;
@@ -483,7 +483,7 @@ describe('GET //users/confirmation', () => {
       (await ada.client.get(`/api/v4/user/emails/${id}`)).body.confirmed_at !== null;
 
     it('shows a page first, so that opening the link confirms nothing; the button confirms, once', async () => {
-      const email = await add(ada, `o'b<i>&"x"-${++serial}@mail.example`);
+      const email = await addEmail(ada, `o'b<i>&"x"-${++serial}@mail.example`);
       const link = await newestLink(identity, ada.id);
       const token = new URL(`http://x${link}`).searchParams.get('confirmation_token')!;
       for (const method of ['HEAD', 'GET', 'GET'] as const) {
@@ -508,7 +508,7 @@ describe('GET //users/confirmation', () => {
     });
 
     it('forbids caching, framing and referrers', async () => {
-      await add(ada);
+      await addEmail(ada);
       const { headers } = await open(await newestLink(identity, ada.id));
       const named = (name: string) => headers[name];
       expect([named('content-type'), named('cache-control')]).toEqual(['text/html; charset=utf-8', 'no-store']);
@@ -520,7 +520,7 @@ describe('GET //users/confirmation', () => {
   });
 
   it('accepts a signed-in caller with any scope', async () => {
-    await add(ada);
+    await addEmail(ada);
     const reader = identity.as({ userId: bob.id, username: 'bob', scopes: ['read_registry'] });
     await reader.get(await newestLink(identity, ada.id)).expect(302);
   });
@@ -536,7 +536,7 @@ describe('the facts of an e-mail', () => {
 
   it('are for the user of the address, while it is unconfirmed and the user is active', async () => {
     const eve = await identity.person('eve', { name: 'Eve' });
-    const email = await add(eve);
+    const email = await addEmail(eve);
     const ask = (recipient_id: number) =>
       mailFacts(identity, { template: 'email_confirmation', recipient_id, subject_id: email.id });
     const link = expect.stringMatching(
@@ -690,9 +690,9 @@ describe('an unconfirmed address', () => {
   const taken = { message: 'Email has already been taken' };
 
   it('is removed after three days, and no other is', async () => {
-    const [old, fresh, known] = [await add(bob), await add(bob), await add(bob)];
+    const [old, fresh, known] = [await addEmail(bob), await addEmail(bob), await addEmail(bob)];
     await confirmNewest();
-    const account = await serviceAccount(address());
+    const account = await serviceAccount(uniqueAddress());
     const { email: waiting } = (await identity.root.get(`/api/v4/users/${account.id}`)).body as { email: string };
     for (const email of [old.email, known.email, waiting]) await age(email, 73);
     await age(fresh.email, 71);
@@ -711,21 +711,21 @@ describe('an unconfirmed address', () => {
   });
 
   it('is removed when an administrator gives it to a new user, or to another one', async () => {
-    const [first, second, third] = [await add(bob), await add(bob), await add(bob)];
+    const [first, second, third] = [await addEmail(bob), await addEmail(bob), await addEmail(bob)];
     expect((await person(first.email.toUpperCase())).status).toBe(201);
     const changed = await identity.root.put(`/api/v4/users/${ada.id}`).send({ email: second.email });
     expect([changed.status, changed.body.email]).toEqual([200, second.email]);
     const vouched = { email: third.email, skip_confirmation: true };
     await identity.root.post(`/api/v4/users/${ada.id}/emails`).send(vouched).expect(201);
     for (const { email } of [first, second, third]) expect(await listed(bob)).not.toContain(email);
-    const chosen = address();
+    const chosen = uniqueAddress();
     const account = await serviceAccount(chosen);
     expect((await person(chosen)).status).toBe(201);
     expect((await identity.root.get(`/api/v4/users/${account.id}`)).body.email).toMatch(/@noreply\.localhost$/);
   });
 
   it('stays when the change fails, and with any caller but administrators', async () => {
-    const { email } = await add(bob);
+    const { email } = await addEmail(bob);
     expect((await person(email).send({ username: 'bob' })).status).toBe(409);
     expect((await ada.client.post('/api/v4/user/emails').send({ email })).status).toBe(400);
     expect((await identity.root.post(`/api/v4/users/${ada.id}/emails`).send({ email })).status).toBe(400);
@@ -733,7 +733,7 @@ describe('an unconfirmed address', () => {
   });
 
   it('belongs to the user as soon as it is confirmed', async () => {
-    const mine = await add(bob);
+    const mine = await addEmail(bob);
     await confirmNewest();
     const { status, body } = await person(mine.email);
     expect([status, body]).toEqual([409, taken]);

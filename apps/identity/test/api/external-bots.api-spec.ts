@@ -28,24 +28,25 @@ beforeEach(async () => {
 afterAll(() => identity.close());
 
 const wanted = { name: 'ci', scopes: ['api'] };
-const group = (): string => `/api/v4/groups/${nest.id}`;
-const account = async (by: Person): Promise<number> =>
-  (await by.client.post(`${group()}/service_accounts`).send({}).expect(201)).body.id as number;
-const tokenOf = async (id: number, by: Agent): Promise<Token> =>
-  (await by.post(`${group()}/service_accounts/${id}/personal_access_tokens`).send(wanted).expect(201)).body as Token;
-const botToken = async (by: Agent): Promise<Token> =>
+const groupPath = (): string => `/api/v4/groups/${nest.id}`;
+const createServiceAccount = async (by: Person): Promise<number> =>
+  (await by.client.post(`${groupPath()}/service_accounts`).send({}).expect(201)).body.id as number;
+const createAccountToken = async (id: number, by: Agent): Promise<Token> =>
+  (await by.post(`${groupPath()}/service_accounts/${id}/personal_access_tokens`).send(wanted).expect(201))
+    .body as Token;
+const createGroupToken = async (by: Agent): Promise<Token> =>
   (
     await by
-      .post(`${group()}/access_tokens`)
+      .post(`${groupPath()}/access_tokens`)
       .send({ ...wanted, access_level: 50 })
       .expect(201)
   ).body as Token;
-const rotated = async (by: Agent, path: string): Promise<Token> =>
+const rotateToken = async (by: Agent, path: string): Promise<Token> =>
   (await by.post(`${path}/rotate`).send({}).expect(200)).body as Token;
-const bot = (token: Token): Agent =>
+const asBot = (token: Token): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id });
-const put = (id: number, body: Record<string, unknown>) => identity.root.put(`/api/v4/users/${id}`).send(body);
-const flag = (id: number, external: boolean) => put(id, { external }).expect(200);
+const putUser = (id: number, body: Record<string, unknown>) => identity.root.put(`/api/v4/users/${id}`).send(body);
+const setExternal = (id: number, external: boolean) => putUser(id, { external }).expect(200);
 
 /** Whether the user is external according to token resolution, sudo, the row, and the change log, which all agree. */
 async function isExternal(token: Token): Promise<boolean> {
@@ -63,46 +64,46 @@ async function isExternal(token: Token): Promise<boolean> {
 
 describe('a bot of an external user', () => {
   it('is external if that user created the service account, whoever issues its token', async () => {
-    const id = await account(eve);
-    expect(await isExternal(await tokenOf(id, inga.client))).toBe(true);
-    expect(await isExternal(await tokenOf(id, eve.client))).toBe(true);
-    expect(await isExternal(await tokenOf(await account(inga), inga.client))).toBe(false);
+    const id = await createServiceAccount(eve);
+    expect(await isExternal(await createAccountToken(id, inga.client))).toBe(true);
+    expect(await isExternal(await createAccountToken(id, eve.client))).toBe(true);
+    expect(await isExternal(await createAccountToken(await createServiceAccount(inga), inga.client))).toBe(false);
   });
 
   it('is external if that user issued a token, also of an account of another user', async () => {
-    expect(await isExternal(await botToken(eve.client))).toBe(true);
-    const id = await account(inga);
-    const first = await tokenOf(id, inga.client);
+    expect(await isExternal(await createGroupToken(eve.client))).toBe(true);
+    const id = await createServiceAccount(inga);
+    const first = await createAccountToken(id, inga.client);
     expect(await isExternal(first)).toBe(false);
-    expect(await isExternal(await tokenOf(id, eve.client))).toBe(true);
+    expect(await isExternal(await createAccountToken(id, eve.client))).toBe(true);
     // The account is one user, so all its tokens have the same access.
     expect(await isExternal(first)).toBe(true);
   });
 
   it('is external if that user rotates its token, and stays so', async () => {
-    const first = await botToken(inga.client);
+    const first = await createGroupToken(inga.client);
     expect(await isExternal(first)).toBe(false);
-    const second = await rotated(eve.client, `${group()}/access_tokens/${first.id}`);
+    const second = await rotateToken(eve.client, `${groupPath()}/access_tokens/${first.id}`);
     expect(await isExternal(second)).toBe(true);
-    expect(await isExternal(await rotated(inga.client, `${group()}/access_tokens/${second.id}`))).toBe(true);
-    const id = await account(inga);
-    const tokens = `${group()}/service_accounts/${id}/personal_access_tokens`;
-    const third = await tokenOf(id, inga.client);
-    expect(await isExternal(await rotated(eve.client, `${tokens}/${third.id}`))).toBe(true);
+    expect(await isExternal(await rotateToken(inga.client, `${groupPath()}/access_tokens/${second.id}`))).toBe(true);
+    const id = await createServiceAccount(inga);
+    const tokens = `${groupPath()}/service_accounts/${id}/personal_access_tokens`;
+    const third = await createAccountToken(id, inga.client);
+    expect(await isExternal(await rotateToken(eve.client, `${tokens}/${third.id}`))).toBe(true);
   });
 
   it('becomes external with that user, immediately, and internal again with that user', async () => {
-    const made = await botToken(inga.client);
-    const issued = await tokenOf(await account(eve), inga.client);
+    const made = await createGroupToken(inga.client);
+    const issued = await createAccountToken(await createServiceAccount(eve), inga.client);
     const before = (await resolve(identity, made.token)).version;
-    await flag(inga.id, true);
+    await setExternal(inga.id, true);
     expect(await isExternal(made)).toBe(true);
     const rows = await identity.db.query(
       `select 1 from directory_changes where version > $1 and kind = 'token' and entity_id = $2`,
       [before, made.id],
     );
     expect(rows).toHaveLength(1);
-    await flag(inga.id, false);
+    await setExternal(inga.id, false);
     expect(await isExternal(made)).toBe(false);
     // Eve created it and is still external.
     expect(await isExternal(issued)).toBe(true);
@@ -110,54 +111,60 @@ describe('a bot of an external user', () => {
 
   it('follows the issuer of its token also when it rotates the token itself', async () => {
     const ivan = await make.person();
-    await make.join(group() as `/api/v4/groups/${number}`, ivan, 50);
-    const first = await rotated(ivan.client, `${group()}/access_tokens/${(await botToken(inga.client)).id}`);
-    const second = await rotated(bot(first), `${group()}/access_tokens/self`);
-    await flag(ivan.id, true);
+    await make.join(groupPath() as `/api/v4/groups/${number}`, ivan, 50);
+    const first = await rotateToken(
+      ivan.client,
+      `${groupPath()}/access_tokens/${(await createGroupToken(inga.client)).id}`,
+    );
+    const second = await rotateToken(asBot(first), `${groupPath()}/access_tokens/self`);
+    await setExternal(ivan.id, true);
     expect(await isExternal(second)).toBe(true);
-    await flag(ivan.id, false);
+    await setExternal(ivan.id, false);
     expect(await isExternal(second)).toBe(false);
-    const third = await rotated(inga.client, `${group()}/access_tokens/${second.id}`);
-    await flag(ivan.id, true);
+    const third = await rotateToken(inga.client, `${groupPath()}/access_tokens/${second.id}`);
+    await setExternal(ivan.id, true);
     expect(await isExternal(third)).toBe(false);
   });
 
   it('no longer depends on that user when the token was replaced since, and then on no other', async () => {
     const ivan = await make.person();
-    await make.join(group() as `/api/v4/groups/${number}`, ivan, 50);
+    await make.join(groupPath() as `/api/v4/groups/${number}`, ivan, 50);
     const replaced = async (token: Token, by: Person): Promise<Token> =>
-      rotated(by.client, `${group()}/access_tokens/${token.id}`);
-    const bound = await replaced(await replaced(await replaced(await botToken(inga.client), ivan), eve), inga);
-    await flag(ivan.id, true);
+      rotateToken(by.client, `${groupPath()}/access_tokens/${token.id}`);
+    const bound = await replaced(await replaced(await replaced(await createGroupToken(inga.client), ivan), eve), inga);
+    await setExternal(ivan.id, true);
     expect(await isExternal(bound)).toBe(true);
-    await flag(eve.id, false);
+    await setExternal(eve.id, false);
     expect(await isExternal(bound)).toBe(false);
   });
 
   it('makes the bots that it creates external', async () => {
-    const first = await botToken(inga.client);
-    const second = await botToken(bot(first));
-    const third = await tokenOf(await account(inga), bot(second));
-    await flag(inga.id, true);
+    const first = await createGroupToken(inga.client);
+    const second = await createGroupToken(asBot(first));
+    const third = await createAccountToken(await createServiceAccount(inga), asBot(second));
+    await setExternal(inga.id, true);
     for (const token of [first, second, third]) expect(await isExternal(token)).toBe(true);
-    await flag(inga.id, false);
+    await setExternal(inga.id, false);
     for (const token of [first, second, third]) expect(await isExternal(token)).toBe(false);
   });
 
   it('cannot be made internal by an administrator, who may make others external', async () => {
-    const bound = await botToken(eve.client);
+    const bound = await createGroupToken(eve.client);
     const refusal = 'must stay: whoever made the bot, or gave out a token of it, is external';
-    expect((await put(bound.user_id, { external: false })).body).toEqual({ message: { external: [refusal] } });
+    expect((await putUser(bound.user_id, { external: false })).body).toEqual({ message: { external: [refusal] } });
     expect(await isExternal(bound)).toBe(true);
-    const free = await botToken(inga.client);
-    await flag(free.user_id, true);
+    const free = await createGroupToken(inga.client);
+    await setExternal(free.user_id, true);
     expect(await isExternal(free)).toBe(true);
-    await flag(free.user_id, false);
+    await setExternal(free.user_id, false);
     expect(await isExternal(free)).toBe(false);
   });
 
   it('is external also where a previous release did not store it', async () => {
-    const [made, issued] = [await botToken(eve.client), await tokenOf(await account(inga), eve.client)];
+    const [made, issued] = [
+      await createGroupToken(eve.client),
+      await createAccountToken(await createServiceAccount(inga), eve.client),
+    ];
     await identity.db.query(`update users set external = false where id = any($1)`, [[made.user_id, issued.user_id]]);
     for (const token of [made, issued]) {
       expect(await resolve(identity, token.token)).toMatchObject({ holder: { external: true } });

@@ -14,9 +14,10 @@ afterAll(() => identity.close());
 
 const NO_ROOM = 'Personal project creation is not allowed. Please contact your administrator with questions';
 const REFUSED = { message: { limit_reached: [NO_ROOM] } };
-const flag = (id: number, external: boolean) => identity.root.put(`/api/v4/users/${id}`).send({ external }).expect(200);
+const setExternal = (id: number, external: boolean) =>
+  identity.root.put(`/api/v4/users/${id}`).send({ external }).expect(200);
 
-/** Callers. Shape: with whether they may have projects of their own. */
+/** Callers, and whether they may have projects of their own. */
 const PEOPLE: readonly (readonly [string, boolean, () => Promise<Person>])[] = [
   ['a user', true, () => make.person()],
   ['an external person', false, () => make.person({ external: true })],
@@ -25,8 +26,8 @@ const PEOPLE: readonly (readonly [string, boolean, () => Promise<Person>])[] = [
     false,
     async () => {
       const person = await make.person();
-      await flag(person.id, true);
-      return { ...person, client: as(person, { isExternal: true }) };
+      await setExternal(person.id, true);
+      return { ...person, client: asPerson(person, { isExternal: true }) };
     },
   ],
   [
@@ -34,15 +35,15 @@ const PEOPLE: readonly (readonly [string, boolean, () => Promise<Person>])[] = [
     true,
     async () => {
       const person = await make.person({ external: true });
-      await flag(person.id, false);
-      return { ...person, client: as(person, {}) };
+      await setExternal(person.id, false);
+      return { ...person, client: asPerson(person, {}) };
     },
   ],
   ['an external administrator', true, () => make.person({ external: true, admin: true })],
 ];
-const as = ({ id, username }: Person, over: object) => identity.as({ userId: id, username, ...over });
+const asPerson = ({ id, username }: Person, over: object) => identity.as({ userId: id, username, ...over });
 
-interface Scene {
+interface PersonWithProjects {
   readonly person: Person;
   /** A group that they own. */
   readonly group: MadeGroup;
@@ -50,16 +51,16 @@ interface Scene {
   readonly other: number;
   readonly inside: number;
 }
-const project = async (by: Person, namespace_id: number): Promise<number> => {
+const createProject = async (by: Person, namespace_id: number): Promise<number> => {
   const wanted = { name: unique('thing'), namespace_id, visibility: 'public' };
   return (await by.client.post('/api/v4/projects').send(wanted).expect(201)).body.id as number;
 };
 
 /**
- * Ways to put a project into the user's own namespace. Shape: the statuses of success and refusal, and the body of the
- * latter.
+ * Ways to put a project into the user's own namespace, with the status of success, the status of the refusal and its
+ * body.
  */
-const WAYS: Readonly<Record<string, readonly [(scene: Scene) => Test, number, number, object]>> = {
+const WAYS: Readonly<Record<string, readonly [(scene: PersonWithProjects) => Test, number, number, object]>> = {
   'by creation': [
     ({ person }) => person.client.post('/api/v4/projects').send({ name: unique('own') }),
     201,
@@ -109,7 +110,7 @@ const WAYS: Readonly<Record<string, readonly [(scene: Scene) => Test, number, nu
 };
 
 describe.each(PEOPLE)('%s', (_, mayHaveOwn, comes) => {
-  let scene: Scene;
+  let scene: PersonWithProjects;
   beforeAll(async () => {
     const owner = await make.person();
     const group = await make.group(owner, { visibility: 'public' });
@@ -118,12 +119,12 @@ describe.each(PEOPLE)('%s', (_, mayHaveOwn, comes) => {
     scene = {
       person,
       group,
-      other: await project(owner, (await make.group(owner, { visibility: 'public' })).id),
+      other: await createProject(owner, (await make.group(owner, { visibility: 'public' })).id),
       inside: 0,
     };
   });
   beforeEach(async () => {
-    scene = { ...scene, inside: await project(scene.person, scene.group.id) };
+    scene = { ...scene, inside: await createProject(scene.person, scene.group.id) };
   });
 
   it.each(Object.keys(WAYS))(`${mayHaveOwn ? 'has' : 'has not'} projects of their own, %s`, async (way) => {
@@ -146,9 +147,9 @@ describe.each(PEOPLE)('%s', (_, mayHaveOwn, comes) => {
 
 it('keeps projects from before becoming external', async () => {
   const person = await make.person();
-  const id = await project(person, person.namespaceId);
-  await flag(person.id, true);
-  const client = as(person, { isExternal: true });
+  const id = await createProject(person, person.namespaceId);
+  await setExternal(person.id, true);
+  const client = asPerson(person, { isExternal: true });
   await client.put(`/api/v4/projects/${id}`).send({ description: 'still mine' }).expect(200);
   expect((await client.post('/api/v4/projects').send({ name: unique('own') })).body).toEqual(REFUSED);
 });

@@ -15,14 +15,14 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const move = (by: Person, from: { id: number }, group_id?: number | string | null) =>
+const transferGroup = (by: Person, from: { id: number }, group_id?: number | string | null) =>
   by.client.post(`/api/v4/groups/${from.id}/transfer`).send(group_id === undefined ? {} : { group_id });
-const versionNow = async () =>
+const readDirectoryVersion = async () =>
   (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
-const row = async (id: number) =>
+const readNamespaceRow = async (id: number) =>
   (await identity.db.query<Record<string, unknown>>(`select * from namespaces where id = $1`, [id]))[0]!;
-const failed = (reason: string) => [400, { message: `Transfer failed: ${reason}` }];
-const answered = async (response: ReturnType<typeof move>) => {
+const transferFailure = (reason: string) => [400, { message: `Transfer failed: ${reason}` }];
+const statusAndBody = async (response: ReturnType<typeof transferGroup>) => {
   const { status, body } = await response;
   return [status, body];
 };
@@ -32,8 +32,8 @@ describe('POST /groups/:id/transfer', () => {
     const [target, top] = [await group(ada, { name: 'Target' }), await group(ada, { name: 'Top' })];
     const child = await group(ada, { parent_id: top.id, name: 'Child' });
     const inside = await project(ada, { namespace_id: child.id, path: 'web', name: 'Web' });
-    const before = await versionNow();
-    const { body } = await move(ada, top, target.id).expect(201);
+    const before = await readDirectoryVersion();
+    const { body } = await transferGroup(ada, top, target.id).expect(201);
     expect(body).toMatchObject({
       id: top.id,
       parent_id: target.id,
@@ -43,7 +43,7 @@ describe('POST /groups/:id/transfer', () => {
     });
     for (const key of ['projects', 'shared_projects', 'runners_token', 'enabled_git_access_protocol'])
       expect(body).not.toHaveProperty(key);
-    expect(await versionNow()).toBe(before + 1);
+    expect(await readDirectoryVersion()).toBe(before + 1);
     const changed = await identity.db.query<{ kind: string; entity_id: number; state: Record<string, unknown> }>(
       `select kind, entity_id, state from directory_changes where version = $1 order by ordinal`,
       [before + 1],
@@ -84,7 +84,7 @@ describe('POST /groups/:id/transfer', () => {
     const top = await group(ada, { name: 'Home' });
     const child = await group(ada, { parent_id: top.id, name: 'Child' });
     const below = await group(ada, { parent_id: child.id });
-    const { status, body } = await move(ada, child, nothing);
+    const { status, body } = await transferGroup(ada, child, nothing);
     expect([status, body.parent_id, body.full_path, body.full_name]).toEqual([201, null, child.path, 'Child']);
     expect((await ada.client.get(`/api/v4/groups/${below.id}`)).body.full_path).toBe(`${child.path}/${below.path}`);
     // There was no direct owner, so the caller becomes one.
@@ -115,8 +115,8 @@ describe('POST /groups/:id/transfer', () => {
       [bob.id, one.id],
     );
     await join(`/api/v4/groups/${two.id}`, ada, 50);
-    await move(bob, one).expect(201);
-    await move(bob, two).expect(201);
+    await transferGroup(bob, one).expect(201);
+    await transferGroup(bob, two).expect(201);
     expect(await members(one)).toEqual([[bob.id, 50]]);
     expect(await members(two)).toEqual([[ada.id, 50]]);
     const [membership] = await identity.db.query<{ expires_on: string | null }>(
@@ -135,8 +135,8 @@ describe('POST /groups/:id/transfer', () => {
     const closed = await group(ada, { parent_id: top.id, visibility: 'private' });
     const shown = await project(ada, { namespace_id: open.id, visibility: 'public' });
     const hidden = await project(ada, { namespace_id: open.id, visibility: 'private' });
-    const before = await versionNow();
-    await move(ada, top, target.id);
+    const before = await readDirectoryVersion();
+    await transferGroup(ada, top, target.id);
     const visibility = async (path: string) => (await ada.client.get(path)).body.visibility;
     expect(await visibility(`/api/v4/groups/${top.id}`)).toBe('internal');
     expect(await visibility(`/api/v4/groups/${open.id}`)).toBe('internal');
@@ -160,31 +160,43 @@ describe('POST /groups/:id/transfer', () => {
       .put(`/api/v4/groups/${top.id}`)
       .send({ prevent_sharing_groups_outside_hierarchy: true })
       .expect(200);
-    await move(ada, top, free.id);
-    expect([(await row(top.id))['plan'], (await row(child.id))['plan']]).toEqual(['free', 'free']);
-    expect((await row(top.id))['settings']).toEqual({});
-    await move(ada, child, null);
-    expect([(await row(top.id))['plan'], (await row(child.id))['plan']]).toEqual(['free', 'ultimate']);
+    await transferGroup(ada, top, free.id);
+    expect([(await readNamespaceRow(top.id))['plan'], (await readNamespaceRow(child.id))['plan']]).toEqual([
+      'free',
+      'free',
+    ]);
+    expect((await readNamespaceRow(top.id))['settings']).toEqual({});
+    await transferGroup(ada, child, null);
+    expect([(await readNamespaceRow(top.id))['plan'], (await readNamespaceRow(child.id))['plan']]).toEqual([
+      'free',
+      'ultimate',
+    ]);
   });
 
   it('answers the reason of a failure', async () => {
     const top = await group(ada);
     const child = await group(ada, { parent_id: top.id });
     const below = await group(ada, { parent_id: child.id });
-    expect(await answered(move(ada, top))).toEqual(failed('Group is already a root group.'));
-    expect(await answered(move(ada, child, top.id))).toEqual(
-      failed('Group is already associated to the parent group.'),
+    expect(await statusAndBody(transferGroup(ada, top))).toEqual(transferFailure('Group is already a root group.'));
+    expect(await statusAndBody(transferGroup(ada, child, top.id))).toEqual(
+      transferFailure('Group is already associated to the parent group.'),
     );
     for (const id of [child.id, below.id])
-      expect(await answered(move(ada, child, id))).toEqual(failed('Cannot transfer group to one of its subgroup.'));
+      expect(await statusAndBody(transferGroup(ada, child, id))).toEqual(
+        transferFailure('Cannot transfer group to one of its subgroup.'),
+      );
 
     const foreign = await group(bob, { visibility: 'public' });
-    expect(await answered(move(ada, child, foreign.id))).toEqual(failed("You don't have enough permissions."));
+    expect(await statusAndBody(transferGroup(ada, child, foreign.id))).toEqual(
+      transferFailure("You don't have enough permissions."),
+    );
     await join(`/api/v4/groups/${foreign.id}`, ada, 40);
     await bob.client.put(`/api/v4/groups/${foreign.id}`).send({ subgroup_creation_level: 'owner' }).expect(200);
-    expect(await answered(move(ada, child, foreign.id))).toEqual(failed("You don't have enough permissions."));
+    expect(await statusAndBody(transferGroup(ada, child, foreign.id))).toEqual(
+      transferFailure("You don't have enough permissions."),
+    );
     await bob.client.put(`/api/v4/groups/${foreign.id}`).send({ subgroup_creation_level: 'maintainer' }).expect(200);
-    await move(ada, child, foreign.id).expect(201);
+    await transferGroup(ada, child, foreign.id).expect(201);
   });
 
   it('fails for a taken or invalid path or name, and beyond the maximum depth', async () => {
@@ -192,21 +204,23 @@ describe('POST /groups/:id/transfer', () => {
     const same = 'The parent group already has a subgroup or a project with the same path.';
     const one = await group(ada, { parent_id: top.id, path: 'twin', name: 'One' });
     await project(ada, { namespace_id: other.id, path: 'twin', name: 'Whatever' });
-    expect(await answered(move(ada, one, other.id))).toEqual(failed(same));
+    expect(await statusAndBody(transferGroup(ada, one, other.id))).toEqual(transferFailure(same));
     const user = await group(ada, { parent_id: top.id, path: 'BOB', name: 'Bob' });
-    expect(await answered(move(ada, user))).toEqual(failed(same));
+    expect(await statusAndBody(transferGroup(ada, user))).toEqual(transferFailure(same));
     const reserved = await group(ada, { parent_id: top.id, path: 'admin', name: 'Admin' });
-    expect(await answered(move(ada, reserved))).toEqual(failed('Validation failed: Path admin is a reserved name'));
+    expect(await statusAndBody(transferGroup(ada, reserved))).toEqual(
+      transferFailure('Validation failed: Path admin is a reserved name'),
+    );
     const named = await group(ada, { parent_id: top.id, name: 'Same name' });
     await group(ada, { parent_id: other.id, name: 'Same name' });
-    expect(await answered(move(ada, named, other.id))).toEqual(
-      failed('Validation failed: Name has already been taken'),
+    expect(await statusAndBody(transferGroup(ada, named, other.id))).toEqual(
+      transferFailure('Validation failed: Name has already been taken'),
     );
     let deep = await group(ada);
     for (let depth = 2; depth <= 18; depth++) deep = await group(ada, { parent_id: deep.id });
     await group(ada, { parent_id: (await group(ada, { parent_id: named.id })).id });
-    expect(await answered(move(ada, named, deep.id))).toEqual(
-      failed('Validation failed: Parent has too deep level of nesting'),
+    expect(await statusAndBody(transferGroup(ada, named, deep.id))).toEqual(
+      transferFailure('Validation failed: Parent has too deep level of nesting'),
     );
     expect((await ada.client.get(`/api/v4/groups/${named.id}`)).body.parent_id).toBe(top.id);
   });
@@ -216,16 +230,21 @@ describe('POST /groups/:id/transfer', () => {
     const top = await group(ada);
     const child = await group(ada, { parent_id: top.id });
     await join(`/api/v4/groups/${top.id}`, external, 50);
-    expect(await answered(move(external, child))).toEqual(failed("You don't have enough permissions."));
+    expect(await statusAndBody(transferGroup(external, child))).toEqual(
+      transferFailure("You don't have enough permissions."),
+    );
   });
 
   it('hides targets that the caller cannot see', async () => {
     const own = await group(ada);
     const hidden = await group(bob);
     for (const id of [hidden.id, 999_999, bob.namespaceId])
-      expect(await answered(move(ada, own, id))).toEqual([404, { message: '404 Group Not Found' }]);
-    expect(await answered(move(ada, own, 'x'))).toEqual([400, { error: 'group_id is invalid' }]);
-    expect(await answered(move(ada, own, '99999999999999999999'))).toEqual([400, { error: 'group_id is invalid' }]);
+      expect(await statusAndBody(transferGroup(ada, own, id))).toEqual([404, { message: '404 Group Not Found' }]);
+    expect(await statusAndBody(transferGroup(ada, own, 'x'))).toEqual([400, { error: 'group_id is invalid' }]);
+    expect(await statusAndBody(transferGroup(ada, own, '99999999999999999999'))).toEqual([
+      400,
+      { error: 'group_id is invalid' },
+    ]);
   });
 
   refusalOrder(

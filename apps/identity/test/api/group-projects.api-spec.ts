@@ -13,7 +13,7 @@ let home: MadeGroup;
 let other: MadeGroup;
 const ids: Record<string, number> = {};
 const { group, project, join, person } = maker(() => identity);
-const share = (id: number, group_id: number, over: object = {}) =>
+const shareProject = (id: number, group_id: number, over: object = {}) =>
   ada.client
     .post(`/api/v4/projects/${id}/share`)
     .send({ group_id, group_access: 30, ...over })
@@ -41,11 +41,11 @@ beforeAll(async () => {
   await made('shared hidden', other, { visibility: 'private' });
   await made('once shared', other);
   await made('shared below', other);
-  await share(ids['shared']!, home.id);
-  await share(ids['shared hidden']!, home.id);
-  await share(ids['once shared']!, home.id, { expires_at: inDays(5) });
-  await share(ids['shared below']!, below.id);
-  await share(ids['above']!, home.id);
+  await shareProject(ids['shared']!, home.id);
+  await shareProject(ids['shared hidden']!, home.id);
+  await shareProject(ids['once shared']!, home.id, { expires_at: inDays(5) });
+  await shareProject(ids['shared below']!, below.id);
+  await shareProject(ids['above']!, home.id);
   // Such a share cannot be created, but a move of the project may leave one.
   await identity.db.query(
     `insert into shares (source_type, source_id, group_id, access_level) values ('project', $1, $2, 30)`,
@@ -55,11 +55,12 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const named = (rows: readonly MadeProject[]) => rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id));
-async function list(query: object = {}, client = ada.client, path = 'projects') {
+const namesOf = (rows: readonly MadeProject[]) =>
+  rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id));
+async function listGroupProjects(query: object = {}, client = ada.client, path = 'projects') {
   const { status, body } = await client.get(`/api/v4/groups/${home.id}/${path}`).query({ ...query });
   expect([status, body]).toEqual([200, expect.any(Array)]);
-  return named(body);
+  return namesOf(body);
 }
 
 describe('GET /groups/:id/projects', () => {
@@ -96,16 +97,16 @@ describe('GET /groups/:id/projects', () => {
     [{ with_merge_requests_enabled: true, with_shared: false }, ['inner', 'open']],
     [{ with_security_reports: true }, []],
     [{ per_page: 2, page: 2 }, ['below', 'hidden']],
-  ])('returns to its owner %j', async (query, expected) => expect(await list(query)).toEqual(expected));
+  ])('returns to its owner %j', async (query, expected) => expect(await listGroupProjects(query)).toEqual(expected));
 
   it('returns only projects that the caller can see', async () => {
-    expect(await list({}, identity.anonymous)).toEqual(['shared', 'below', 'open', 'above']);
-    expect(await list({ with_shared: false }, bob.client)).toEqual(['inner', 'open']);
-    expect(await list({ owned: true }, bob.client)).toEqual([]);
-    expect(await list({ min_access_level: 10 }, bob.client)).toEqual([]);
+    expect(await listGroupProjects({}, identity.anonymous)).toEqual(['shared', 'below', 'open', 'above']);
+    expect(await listGroupProjects({ with_shared: false }, bob.client)).toEqual(['inner', 'open']);
+    expect(await listGroupProjects({ owned: true }, bob.client)).toEqual([]);
+    expect(await listGroupProjects({ min_access_level: 10 }, bob.client)).toEqual([]);
     const insider = await person();
     await join(`/api/v4/groups/${home.id}`, insider, 10);
-    expect(await list({ include_ancestor_groups: true }, insider.client)).toEqual([
+    expect(await listGroupProjects({ include_ancestor_groups: true }, insider.client)).toEqual([
       'shared hidden',
       'shared',
       'below',
@@ -114,14 +115,14 @@ describe('GET /groups/:id/projects', () => {
       'open',
       'above',
     ]);
-    expect(await list({ include_subgroups: true, with_shared: false }, insider.client)).toHaveLength(5);
+    expect(await listGroupProjects({ include_subgroups: true, with_shared: false }, insider.client)).toHaveLength(5);
     const direct = await person();
     await join(`/api/v4/projects/${ids['hidden']!}`, direct, 10);
-    expect(await list({ with_shared: false }, direct.client)).toEqual(['hidden', 'inner', 'open']);
-    expect(await list({ min_access_level: 10 }, direct.client)).toEqual(['hidden']);
+    expect(await listGroupProjects({ with_shared: false }, direct.client)).toEqual(['hidden', 'inner', 'open']);
+    expect(await listGroupProjects({ min_access_level: 10 }, direct.client)).toEqual(['hidden']);
     const external = await person({ external: true });
-    expect(await list({ with_shared: false }, external.client)).toEqual(['open']);
-    expect(await list({}, identity.root)).toEqual(await list());
+    expect(await listGroupProjects({ with_shared: false }, external.client)).toEqual(['open']);
+    expect(await listGroupProjects({}, identity.root)).toEqual(await listGroupProjects());
   });
 
   it('returns full projects, or the basic shape', async () => {
@@ -160,8 +161,8 @@ describe('GET /groups/:id/projects', () => {
   it('shows custom attributes to administrators', async () => {
     await identity.root.put(`/api/v4/projects/${ids['open']}/custom_attributes/site`).send({ value: 'n' }).expect(200);
     const query = { custom_attributes: { site: 'n' }, with_custom_attributes: true, with_shared: false };
-    expect(await list(query, identity.root)).toEqual(['open']);
-    expect(await list(query)).toEqual(['hidden', 'inner', 'open']);
+    expect(await listGroupProjects(query, identity.root)).toEqual(['open']);
+    expect(await listGroupProjects(query)).toEqual(['hidden', 'inner', 'open']);
     const { body } = await identity.root.get(`/api/v4/groups/${home.id}/projects`).query(query);
     expect(body[0].custom_attributes).toEqual([{ key: 'site', value: 'n' }]);
   });
@@ -200,7 +201,7 @@ describe('GET /groups/:id/projects', () => {
 });
 
 describe('GET /groups/:id/projects/shared', () => {
-  const shared = (query: object = {}, client = ada.client) => list(query, client, 'projects/shared');
+  const shared = (query: object = {}, client = ada.client) => listGroupProjects(query, client, 'projects/shared');
 
   it('lists projects of other namespaces that are currently shared with the group, if the caller can see them', async () => {
     expect(await shared()).toEqual(['shared hidden', 'shared', 'below', 'above']);
@@ -240,7 +241,7 @@ describe('GET /groups/:id/projects/shared', () => {
   let many: MadeGroup;
   beforeAll(async () => {
     many = await group(ada);
-    for (const _ of Array(5)) await share((await project(ada)).id, many.id);
+    for (const _ of Array(5)) await shareProject((await project(ada)).id, many.id);
   });
   paging(() => ({
     app: identity.app,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const viewer = ({ id, username }: Person) => makeViewer({ userId: id, username });
+const viewerOf = ({ id, username }: Person) => makeViewer({ userId: id, username });
 
 describe('POST /groups/:id/restore', () => {
   it('restores a group, by id and by path', async () => {
@@ -203,9 +203,9 @@ describe('POST /groups/:id/tokens/revoke', () => {
         good: { token },
         bad: { token: ['x'] },
         anonymous: anonymousViewer(),
-        outsider: viewer(stranger),
-        reader: viewer(bob),
-        allowed: viewer(ada),
+        outsider: viewerOf(stranger),
+        reader: viewerOf(bob),
+        allowed: viewerOf(ada),
       };
     },
   );

@@ -20,16 +20,16 @@ interface Group {
   readonly full_path: string;
 }
 let serial = 0;
-const unique = (stem = 'g') => `${stem}-${++serial}`;
-async function make(over: Readonly<Record<string, unknown>> = {}, by: Person = ada): Promise<Group> {
-  const path = unique();
+const uniquePath = (stem = 'g') => `${stem}-${++serial}`;
+async function createGroup(over: Readonly<Record<string, unknown>> = {}, by: Person = ada): Promise<Group> {
+  const path = uniquePath();
   const { body } = await by.client
     .post('/api/v4/groups')
     .send({ name: path, path, ...over })
     .expect(201);
   return body;
 }
-const join = (group: Group, person: Person, access_level: number) =>
+const addMember = (group: Group, person: Person, access_level: number) =>
   identity.root.post(`/api/v4/groups/${group.id}/members`).send({ user_id: person.id, access_level }).expect(201);
 
 const LIST_KEYS = [
@@ -91,7 +91,7 @@ describe('POST /groups', () => {
   });
 
   it('creates a subgroup', async () => {
-    const parent = await make({ name: 'Parent' });
+    const parent = await createGroup({ name: 'Parent' });
     const { body } = await ada.client
       .post('/api/v4/groups')
       .send({ name: 'Child', path: 'child', parent_id: String(parent.id) });
@@ -123,7 +123,7 @@ describe('POST /groups', () => {
   });
 
   it('refuses a subgroup that is more visible than its parent', async () => {
-    const parent = await make();
+    const parent = await createGroup();
     const { body } = await ada.client
       .post('/api/v4/groups')
       .send({ name: 'c', path: 'cc', parent_id: parent.id, visibility: 'public' });
@@ -134,8 +134,8 @@ describe('POST /groups', () => {
   });
 
   it('is limited to 20 levels', async () => {
-    let parent = await make();
-    for (let depth = 2; depth <= 20; depth++) parent = await make({ parent_id: parent.id });
+    let parent = await createGroup();
+    for (let depth = 2; depth <= 20; depth++) parent = await createGroup({ parent_id: parent.id });
     const { status, body } = await ada.client
       .post('/api/v4/groups')
       .send({ name: 'deep', path: 'deep', parent_id: parent.id });
@@ -146,9 +146,9 @@ describe('POST /groups', () => {
   });
 
   it("lets maintainers create subgroups if the group's setting allows it", async () => {
-    const open = await make();
-    const closed = await make({ subgroup_creation_level: 'owner' });
-    for (const group of [open, closed]) await join(group, bob, 40);
+    const open = await createGroup();
+    const closed = await createGroup({ subgroup_creation_level: 'owner' });
+    for (const group of [open, closed]) await addMember(group, bob, 40);
     const made = await bob.client
       .post('/api/v4/groups')
       .send({ name: 'sub', path: 'sub', parent_id: open.id })
@@ -163,7 +163,7 @@ describe('POST /groups', () => {
   it('refuses callers without permission, and hides parents that they cannot see', async () => {
     const outsider = await identity.person('outsider', { external: true });
     await outsider.client.post('/api/v4/groups').send({ name: 'xx', path: 'xx' }).expect(403);
-    const secret = await make();
+    const secret = await createGroup();
     const { status, body } = await bob.client
       .post('/api/v4/groups')
       .send({ name: 'xx', path: 'xx', parent_id: secret.id });
@@ -181,8 +181,8 @@ describe('POST /groups', () => {
 
 describe('GET /groups/:id', () => {
   it('returns a group by id and by encoded path, ignoring case', async () => {
-    const parent = await make({ visibility: 'public' });
-    const child = await make({ parent_id: parent.id, visibility: 'public' });
+    const parent = await createGroup({ visibility: 'public' });
+    const child = await createGroup({ parent_id: parent.id, visibility: 'public' });
     for (const ref of [
       child.id,
       encodeURIComponent(child.full_path),
@@ -204,7 +204,7 @@ describe('GET /groups/:id', () => {
   });
 
   it('limits the length of settings', async () => {
-    const group = await make();
+    const group = await createGroup();
     const long = (max: number) => `is too long (maximum is ${max} characters)`;
     const refused = await ada.client.put(`/api/v4/groups/${group.id}`).send({
       default_branch: 'b'.repeat(256),
@@ -219,7 +219,7 @@ describe('GET /groups/:id', () => {
         unique_project_download_limit_allowlist: ['is invalid'],
       },
     ]);
-    const made = { name: unique(), path: unique(), default_branch: 'b'.repeat(256) };
+    const made = { name: uniquePath(), path: uniquePath(), default_branch: 'b'.repeat(256) };
     expect((await ada.client.post('/api/v4/groups').send(made)).body).toEqual({
       message: `Failed to save group {:default_branch=>["${long(255)}"]}`,
     });
@@ -228,7 +228,7 @@ describe('GET /groups/:id', () => {
   });
 
   it('refuses lone surrogates in settings', async () => {
-    const group = await make();
+    const group = await createGroup();
     const half = await ada.client
       .put(`/api/v4/groups/${group.id}`)
       .send({ default_branch: 'egg\ud83d', unique_project_download_limit_allowlist: ['\ude00'] });
@@ -241,7 +241,7 @@ describe('GET /groups/:id', () => {
   });
 
   it('shows secrets to owners, projects unless excluded, and limits for descendants on top-level groups', async () => {
-    const group = await make({ visibility: 'public' });
+    const group = await createGroup({ visibility: 'public' });
     await ada.client
       .post('/api/v4/projects')
       .send({ name: 'web', namespace_id: group.id, visibility: 'private' })
@@ -262,7 +262,7 @@ describe('GET /groups/:id', () => {
     expect(
       (await ada.client.get(`/api/v4/groups/${group.id}`).query({ with_projects: 'False' })).body,
     ).not.toHaveProperty('projects');
-    expect(await make({ parent_id: group.id })).not.toHaveProperty('prevent_sharing_groups_outside_hierarchy');
+    expect(await createGroup({ parent_id: group.id })).not.toHaveProperty('prevent_sharing_groups_outside_hierarchy');
   });
 
   it.each<[string, () => Agent, 'basic' | 'full']>([
@@ -271,7 +271,7 @@ describe('GET /groups/:id', () => {
     ['its owner', () => ada.client, 'full'],
     ['an administrator', () => identity.root, 'full'],
   ])('shows %s its projects like the lists of projects', async (_, getPerson, shape) => {
-    const [group, other] = [await make({ visibility: 'public' }), await make({ visibility: 'public' })];
+    const [group, other] = [await createGroup({ visibility: 'public' }), await createGroup({ visibility: 'public' })];
     const project = async (name: string, namespace_id: number): Promise<number> =>
       (await ada.client.post('/api/v4/projects').send({ name, namespace_id, visibility: 'public' }).expect(201)).body
         .id;
@@ -293,7 +293,7 @@ describe('GET /groups/:id', () => {
   });
 
   it('has all fields that clients read', async () => {
-    const group = await make();
+    const group = await createGroup();
     expect(Object.keys((await ada.client.get(`/api/v4/groups/${group.id}`)).body)).toEqual(
       expect.arrayContaining(LIST_KEYS),
     );
@@ -311,10 +311,10 @@ describe('visibility of a group', () => {
     public: people,
   };
   it.each(Object.keys(sees))('%s', async (visibility) => {
-    const group = await make({ visibility });
-    const guest = await identity.person(unique('guest'));
-    const external = await identity.person(unique('ext'), { external: true });
-    await join(group, guest, 10);
+    const group = await createGroup({ visibility });
+    const guest = await identity.person(uniquePath('guest'));
+    const external = await identity.person(uniquePath('ext'), { external: true });
+    await addMember(group, guest, 10);
     const clients = {
       anonymous: identity.anonymous,
       external: external.client,
@@ -347,12 +347,12 @@ describe('GET /groups', () => {
   let below: Group;
   beforeAll(async () => {
     lena = await identity.person('lena');
-    mine = await make({ name: 'Beta', path: 'lena-beta' }, lena);
-    below = await make({ name: 'Sub', path: 'lena-sub', parent_id: mine.id }, lena);
-    await make({ name: 'Alpha', path: 'lena-alpha', visibility: 'public' }, lena);
-    const other = await make({ name: 'Other', path: 'lena-other' });
-    await join(other, lena, 20);
-    for (const path of ['lena-x1', 'lena-x2']) await make({ name: path, path }, lena);
+    mine = await createGroup({ name: 'Beta', path: 'lena-beta' }, lena);
+    below = await createGroup({ name: 'Sub', path: 'lena-sub', parent_id: mine.id }, lena);
+    await createGroup({ name: 'Alpha', path: 'lena-alpha', visibility: 'public' }, lena);
+    const other = await createGroup({ name: 'Other', path: 'lena-other' });
+    await addMember(other, lena, 20);
+    for (const path of ['lena-x1', 'lena-x2']) await createGroup({ name: path, path }, lena);
   });
   const list = async (query: Record<string, unknown> = {}) =>
     paths((await lena.client.get('/api/v4/groups').query(query)).body);
@@ -379,8 +379,8 @@ describe('GET /groups', () => {
   });
 
   it('lists all visible groups on request, and all groups for administrators', async () => {
-    const secret = await make();
-    const open = await make({ visibility: 'internal', name: 'A open' });
+    const secret = await createGroup();
+    const open = await createGroup({ visibility: 'internal', name: 'A open' });
     const all = (await lena.client.get('/api/v4/groups').query({ all_available: 1, per_page: 100 })).body.map(
       (group: Group) => group.id,
     );
@@ -423,9 +423,9 @@ describe('GET /groups', () => {
 
 describe('GET /groups/:id/subgroups', () => {
   it('lists direct subgroups: an anonymous caller may see more than a non-member', async () => {
-    const parent = await make({ visibility: 'public' });
-    const child = await make({ parent_id: parent.id, visibility: 'public' });
-    await make({ parent_id: child.id, visibility: 'public' });
+    const parent = await createGroup({ visibility: 'public' });
+    const child = await createGroup({ parent_id: parent.id, visibility: 'public' });
+    await createGroup({ parent_id: child.id, visibility: 'public' });
     const ids = async (client: typeof identity.anonymous, query = {}) =>
       (await client.get(`/api/v4/groups/${parent.id}/subgroups`).query(query)).body.map((group: Group) => group.id);
     expect(await ids(identity.anonymous)).toEqual([child.id]);
@@ -437,7 +437,7 @@ describe('GET /groups/:id/subgroups', () => {
 
 describe('PUT /groups/:id', () => {
   it('returns the full group', async () => {
-    const group = await make();
+    const group = await createGroup();
     const { body } = await ada.client
       .put(`/api/v4/groups/${group.id}`)
       .send({
@@ -463,7 +463,7 @@ describe('PUT /groups/:id', () => {
   });
 
   it('publishes whether the group may be mentioned', async () => {
-    const group = await make();
+    const group = await createGroup();
     const known = async (): Promise<unknown> => {
       const [row] = await identity.db.query<{ state: { mentions_disabled: unknown } }>(
         `select state from directory_changes where kind = 'namespace' and entity_id = $1 order by version desc limit 1`,
@@ -479,8 +479,8 @@ describe('PUT /groups/:id', () => {
   });
 
   it('moves all contents when the path changes, in one version', async () => {
-    const top = await make();
-    const child = await make({ parent_id: top.id });
+    const top = await createGroup();
+    const child = await createGroup({ parent_id: top.id });
     const { body: project }: { body: { id: number; path_with_namespace: string } } = await ada.client
       .post('/api/v4/projects')
       .send({ name: 'web', namespace_id: child.id })
@@ -504,14 +504,14 @@ describe('PUT /groups/:id', () => {
     [{ path: 'bad path' }, { message: { path: [expect.stringContaining('can contain only')] } }],
     [{ description: 'x'.repeat(501) }, { message: { description: ['is too long (maximum is 500 characters)'] } }],
   ])('refuses %j', async (body, expected) => {
-    const group = await make();
+    const group = await createGroup();
     const response = await ada.client.put(`/api/v4/groups/${group.id}`).send(body);
     expect([response.status, response.body]).toEqual([400, expected]);
   });
 
   it('keeps the visibility between that of the parent and that of the contents', async () => {
-    const top = await make({ visibility: 'internal' });
-    const child = await make({ parent_id: top.id, visibility: 'internal' });
+    const top = await createGroup({ visibility: 'internal' });
+    const child = await createGroup({ parent_id: top.id, visibility: 'internal' });
     const refuse = async (group: Group, visibility: string) =>
       (await ada.client.put(`/api/v4/groups/${group.id}`).send({ visibility })).body.message;
     expect(await refuse(child, 'public')).toEqual({
@@ -532,8 +532,8 @@ describe('PUT /groups/:id', () => {
 
 describe('DELETE /groups/:id', () => {
   it('marks for deletion first, and removes with the flag and the full path', async () => {
-    const top = await make();
-    const child = await make({ parent_id: top.id });
+    const top = await createGroup();
+    const child = await createGroup({ parent_id: top.id });
     const { body: project }: { body: { id: number } } = await ada.client
       .post('/api/v4/projects')
       .send({ name: 'web', namespace_id: child.id })
@@ -569,14 +569,14 @@ describe('DELETE /groups/:id', () => {
     expect(gone.map((row) => row.kind).sort()).toEqual(expect.arrayContaining(['namespace', 'namespace', 'project']));
     const events = await identity.db.query<{ subject: string }>(`select * from outbox`);
     expect(JSON.stringify(events)).toContain('identity.group.deleted');
-    expect((await make({ path: top.full_path })).full_path).toBe(top.full_path);
+    expect((await createGroup({ path: top.full_path })).full_path).toBe(top.full_path);
   });
 
   it('refuses maintainers, answers 404 to callers who cannot see it, and honours If-Unmodified-Since', async () => {
-    const group = await make();
-    await join(group, bob, 40);
+    const group = await createGroup();
+    await addMember(group, bob, 40);
     expect((await bob.client.delete(`/api/v4/groups/${group.id}`)).body).toEqual({ message: '403 Forbidden' });
-    const stranger = await identity.person(unique('stranger'));
+    const stranger = await identity.person(uniquePath('stranger'));
     expect((await stranger.client.delete(`/api/v4/groups/${group.id}`)).body).toEqual({
       message: '404 Group Not Found',
     });

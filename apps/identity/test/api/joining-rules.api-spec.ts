@@ -12,13 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-type Where = `/api/v4/${'groups' | 'projects'}/${number}`;
-const groupAt = ({ id }: MadeGroup): Where => `/api/v4/groups/${id}`;
-const projectAt = ({ id }: MadeProject): Where => `/api/v4/projects/${id}`;
-const set = (group: MadeGroup, settings: object) => owner.client.put(groupAt(group)).send(settings).expect(200);
-const add = (where: Where, body: object, by = owner) =>
+type SourcePath = `/api/v4/${'groups' | 'projects'}/${number}`;
+const groupPath = ({ id }: MadeGroup): SourcePath => `/api/v4/groups/${id}`;
+const projectPath = ({ id }: MadeProject): SourcePath => `/api/v4/projects/${id}`;
+const putSettings = (group: MadeGroup, settings: object) =>
+  owner.client.put(groupPath(group)).send(settings).expect(200);
+const postMember = (where: SourcePath, body: object, by = owner) =>
   by.client.post(`${where}/members`).send({ access_level: 30, ...body });
-const usernames = async (where: Where) => {
+const listMemberUsernames = async (where: SourcePath) => {
   const { body } = await owner.client.get(`${where}/members`);
   return (body as { username: string }[]).map((member) => member.username).sort();
 };
@@ -34,66 +35,66 @@ describe('a group with membership_lock', () => {
     below = await make.group(owner, { parent_id: top.id, visibility: 'public' });
     project = await make.project(owner, { namespace_id: below.id, visibility: 'public' });
     early = await make.person();
-    await make.join(projectAt(project), early, 30);
-    await set(top, { membership_lock: true });
+    await make.join(projectPath(project), early, 30);
+    await putSettings(top, { membership_lock: true });
   });
 
   it('forbids adding members to projects in it and below it, also for administrators', async () => {
     const direct = await make.project(owner, { namespace_id: top.id });
     const bob = await make.person();
-    for (const where of [projectAt(project), projectAt(direct)]) {
-      expect(await add(where, { user_id: bob.id })).toMatchObject(LOCKED);
-      expect(await add(where, { username: `${bob.username},${early.username}` })).toMatchObject(LOCKED);
+    for (const where of [projectPath(project), projectPath(direct)]) {
+      expect(await postMember(where, { user_id: bob.id })).toMatchObject(LOCKED);
+      expect(await postMember(where, { username: `${bob.username},${early.username}` })).toMatchObject(LOCKED);
       const asRoot = identity.root.post(`${where}/members`).send({ user_id: bob.id, access_level: 30 });
       expect(await asRoot).toMatchObject(LOCKED);
     }
-    expect(await usernames(projectAt(project))).toEqual([early.username]);
+    expect(await listMemberUsernames(projectPath(project))).toEqual([early.username]);
   });
 
   it('is not disclosed to callers who may not add members', async () => {
-    expect(await add(projectAt(project), { user_id: owner.id }, early)).toMatchObject({
+    expect(await postMember(projectPath(project), { user_id: owner.id }, early)).toMatchObject({
       status: 403,
       body: { message: '403 Forbidden' },
     });
   });
 
   it('keeps existing members, who can be changed and removed', async () => {
-    const members = `${projectAt(project)}/members/${early.id}`;
+    const members = `${projectPath(project)}/members/${early.id}`;
     const body = { access_level: 20, expires_at: inDays(9) };
     expect(await owner.client.put(members).send(body)).toMatchObject({ status: 200, body: { access_level: 20 } });
     await owner.client.delete(members).expect(204);
-    expect(await add(projectAt(project), { user_id: early.id })).toMatchObject(LOCKED);
+    expect(await postMember(projectPath(project), { user_id: early.id })).toMatchObject(LOCKED);
   });
 
   it('allows adding members to the group itself and to groups below it', async () => {
     for (const group of [top, below]) {
-      await add(groupAt(group), { user_id: (await make.person()).id }).expect(201);
+      await postMember(groupPath(group), { user_id: (await make.person()).id }).expect(201);
     }
   });
 
   it('refuses access requests for its projects, and their approval', async () => {
     const open = await make.group(owner, { visibility: 'public' });
     const other = await make.project(owner, { namespace_id: open.id, visibility: 'public' });
-    const requests = `${projectAt(other)}/access_requests`;
+    const requests = `${projectPath(other)}/access_requests`;
     const [ann, cid] = [await make.person(), await make.person()];
     await ann.client.post(requests).expect(201);
-    await set(open, { membership_lock: true });
+    await putSettings(open, { membership_lock: true });
     expect(await owner.client.put(`${requests}/${ann.id}/approve`)).toMatchObject(LOCKED);
     await cid.client.post(requests).expect(403);
-    await set(open, { membership_lock: false });
+    await putSettings(open, { membership_lock: false });
     await owner.client.put(`${requests}/${ann.id}/approve`).expect(201);
   });
 
   it('keeps project tokens with their bots working', async () => {
     const made = owner.client
-      .post(`${projectAt(project)}/access_tokens`)
+      .post(`${projectPath(project)}/access_tokens`)
       .send({ name: 'ci', scopes: ['api'], access_level: 30, expires_at: inDays(9) });
     expect((await made).status).toBe(201);
   });
 
   it('has no effect on personal projects', async () => {
     const own = await make.project(owner);
-    await add(projectAt(own), { user_id: (await make.person()).id }).expect(201);
+    await postMember(projectPath(own), { user_id: (await make.person()).id }).expect(201);
   });
 });
 
@@ -105,11 +106,11 @@ describe('a top-level group with allowed_email_domains_list', () => {
     top = await make.group(owner, { visibility: 'public' });
     below = await make.group(owner, { parent_id: top.id, visibility: 'public' });
     project = await make.project(owner, { namespace_id: below.id, visibility: 'public' });
-    await set(top, { allowed_email_domains_list: ' nest.example, @Colony.example' });
+    await putSettings(top, { allowed_email_domains_list: ' nest.example, @Colony.example' });
   });
   let serial = 0;
   const personAt = (domain: string) => make.person({ email: `somebody-${++serial}@${domain}` });
-  const everywhere = () => [groupAt(top), groupAt(below), projectAt(project)];
+  const everywhere = () => [groupPath(top), groupPath(below), projectPath(project)];
   const REFUSED = {
     status: 400,
     body: { message: { user: ['email does not match the allowed domains: nest.example, colony.example'] } },
@@ -118,7 +119,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
   it('accepts users whose primary address has one of the domains, ignoring case', async () => {
     for (const where of everywhere()) {
       for (const domain of ['nest.example', 'colony.example', 'NEST.Example']) {
-        await add(where, { user_id: (await personAt(domain)).id, access_level: 50 }).expect(201);
+        await postMember(where, { user_id: (await personAt(domain)).id, access_level: 50 }).expect(201);
       }
     }
   });
@@ -127,7 +128,7 @@ describe('a top-level group with allowed_email_domains_list', () => {
     for (const where of everywhere()) {
       for (const domain of ['example.com', 'sub.nest.example', 'xnest.example']) {
         const user_id = (await personAt(domain)).id;
-        expect(await add(where, { user_id })).toMatchObject(REFUSED);
+        expect(await postMember(where, { user_id })).toMatchObject(REFUSED);
         const asRoot = identity.root.post(`${where}/members`).send({ user_id, access_level: 30 });
         expect(await asRoot).toMatchObject(REFUSED);
       }
@@ -136,15 +137,15 @@ describe('a top-level group with allowed_email_domains_list', () => {
 
   it('uses the singular for one domain', async () => {
     const group = await make.group(owner, { visibility: 'public' });
-    await set(group, { allowed_email_domains_list: 'nest.example,' });
-    const { body } = await add(groupAt(group), { user_id: (await personAt('example.com')).id });
+    await putSettings(group, { allowed_email_domains_list: 'nest.example,' });
+    const { body } = await postMember(groupPath(group), { user_id: (await personAt('example.com')).id });
     expect(body).toEqual({ message: { user: ['email does not match the allowed domain of nest.example'] } });
   });
 
   it('requires a confirmed address', async () => {
     const ida = await personAt('nest.example');
     await identity.db.query(`update users set confirmed_at = null where id = $1`, [ida.id]);
-    expect(await add(groupAt(top), { user_id: ida.id })).toMatchObject({
+    expect(await postMember(groupPath(top), { user_id: ida.id })).toMatchObject({
       status: 400,
       body: { message: { user: ['email is not a verified email'] } },
     });
@@ -152,9 +153,9 @@ describe('a top-level group with allowed_email_domains_list', () => {
 
   it('names the domains only to its owners', async () => {
     const maintainer = await personAt('nest.example');
-    await make.join(projectAt(project), maintainer, 40);
+    await make.join(projectPath(project), maintainer, 40);
     const user_id = (await personAt('example.com')).id;
-    expect(await add(projectAt(project), { user_id, access_level: 10 }, maintainer)).toMatchObject({
+    expect(await postMember(projectPath(project), { user_id, access_level: 10 }, maintainer)).toMatchObject({
       status: 400,
       body: { message: { user: ['email does not match the allowed domains'] } },
     });
@@ -163,46 +164,46 @@ describe('a top-level group with allowed_email_domains_list', () => {
   it('limits disclosures of addresses per hour to the number of confirmation links', async () => {
     const curious = await make.person();
     const probe = await make.group(curious, {});
-    await curious.client.put(groupAt(probe)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
+    await curious.client.put(groupPath(probe)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
     const strangers = await Promise.all(Array.from({ length: 32 }, () => personAt('example.com')));
     const addStatus = async (people: readonly Person[]) =>
-      (await add(groupAt(probe), { user_id: people.map(({ id }) => id).join(',') }, curious)).status;
+      (await postMember(groupPath(probe), { user_id: people.map(({ id }) => id).join(',') }, curious)).status;
     const fits = await personAt('nest.example');
     expect(await addStatus(strangers.slice(0, 28))).toBe(400);
     expect(await addStatus(strangers.slice(28, 29))).toBe(400);
     const asked = strangers[29]!;
-    await curious.client.put(groupAt(probe)).send({ visibility: 'public' }).expect(200);
-    await asked.client.post(`${groupAt(probe)}/access_requests`).expect(201);
-    await curious.client.put(`${groupAt(probe)}/access_requests/${asked.id}/approve`).expect(400);
+    await curious.client.put(groupPath(probe)).send({ visibility: 'public' }).expect(200);
+    await asked.client.post(`${groupPath(probe)}/access_requests`).expect(201);
+    await curious.client.put(`${groupPath(probe)}/access_requests/${asked.id}/approve`).expect(400);
     // Refused also in one large request: no user is added, and all refusals count.
     const bold = await make.person();
     const other = await make.group(bold, {});
-    await bold.client.put(groupAt(other)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
+    await bold.client.put(groupPath(other)).send({ allowed_email_domains_list: 'nest.example' }).expect(200);
     const all = { user_id: [...strangers, fits].map(({ id }) => id).join(',') };
-    expect((await add(groupAt(other), all, bold)).status).toBe(429);
-    expect((await add(groupAt(other), { user_id: strangers[0]!.id }, bold)).status).toBe(429);
-    const { body: members } = await bold.client.get(`${groupAt(other)}/members`);
+    expect((await postMember(groupPath(other), all, bold)).status).toBe(429);
+    expect((await postMember(groupPath(other), { user_id: strangers[0]!.id }, bold)).status).toBe(429);
+    const { body: members } = await bold.client.get(`${groupPath(other)}/members`);
     expect(members).toHaveLength(1);
-    const answer = await add(groupAt(probe), { user_id: fits.id }, curious);
+    const answer = await postMember(groupPath(probe), { user_id: fits.id }, curious);
     expect(answer.status).toBe(429);
     expect(answer.body.message.error).toMatch(/The limit email_confirmations is 30 an hour/);
-    await add(groupAt(top), { user_id: fits.id }).expect(201);
-    const { body } = await curious.client.get(`${groupAt(probe)}/members`);
+    await postMember(groupPath(top), { user_id: fits.id }).expect(201);
+    const { body } = await curious.client.get(`${groupPath(probe)}/members`);
     expect(body).toHaveLength(1);
-    const asRoot = identity.root.post(`${groupAt(probe)}/members`).send({ user_id: fits.id, access_level: 10 });
+    const asRoot = identity.root.post(`${groupPath(probe)}/members`).send({ user_id: fits.id, access_level: 10 });
     expect((await asRoot).status).toBe(201);
   });
 
   it('adds those of several users who are allowed', async () => {
     const [fits, not] = [await personAt('nest.example'), await personAt('example.com')];
-    const response = await add(projectAt(project), { username: `${fits.username},${not.username}` });
+    const response = await postMember(projectPath(project), { username: `${fits.username},${not.username}` });
     const why = 'user email does not match the allowed domains: nest.example, colony.example';
     expect(response).toMatchObject({ status: 400, body: { status: 'error', message: { [not.username]: why } } });
-    expect(await usernames(projectAt(project))).toEqual(expect.arrayContaining([fits.username]));
+    expect(await listMemberUsernames(projectPath(project))).toEqual(expect.arrayContaining([fits.username]));
   });
 
   it('applies to the approval of access requests', async () => {
-    const requests = `${projectAt(project)}/access_requests`;
+    const requests = `${projectPath(project)}/access_requests`;
     const [fits, not] = [await personAt('nest.example'), await personAt('example.com')];
     for (const asking of [fits, not]) await asking.client.post(requests).expect(201);
     expect(await owner.client.put(`${requests}/${not.id}/approve`)).toMatchObject(REFUSED);
@@ -212,36 +213,36 @@ describe('a top-level group with allowed_email_domains_list', () => {
   it('accepts its own bots and service accounts, and no others', async () => {
     const token = { name: 'ci', scopes: ['api'], access_level: 30, expires_at: inDays(9) };
     const { body: bot }: { body: { user_id: number } } = await owner.client
-      .post(`${groupAt(top)}/access_tokens`)
+      .post(`${groupPath(top)}/access_tokens`)
       .send(token)
       .expect(201);
-    await add(projectAt(project), { user_id: bot.user_id }).expect(201);
+    await postMember(projectPath(project), { user_id: bot.user_id }).expect(201);
     const { body: own }: { body: { id: number } } = await owner.client
-      .post(`${groupAt(top)}/service_accounts`)
+      .post(`${groupPath(top)}/service_accounts`)
       .expect(201);
-    await add(groupAt(below), { user_id: own.id }).expect(201);
+    await postMember(groupPath(below), { user_id: own.id }).expect(201);
     const { body: foreign }: { body: { id: number } } = await identity.root
       .post('/api/v4/service_accounts')
       .expect(201);
-    expect(await add(groupAt(below), { user_id: foreign.id })).toMatchObject(REFUSED);
+    expect(await postMember(groupPath(below), { user_id: foreign.id })).toMatchObject(REFUSED);
   });
 
   it('has no effect on existing members and on members of invited groups', async () => {
     const group = await make.group(owner, { visibility: 'public' });
     const guest = await personAt('example.com');
-    await make.join(groupAt(group), guest, 10);
-    await set(group, { allowed_email_domains_list: 'nest.example' });
-    const change = owner.client.put(`${groupAt(group)}/members/${guest.id}`).send({ access_level: 20 });
+    await make.join(groupPath(group), guest, 10);
+    await putSettings(group, { allowed_email_domains_list: 'nest.example' });
+    const change = owner.client.put(`${groupPath(group)}/members/${guest.id}`).send({ access_level: 20 });
     expect((await change).status).toBe(200);
     const invited = await make.group(owner, { visibility: 'public' });
-    const share = owner.client.post(`${groupAt(group)}/share`).send({ group_id: invited.id, group_access: 30 });
+    const share = owner.client.post(`${groupPath(group)}/share`).send({ group_id: invited.id, group_access: 30 });
     expect((await share).status).toBe(201);
   });
 
   it('is read from the top-level group only', async () => {
     const parent = await make.group(owner, { visibility: 'public' });
     const child = await make.group(owner, { parent_id: parent.id, visibility: 'public' });
-    await set(child, { allowed_email_domains_list: 'nest.example' });
-    await add(groupAt(child), { user_id: (await personAt('example.com')).id }).expect(201);
+    await putSettings(child, { allowed_email_domains_list: 'nest.example' });
+    await postMember(groupPath(child), { user_id: (await personAt('example.com')).id }).expect(201);
   });
 });

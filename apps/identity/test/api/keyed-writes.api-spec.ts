@@ -15,15 +15,15 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 let counter = 0;
-const count = async (table: string): Promise<number> => {
+const countRows = async (table: string): Promise<number> => {
   const [row] = await identity.db.query<{ count: number }>(`select count(*)::int as count from ${table}`);
   return row!.count;
 };
-const admin = (): Agent => identity.as({ userId: owner.id, username: 'owner', isAdmin: true });
+const asAdministrator = (): Agent => identity.as({ userId: owner.id, username: 'owner', isAdmin: true });
 
 idempotentWrites('POST /users', {
   caller: () => identity.root,
-  stranger: admin,
+  stranger: asAdministrator,
   database: () => identity.db,
   table: 'users',
   write: () => {
@@ -31,13 +31,13 @@ idempotentWrites('POST /users', {
     const body = { username, name: username, email: `${username}@example.com`, password: 'correct horse' };
     return { method: 'POST', path: '/api/v4/users', body };
   },
-  count: () => count('users'),
+  count: () => countRows('users'),
   refused: { username: 'root', name: 'x', email: 'x@example.com', password: 'correct horse' },
 });
 
 idempotentWrites('POST /users/:id/personal_access_tokens', {
   caller: () => identity.root,
-  stranger: admin,
+  stranger: asAdministrator,
   database: () => identity.db,
   table: 'access_tokens',
   write: () => ({
@@ -45,7 +45,7 @@ idempotentWrites('POST /users/:id/personal_access_tokens', {
     path: `/api/v4/users/${owner.id}/personal_access_tokens`,
     body: { name: `token ${(counter += 1)}`, scopes: ['api'] },
   }),
-  count: () => count('access_tokens'),
+  count: () => countRows('access_tokens'),
 });
 
 interface Token {
@@ -55,7 +55,7 @@ interface Token {
   readonly expires_at: string;
 }
 const SELF = '/api/v4/personal_access_tokens/self/rotate';
-const aToken = async (): Promise<Token> => {
+const createToken = async (): Promise<Token> => {
   const path = `/api/v4/users/${owner.id}/personal_access_tokens`;
   return (
     await identity.root
@@ -64,21 +64,21 @@ const aToken = async (): Promise<Token> => {
       .expect(201)
   ).body as Token;
 };
-const holder = ({ id }: Token, isReplayOnly = false): Agent =>
+const asTokenHolder = ({ id }: Token, isReplayOnly = false): Agent =>
   identity.as({ userId: owner.id, username: 'owner', tokenId: id, ...(isReplayOnly ? { isReplayOnly: true } : {}) });
 const isRevoked = async ({ token }: Token): Promise<boolean> => (await resolve(identity, token)).outcome === 'revoked';
 
 describe('a token that rotates itself, with an idempotency key', () => {
   it('gets its successor again, which stays valid', async () => {
-    const [token, key] = [await aToken(), randomUUID()];
-    const { body: first } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    const [token, key] = [await createToken(), randomUUID()];
+    const { body: first } = await asTokenHolder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     const question = { rotating: true, idempotency_key: key };
     expect(await resolve(identity, token.token, question)).toMatchObject({
       outcome: 'valid',
       replays_only: true,
       holder: { token_id: token.id, user_id: owner.id },
     });
-    const again = await holder(token, true).post(SELF).set('Idempotency-Key', key).expect(200);
+    const again = await asTokenHolder(token, true).post(SELF).set('Idempotency-Key', key).expect(200);
     expect([again.body, again.headers['idempotency-replayed']]).toEqual([first, 'true']);
     expect(await isRevoked(first)).toBe(false);
     expect(await isRevoked(token)).toBe(true);
@@ -88,8 +88,8 @@ describe('a token that rotates itself, with an idempotency key', () => {
     ['another key', { idempotency_key: 'another' }],
     ['no key', {}],
   ])('has its family revoked when it is presented with %s', async (_, other) => {
-    const [token, key] = [await aToken(), randomUUID()];
-    const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    const [token, key] = [await createToken(), randomUUID()];
+    const { body: fresh } = await asTokenHolder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     expect(await resolve(identity, token.token, { rotating: true, ...other })).toMatchObject({ outcome: 'revoked' });
     expect(await isRevoked(fresh)).toBe(true);
     // Afterwards the key gives no answer either.
@@ -98,18 +98,18 @@ describe('a token that rotates itself, with an idempotency key', () => {
   });
 
   it('is unauthorized for other requests, and gets no other answer with its key', async () => {
-    const [token, key] = [await aToken(), randomUUID()];
-    const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    const [token, key] = [await createToken(), randomUUID()];
+    const { body: fresh } = await asTokenHolder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     const question = { idempotency_key: key };
     expect(await resolve(identity, token.token, question)).toMatchObject({ outcome: 'revoked' });
     const refusal = { error: 'invalid_token', error_description: expect.any(String) };
-    const unnamed = await holder(token, true).post(SELF);
+    const unnamed = await asTokenHolder(token, true).post(SELF);
     expect([unnamed.status, unnamed.body]).toEqual([401, refusal]);
-    const read = await holder(token, true).get('/api/v4/user');
+    const read = await asTokenHolder(token, true).get('/api/v4/user');
     expect([read.status, read.body]).toEqual([401, refusal]);
     expect(await isRevoked(fresh)).toBe(false);
     // A rotation with another body is another rotation, with a token that is revoked.
-    const other = await holder(token, true)
+    const other = await asTokenHolder(token, true)
       .post(SELF)
       .set('Idempotency-Key', key)
       .send({ expires_at: fresh.expires_at });
@@ -118,25 +118,29 @@ describe('a token that rotates itself, with an idempotency key', () => {
   });
 
   it('discloses its successor to no other token of the same user', async () => {
-    const [token, weak, key] = [await aToken(), await aToken(), 'nightly'];
-    const { body: fresh } = await holder(token).post(SELF).set('Idempotency-Key', key).expect(200);
+    const [token, weak, key] = [await createToken(), await createToken(), 'nightly'];
+    const { body: fresh } = await asTokenHolder(token).post(SELF).set('Idempotency-Key', key).expect(200);
     const used = { message: 'Idempotency-Key was used for another request' };
-    const heard = await holder(weak).post(SELF).set('Idempotency-Key', key);
+    const heard = await asTokenHolder(weak).post(SELF).set('Idempotency-Key', key);
     expect([heard.status, heard.body]).toEqual([422, used]);
-    await holder(weak).post(SELF).set('Idempotency-Key', 'nightly of the other').expect(200);
-    const left = await holder(fresh).delete('/api/v4/personal_access_tokens/self').set('Idempotency-Key', 'gone');
+    await asTokenHolder(weak).post(SELF).set('Idempotency-Key', 'nightly of the other').expect(200);
+    const left = await asTokenHolder(fresh)
+      .delete('/api/v4/personal_access_tokens/self')
+      .set('Idempotency-Key', 'gone');
     expect(left.status).toBe(204);
-    const other = await aToken();
-    const kept = await holder(other).delete('/api/v4/personal_access_tokens/self').set('Idempotency-Key', 'gone');
+    const other = await createToken();
+    const kept = await asTokenHolder(other)
+      .delete('/api/v4/personal_access_tokens/self')
+      .set('Idempotency-Key', 'gone');
     expect([kept.status, kept.body, await isRevoked(other)]).toEqual([422, used, false]);
   });
 
   it('has its family revoked if another request has replaced it meanwhile, and stores no answer', async () => {
-    const token = await aToken();
+    const token = await createToken();
     await identity.app
       .get(Work)
       .run((tx) => tx.query('update access_tokens set revoked = true where id = $1', [token.id]));
-    const living = await aToken();
+    const living = await createToken();
     await identity.db.query('update access_tokens set family_id = $1 where id = $2', [token.id, living.id]);
     const answer = await identity.root
       .post(`/api/v4/personal_access_tokens/${token.id}/rotate`)
@@ -147,7 +151,7 @@ describe('a token that rotates itself, with an idempotency key', () => {
   });
 
   it('leaves no secret in the database', async () => {
-    const { body } = await holder(await aToken())
+    const { body } = await asTokenHolder(await createToken())
       .post(SELF)
       .set('Idempotency-Key', 'secret')
       .expect(200);

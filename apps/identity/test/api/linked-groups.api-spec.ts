@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const invite = (guest: MadeGroup, into: MadeGroup) =>
+const inviteGroup = (guest: MadeGroup, into: MadeGroup) =>
   ada.client.post(`/api/v4/groups/${into.id}/share`).send({ group_id: guest.id, group_access: 20 }).expect(201);
 const idsOf = (body: { id: number }[]) => body.map((row) => row.id);
 
@@ -23,10 +23,10 @@ describe.each([
 ] as const)('GET /groups/:id/%s', (list, asked) => {
   it('lists groups that the caller can see, by id and by encoded path', async () => {
     const [guest, host] = [await group(ada, { visibility: 'public' }), await group(ada, { visibility: 'public' })];
-    await invite(guest, host);
+    await inviteGroup(guest, host);
     const [from, other] = asked(guest, host);
     const hidden = await group(ada, { visibility: 'private' });
-    await (list === 'invited_groups' ? invite(hidden, host) : invite(guest, hidden));
+    await (list === 'invited_groups' ? inviteGroup(hidden, host) : inviteGroup(guest, hidden));
     const stranger = await person();
     expect(idsOf((await stranger.client.get(`/api/v4/groups/${from.id}/${list}`)).body)).toEqual([other.id]);
     expect(
@@ -53,7 +53,7 @@ describe.each([
       path = `/api/v4/groups/${center.id}/${list}`;
       for (let i = 0; i < 5; i++) {
         const one = await group(ada);
-        await (list === 'invited_groups' ? invite(one, center) : invite(center, one));
+        await (list === 'invited_groups' ? inviteGroup(one, center) : inviteGroup(center, one));
       }
     });
     paging(() => ({ app: identity.app, viewer: makeViewer({ userId: ada.id, username: 'ada' }), path, rows: 5 }));

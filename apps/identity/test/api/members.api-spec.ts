@@ -14,31 +14,31 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 let serial = 0;
-const unique = (stem: string) => `${stem}-${++serial}`;
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-async function group(
+const uniqueName = (stem: string) => `${stem}-${++serial}`;
+const dayAfterDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+async function createGroup(
   over: Readonly<Record<string, unknown>> = {},
 ): Promise<{ id: number; base: string; full_path: string }> {
-  const path = unique('g');
+  const path = uniqueName('g');
   const { body: made }: { body: { id: number; full_path: string } } = await ada.client
     .post('/api/v4/groups')
     .send({ name: path, path, ...over })
     .expect(201);
   return { ...made, base: `/api/v4/groups/${made.id}/members` };
 }
-async function project(over: Readonly<Record<string, unknown>> = {}): Promise<{ id: number; base: string }> {
+async function createProject(over: Readonly<Record<string, unknown>> = {}): Promise<{ id: number; base: string }> {
   const { body: made }: { body: { id: number } } = await ada.client
     .post('/api/v4/projects')
-    .send({ name: unique('p'), ...over })
+    .send({ name: uniqueName('p'), ...over })
     .expect(201);
   return { ...made, base: `/api/v4/projects/${made.id}/members` };
 }
-const person = () => identity.person(unique('person'));
-const levels = (body: { id: number; access_level: number }[]) =>
+const createPerson = () => identity.person(uniqueName('person'));
+const levelsByUserId = (body: { id: number; access_level: number }[]) =>
   Object.fromEntries(body.map((row) => [row.id, row.access_level]));
 
 it('a new membership is announced with the version of the directory that has it', async () => {
-  const source = await project();
+  const source = await createProject();
   await ada.client.post(source.base).send({ user_id: bob.id, access_level: 30 }).expect(201);
   const rows = await identity.db.query(
     `select payload, directory_version = (select version from directory_head) as is_current from outbox
@@ -51,10 +51,10 @@ it('a new membership is announced with the version of the directory that has it'
 describe('a changed membership is announced', () => {
   it.each([
     ['another level', { access_level: 20 }, 20],
-    ['another end', { access_level: 30, expires_at: inDays(9) }, 30],
+    ['another end', { access_level: 30, expires_at: dayAfterDays(9) }, 30],
     ['neither', { access_level: 30 }, null],
   ])('with %s', async (_, fields, level) => {
-    const source = await project();
+    const source = await createProject();
     await ada.client.post(source.base).send({ user_id: bob.id, access_level: 30 }).expect(201);
     await ada.client.put(`${source.base}/${bob.id}`).send(fields).expect(200);
     const rows = await identity.db.query<{ payload: Record<string, unknown> }>(
@@ -68,14 +68,14 @@ describe('a changed membership is announced', () => {
 });
 
 describe.each([
-  ['group', group],
-  ['project', project],
+  ['group', createGroup],
+  ['project', createProject],
 ] as const)('members of a %s', (kind, make) => {
   it('can be added, read, changed and deleted', async () => {
     const source = await make();
     const added = await ada.client
       .post(source.base)
-      .send({ user_id: bob.id, access_level: 30, expires_at: inDays(10) })
+      .send({ user_id: bob.id, access_level: 30, expires_at: dayAfterDays(10) })
       .expect(201);
     expect(added.body).toEqual({
       id: bob.id,
@@ -89,7 +89,7 @@ describe.each([
       access_level: 30,
       created_at: expect.any(String),
       created_by: expect.objectContaining({ id: ada.id, username: 'ada' }),
-      expires_at: inDays(10),
+      expires_at: dayAfterDays(10),
       membership_state: 'active',
     });
     expect((await ada.client.get(`${source.base}/${bob.id}`)).body).toEqual(added.body);
@@ -106,7 +106,7 @@ describe.each([
 
   it('can be added by username, and several in one request', async () => {
     const source = await make();
-    const [one, two, three] = [await person(), await person(), await person()];
+    const [one, two, three] = [await createPerson(), await createPerson(), await createPerson()];
     expect(
       (
         await ada.client
@@ -133,7 +133,7 @@ describe.each([
   it('are added in the order of ids, independent of the request, so that requests cannot deadlock', async () => {
     const source = await make();
     const ids: number[] = [];
-    for (let i = 0; i < 4; i += 1) ids.push((await person()).id);
+    for (let i = 0; i < 4; i += 1) ids.push((await createPerson()).id);
     const add = (order: number[]) => ada.client.post(source.base).send({ user_id: order.join(), access_level: 20 });
     const answers = await Promise.all([add([...ids].reverse()), add(ids)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
@@ -155,7 +155,7 @@ describe.each([
       [{ access_level: 20 }, 400, { error: 'user_id, username are missing, exactly one parameter must be provided' }],
       [{ user_id: 'x', access_level: 20 }, 400, { error: 'user_id is invalid' }],
       [
-        { user_id: 999999, access_level: 20, expires_at: inDays(-1) },
+        { user_id: 999999, access_level: 20, expires_at: dayAfterDays(-1) },
         400,
         { message: { expires_at: ['cannot be a date in the past'] } },
       ],
@@ -168,7 +168,7 @@ describe.each([
 
   it('may leave, and can be managed by callers with permission', async () => {
     const source = await make({ visibility: 'public' });
-    const [guest, manager, stranger] = [await person(), await person(), await person()];
+    const [guest, manager, stranger] = [await createPerson(), await createPerson(), await createPerson()];
     await ada.client.post(source.base).send({ user_id: guest.id, access_level: 10 }).expect(201);
     await ada.client.post(source.base).send({ user_id: manager.id, access_level: 40 }).expect(201);
     const add = (by: Person) => by.client.post(source.base).send({ user_id: stranger.id, access_level: 10 });
@@ -186,22 +186,24 @@ describe.each([
 
   it('expire at their end', async () => {
     const source = await make();
-    const member = await person();
+    const member = await createPerson();
     await ada.client
       .post(source.base)
-      .send({ user_id: member.id, access_level: 30, expires_at: inDays(0) })
+      .send({ user_id: member.id, access_level: 30, expires_at: dayAfterDays(0) })
       .expect(201);
     await member.client.get(source.base).expect(404);
     await ada.client.get(`${source.base}/${member.id}`).expect(404);
-    expect(levels((await ada.client.get(`${source.base}/all`)).body)).not.toHaveProperty(String(member.id));
+    expect(levelsByUserId((await ada.client.get(`${source.base}/all`)).body)).not.toHaveProperty(String(member.id));
     // Expired members can be added again, whether or not they are deleted yet.
     await ada.client.post(source.base).send({ user_id: member.id, access_level: 20 }).expect(201);
     // A change that ends the membership today returns its present state.
-    const ended = await ada.client.put(`${source.base}/${member.id}`).send({ access_level: 30, expires_at: inDays(0) });
+    const ended = await ada.client
+      .put(`${source.base}/${member.id}`)
+      .send({ access_level: 30, expires_at: dayAfterDays(0) });
     expect(ended.body).toMatchObject({
       id: member.id,
       access_level: 30,
-      expires_at: inDays(0),
+      expires_at: dayAfterDays(0),
       created_by: { id: ada.id },
     });
   });
@@ -219,7 +221,7 @@ describe.each([
 describe('lists', () => {
   let source: { id: number; base: string };
   beforeAll(async () => {
-    source = await group();
+    source = await createGroup();
     for (const name of ['m-one', 'm-two', 'm-three', 'm-four']) {
       const member = await identity.person(name, name === 'm-two' ? { public_email: 'm-two@example.com' } : {});
       await ada.client.post(source.base).send({ user_id: member.id, access_level: 20 }).expect(201);
@@ -251,15 +253,15 @@ describe('lists', () => {
 
 describe('members with inherited levels', () => {
   it('are listed once, with the highest level', async () => {
-    const top = await group();
-    const below = await group({ parent_id: top.id });
-    const inside = await project({ namespace_id: below.id });
-    const [reader, both] = [await person(), await person()];
+    const top = await createGroup();
+    const below = await createGroup({ parent_id: top.id });
+    const inside = await createProject({ namespace_id: below.id });
+    const [reader, both] = [await createPerson(), await createPerson()];
     await ada.client.post(top.base).send({ user_id: reader.id, access_level: 20 }).expect(201);
     await ada.client.post(top.base).send({ user_id: both.id, access_level: 10 }).expect(201);
     await ada.client.post(inside.base).send({ user_id: both.id, access_level: 40 }).expect(201);
     const { body } = await ada.client.get(`${inside.base}/all`);
-    expect(levels(body)).toEqual({ [ada.id]: 50, [reader.id]: 20, [both.id]: 40 });
+    expect(levelsByUserId(body)).toEqual({ [ada.id]: 50, [reader.id]: 20, [both.id]: 40 });
     expect((await ada.client.get(inside.base)).body.map((row: { id: number }) => row.id)).toEqual([both.id]);
     expect((await ada.client.get(`${inside.base}/all/${reader.id}`)).body).toMatchObject({
       id: reader.id,
@@ -270,22 +272,25 @@ describe('members with inherited levels', () => {
   });
 
   it('include invited groups, with at most the level of the invitation', async () => {
-    const [host, invited] = [await group(), await group()];
-    const guest = await person();
+    const [host, invited] = [await createGroup(), await createGroup()];
+    const guest = await createPerson();
     await ada.client.post(invited.base).send({ user_id: guest.id, access_level: 40 }).expect(201);
     await identity.db.query(
       `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', $1, $2, 20)`,
       [host.id, invited.id],
     );
-    expect(levels((await ada.client.get(`${host.base}/all`)).body)).toMatchObject({ [guest.id]: 20, [ada.id]: 50 });
+    expect(levelsByUserId((await ada.client.get(`${host.base}/all`)).body)).toMatchObject({
+      [guest.id]: 20,
+      [ada.id]: 50,
+    });
     await guest.client.get(`/api/v4/groups/${host.id}`).expect(200);
   });
 });
 
 describe('rules', () => {
   it('a level is never below the inherited one', async () => {
-    const top = await group();
-    const below = await group({ parent_id: top.id });
+    const top = await createGroup();
+    const below = await createGroup({ parent_id: top.id });
     await ada.client.post(top.base).send({ user_id: bob.id, access_level: 30 }).expect(201);
     const { status, body } = await ada.client.post(below.base).send({ user_id: bob.id, access_level: 20 });
     const name = top.full_path;
@@ -301,8 +306,8 @@ describe('rules', () => {
   });
 
   it('callers cannot grant more than their own level', async () => {
-    const source = await project();
-    const [manager, other, owner] = [await person(), await person(), await person()];
+    const source = await createProject();
+    const [manager, other, owner] = [await createPerson(), await createPerson(), await createPerson()];
     await ada.client.post(source.base).send({ user_id: manager.id, access_level: 40 }).expect(201);
     await ada.client.post(source.base).send({ user_id: owner.id, access_level: 50 }).expect(201);
     expect((await manager.client.post(source.base).send({ user_id: other.id, access_level: 50 })).body).toEqual({
@@ -313,7 +318,7 @@ describe('rules', () => {
   });
 
   it('the last owner of a group cannot leave', async () => {
-    const source = await group();
+    const source = await createGroup();
     expect((await ada.client.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
     await ada.client.put(`${source.base}/${ada.id}`).send({ access_level: 40 }).expect(403);
     await ada.client.post(source.base).send({ user_id: bob.id, access_level: 50 }).expect(201);
@@ -325,29 +330,29 @@ describe('rules', () => {
   });
 
   it('the user of a personal project cannot leave', async () => {
-    const source = await project();
+    const source = await createProject();
     expect((await identity.root.delete(`${source.base}/${ada.id}`)).body).toEqual({ message: '403 Forbidden' });
     await ada.client.put(`${source.base}/${ada.id}`).send({ access_level: 30 }).expect(403);
   });
 
   it('leaving a group also ends memberships below, unless they are to be kept', async () => {
-    const top = await group();
-    const inside = await project({ namespace_id: top.id });
-    const [one, two] = [await person(), await person()];
+    const top = await createGroup();
+    const inside = await createProject({ namespace_id: top.id });
+    const [one, two] = [await createPerson(), await createPerson()];
     for (const member of [one, two]) {
       await ada.client.post(top.base).send({ user_id: member.id, access_level: 20 }).expect(201);
       await ada.client.post(inside.base).send({ user_id: member.id, access_level: 30 }).expect(201);
     }
     await ada.client.delete(`${top.base}/${one.id}`).expect(204);
     await ada.client.delete(`${top.base}/${two.id}`).query({ skip_subresources: true }).expect(204);
-    expect(levels((await ada.client.get(inside.base)).body)).toEqual({ [two.id]: 30 });
+    expect(levelsByUserId((await ada.client.get(inside.base)).body)).toEqual({ [two.id]: 30 });
   });
 
   it('expired memberships are deleted with an event', async () => {
-    const source = await group();
+    const source = await createGroup();
     await ada.client
       .post(source.base)
-      .send({ user_id: bob.id, access_level: 30, expires_at: inDays(1) })
+      .send({ user_id: bob.id, access_level: 30, expires_at: dayAfterDays(1) })
       .expect(201);
     await identity.db.query(
       `update members set expires_on = expires_on - 1 where source_type = 'namespace' and source_id = $1 and user_id = $2`,

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const OPEN_FIELDS = ['id', 'name', 'path', 'kind', 'full_path', 'parent_id', 'avatar_url', 'web_url'];
-const ask = async (client: typeof identity.anonymous, path: string, query = {}) => {
+const fetchStatusAndBody = async (client: typeof identity.anonymous, path: string, query = {}) => {
   const { status, body } = await client.get(path).query(query);
   return [status, body];
 };
@@ -47,9 +47,9 @@ describe('GET /namespaces/:id', () => {
       trial_ends_on: null,
     };
     for (const ref of [ada.namespaceId, 'ada', 'ADA']) {
-      expect(await ask(ada.client, `/api/v4/namespaces/${ref}`)).toEqual([200, own]);
-      expect(await ask(identity.root, `/api/v4/namespaces/${ref}`)).toEqual([200, own]);
-      expect(await ask(bob.client, `/api/v4/namespaces/${ref}`)).toEqual(NOT_FOUND);
+      expect(await fetchStatusAndBody(ada.client, `/api/v4/namespaces/${ref}`)).toEqual([200, own]);
+      expect(await fetchStatusAndBody(identity.root, `/api/v4/namespaces/${ref}`)).toEqual([200, own]);
+      expect(await fetchStatusAndBody(bob.client, `/api/v4/namespaces/${ref}`)).toEqual(NOT_FOUND);
     }
   });
 
@@ -137,14 +137,14 @@ describe('GET /namespaces/:id', () => {
     const secret = await group(ada);
     const internal = await group(ada, { visibility: 'internal' });
     const external = await person({ external: true });
-    expect(await ask(bob.client, `/api/v4/namespaces/${secret.id}`)).toEqual(NOT_FOUND);
-    expect(await ask(bob.client, `/api/v4/namespaces/${secret.path}`)).toEqual(NOT_FOUND);
-    expect((await ask(bob.client, `/api/v4/namespaces/${internal.id}`))[0]).toBe(200);
-    expect(await ask(external.client, `/api/v4/namespaces/${internal.id}`)).toEqual(NOT_FOUND);
+    expect(await fetchStatusAndBody(bob.client, `/api/v4/namespaces/${secret.id}`)).toEqual(NOT_FOUND);
+    expect(await fetchStatusAndBody(bob.client, `/api/v4/namespaces/${secret.path}`)).toEqual(NOT_FOUND);
+    expect((await fetchStatusAndBody(bob.client, `/api/v4/namespaces/${internal.id}`))[0]).toBe(200);
+    expect(await fetchStatusAndBody(external.client, `/api/v4/namespaces/${internal.id}`)).toEqual(NOT_FOUND);
     for (const ref of ['999999', 'no-such', 'no%2Fsuch', '99999999999999999999'])
-      expect(await ask(ada.client, `/api/v4/namespaces/${ref}`)).toEqual(NOT_FOUND);
+      expect(await fetchStatusAndBody(ada.client, `/api/v4/namespaces/${ref}`)).toEqual(NOT_FOUND);
     await ada.client.get('/api/v4/namespaces/a%00b').expect(400);
-    expect(await ask(identity.anonymous, `/api/v4/namespaces/${internal.id}`)).toEqual([
+    expect(await fetchStatusAndBody(identity.anonymous, `/api/v4/namespaces/${internal.id}`)).toEqual([
       401,
       { message: '401 Unauthorized' },
     ]);
@@ -211,8 +211,11 @@ describe('GET /namespaces', () => {
   it('lists all for administrators, and none without a token', async () => {
     expect(await paths({ search: 'lena' }, identity.root)).toEqual(['lena', 'lena-mine', 'lena-fifth']);
     expect(await paths({ per_page: 100 }, identity.root)).toEqual(expect.arrayContaining(['ada', 'bob', 'root']));
-    expect(await ask(identity.anonymous, '/api/v4/namespaces')).toEqual([401, { message: '401 Unauthorized' }]);
-    expect(await ask(lena.client, '/api/v4/namespaces', { owned_only: 'x' })).toEqual([
+    expect(await fetchStatusAndBody(identity.anonymous, '/api/v4/namespaces')).toEqual([
+      401,
+      { message: '401 Unauthorized' },
+    ]);
+    expect(await fetchStatusAndBody(lena.client, '/api/v4/namespaces', { owned_only: 'x' })).toEqual([
       400,
       { error: 'owned_only is invalid' },
     ]);
@@ -278,7 +281,7 @@ describe('GET /namespaces/:namespace/exists', () => {
   });
 
   it('requires a token and is limited to 20 checks per minute', async () => {
-    expect(await ask(identity.anonymous, '/api/v4/namespaces/x/exists')).toEqual([
+    expect(await fetchStatusAndBody(identity.anonymous, '/api/v4/namespaces/x/exists')).toEqual([
       401,
       { message: '401 Unauthorized' },
     ]);

@@ -23,40 +23,41 @@ afterAll(async () => {
   await identity.close();
 });
 
-interface Case {
+interface OldRequest {
   readonly person: Person;
   readonly admin: Person;
   readonly context: Partial<SignedInViewer>;
   readonly tokenId: number;
 }
 
-const change = (person: Person, to: string) => identity.root.post(`/api/v4/users/${person.id}/${to}`).expect(201);
-const set = (person: Person, json: object) => identity.root.put(`/api/v4/users/${person.id}`).send(json).expect(200);
-const give = async (by: Agent, kind: string, to: Person, scopes: readonly string[]): Promise<number> => {
+const changeState = (person: Person, to: string) => identity.root.post(`/api/v4/users/${person.id}/${to}`).expect(201);
+const putUser = (person: Person, json: object) =>
+  identity.root.put(`/api/v4/users/${person.id}`).send(json).expect(200);
+const createToken = async (by: Agent, kind: string, to: Person, scopes: readonly string[]): Promise<number> => {
   const token = by.post(`/api/v4/users/${to.id}/${kind}_tokens`).send({ name: 'held', scopes });
   return ((await token.expect(201)).body as { id: number }).id;
 };
 
 /** Caller and token of the request. */
 const HOLDERS: Record<string, (person: Person, admin: Person) => Promise<Partial<SignedInViewer>>> = {
-  own: async (person) => ({ tokenId: await give(identity.root, 'personal_access', person, ['api']) }),
+  own: async (person) => ({ tokenId: await createToken(identity.root, 'personal_access', person, ['api']) }),
   administrator: async (person) => {
-    await set(person, { admin: true });
-    return { tokenId: await give(identity.root, 'personal_access', person, ['api']), isAdmin: true };
+    await putUser(person, { admin: true });
+    return { tokenId: await createToken(identity.root, 'personal_access', person, ['api']), isAdmin: true };
   },
   impersonated: async (person, admin) => ({
-    tokenId: await give(admin.client, 'impersonation', person, ['api']),
+    tokenId: await createToken(admin.client, 'impersonation', person, ['api']),
     impersonatorId: admin.id,
   }),
   sudo: async (_, admin) => ({
-    tokenId: await give(identity.root, 'personal_access', admin, ['api', 'sudo']),
+    tokenId: await createToken(identity.root, 'personal_access', admin, ['api', 'sudo']),
     scopes: ['api', 'sudo'],
     impersonatorId: admin.id,
   }),
 };
 
 const REVOKED = 'Token was revoked. You have to re-authorize from the user.';
-const CASES: readonly [string, keyof typeof HOLDERS, (held: Case) => Promise<unknown>, number, object][] = [
+const CASES: readonly [string, keyof typeof HOLDERS, (held: OldRequest) => Promise<unknown>, number, object][] = [
   [
     'the token is revoked',
     'own',
@@ -84,56 +85,56 @@ const CASES: readonly [string, keyof typeof HOLDERS, (held: Case) => Promise<unk
   [
     'its owner is blocked',
     'own',
-    ({ person }) => change(person, 'block'),
+    ({ person }) => changeState(person, 'block'),
     403,
     { message: '403 Forbidden - Your account has been blocked' },
   ],
   [
     'its owner becomes external',
     'own',
-    ({ person }) => set(person, { external: true }),
+    ({ person }) => putUser(person, { external: true }),
     503,
     { message: '503 Service Unavailable' },
   ],
   [
     'its owner loses the administrator role',
     'administrator',
-    ({ person }) => set(person, { admin: false }),
+    ({ person }) => putUser(person, { admin: false }),
     503,
     { message: '503 Service Unavailable' },
   ],
   [
     'the impersonated user becomes external',
     'impersonated',
-    ({ person }) => set(person, { external: true }),
+    ({ person }) => putUser(person, { external: true }),
     503,
     { message: '503 Service Unavailable' },
   ],
   [
     'the impersonated user becomes an administrator',
     'impersonated',
-    ({ person }) => set(person, { admin: true }),
+    ({ person }) => putUser(person, { admin: true }),
     503,
     { message: '503 Service Unavailable' },
   ],
   [
     'its impersonator is blocked',
     'impersonated',
-    ({ admin }) => change(admin, 'block'),
+    ({ admin }) => changeState(admin, 'block'),
     401,
     { error: 'invalid_token', error_description: REVOKED },
   ],
   [
     'the administrator behind sudo loses the role',
     'sudo',
-    ({ admin }) => set(admin, { admin: false }),
+    ({ admin }) => putUser(admin, { admin: false }),
     403,
     { message: '403 Forbidden - Must be admin to use sudo' },
   ],
   [
     'the target of sudo is deactivated',
     'sudo',
-    ({ person }) => change(person, 'deactivate'),
+    ({ person }) => changeState(person, 'deactivate'),
     403,
     { message: '403 Forbidden - Your account has been deactivated by your administrator' },
   ],
@@ -159,7 +160,7 @@ it.each(CASES)('a request that waits while %s (%s) reads and writes nothing', as
 
 it('a request that ends its own permission returns its answer', async () => {
   const person = await identity.person('leaver');
-  const tokenId = await give(identity.root, 'personal_access', person, ['api']);
+  const tokenId = await createToken(identity.root, 'personal_access', person, ['api']);
   const directory = { version: 0, epoch };
   const agent = old.as(makeViewer({ userId: person.id, username: 'leaver', directory, tokenId }), {
     isUncounted: true,
@@ -170,7 +171,7 @@ it('a request that ends its own permission returns its answer', async () => {
 
 it('a rotation that waits while its token is rotated has the family revoked', async () => {
   const person = await identity.person('rotator');
-  const tokenId = await give(identity.root, 'personal_access', person, ['api']);
+  const tokenId = await createToken(identity.root, 'personal_access', person, ['api']);
   const directory = { version: 0, epoch };
   const agent = old.as(makeViewer({ userId: person.id, username: 'rotator', directory, tokenId }), {
     isUncounted: true,

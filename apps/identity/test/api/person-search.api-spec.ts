@@ -26,9 +26,9 @@ beforeAll(async () => {
   both = await person();
   shy = await person({ private_profile: true });
   claims = await person();
-  await address(both, 'both@work.example', true);
+  await insertAddress(both, 'both@work.example', true);
   await identity.root.put(`/api/v4/users/${both.id}`).send({ public_email: 'both@work.example' }).expect(200);
-  await address(claims, 'claimed@example.com', false);
+  await insertAddress(claims, 'claimed@example.com', false);
   // An unconfirmed public address cannot be set through the API.
   await identity.db.query(`update users set public_email = 'claimed@example.com' where id = $1`, [claims.id]);
   for (const one of [open, both, shy, claims]) {
@@ -39,15 +39,15 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const address = (of: Person, email: string, isConfirmed: boolean) =>
+const insertAddress = (of: Person, email: string, isConfirmed: boolean) =>
   identity.db.query(`insert into emails (user_id, email, confirmed_at) values ($1, $2, $3)`, [
     of.id,
     email,
     isConfirmed ? new Date() : null,
   ]);
-const primaryOf = ({ username }: Person) => `${username}@example.com`;
+const primaryAddressOf = ({ username }: Person) => `${username}@example.com`;
 
-interface Listed {
+interface ListedPerson {
   readonly id?: number;
   readonly user?: { readonly id: number };
 }
@@ -66,7 +66,7 @@ describe.each(LISTS)('searching %s', (list, request) => {
   const isFound = async (client: Agent, text: string, about: Person): Promise<boolean> => {
     const [path, query] = request(text, about);
     const { body, headers } = await client.get(`/api/v4/${path}`).query(query).expect(200);
-    const ids = (body as Listed[]).map((row) => row.user?.id ?? row.id);
+    const ids = (body as ListedPerson[]).map((row) => row.user?.id ?? row.id);
     expect(headers['x-total']).toBe(String(ids.length));
     return ids.includes(about.id);
   };
@@ -74,9 +74,9 @@ describe.each(LISTS)('searching %s', (list, request) => {
 
   it('finds no user by an address for anonymous callers', async () => {
     const some: [string, Person][] = [
-      [primaryOf(open), open],
+      [primaryAddressOf(open), open],
       ['both@work.example', both],
-      [primaryOf(shy), shy],
+      [primaryAddressOf(shy), shy],
     ];
     for (const [text, about] of isForAnybody ? some : []) {
       expect([text, await isFound(identity.anonymous, text, about)]).toEqual([text, false]);
@@ -85,7 +85,7 @@ describe.each(LISTS)('searching %s', (list, request) => {
 
   it('finds users by a whole public address', async () => {
     for (const client of [owner.client, shy.client]) {
-      expect(await isFound(client, primaryOf(open).toUpperCase(), open)).toBe(true);
+      expect(await isFound(client, primaryAddressOf(open).toUpperCase(), open)).toBe(true);
       expect(await isFound(client, 'both@work.example', both)).toBe(true);
       expect(await isFound(client, 'both@work', both)).toBe(false);
       expect(await isFound(client, open.username, open)).toBe(true);
@@ -95,8 +95,8 @@ describe.each(LISTS)('searching %s', (list, request) => {
   it('finds no user by a hidden address', async () => {
     for (const client of [owner.client, both.client, claims.client]) {
       for (const [text, about] of [
-        [primaryOf(both), both],
-        [primaryOf(claims), claims],
+        [primaryAddressOf(both), both],
+        [primaryAddressOf(claims), claims],
         ['claimed@example.com', claims],
         ['CLAIMED@example.com', claims],
       ] as const) {
@@ -106,7 +106,7 @@ describe.each(LISTS)('searching %s', (list, request) => {
   });
 
   it('finds all users by their address for administrators', async () => {
-    for (const one of [open, both, claims]) expect(await isFound(identity.root, primaryOf(one), one)).toBe(true);
+    for (const one of [open, both, claims]) expect(await isFound(identity.root, primaryAddressOf(one), one)).toBe(true);
   });
 });
 

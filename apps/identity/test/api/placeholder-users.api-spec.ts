@@ -17,13 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const ask = (path: string, body: object) =>
+const postAsImport = (path: string, body: object) =>
   identity.app.bare().post(path).set('authorization', internalAuthorization('import', 'identity')).send(body);
 
 /** Creates the project of an import. Returns the key of the import. */
-async function imported(namespace: string): Promise<string> {
+async function importProject(namespace: string): Promise<string> {
   const import_key = randomUUID();
-  const answer = await ask(INTERNAL_PATHS.importProject, {
+  const answer = await postAsImport(INTERNAL_PATHS.importProject, {
     ...{ user_id: ada.id, namespace, import_key, import_type: 'remote', name: unique('Heron'), description: null },
     ...{ import_url: 'https://git.example/wren/heron.git', default_branch: null, is_private: true },
   }).expect(200);
@@ -31,54 +31,54 @@ async function imported(namespace: string): Promise<string> {
   return import_key;
 }
 
-async function owners(
+async function findOwners(
   import_key: string,
   people: readonly UpstreamPerson[],
   host = 'git.example',
 ): Promise<ImportedOwner[]> {
-  return (await ask(INTERNAL_PATHS.importPeople, { import_key, host, people }).expect(200)).body
+  return (await postAsImport(INTERNAL_PATHS.importPeople, { import_key, host, people }).expect(200)).body
     .owners as ImportedOwner[];
 }
-const shown = async (id: number) =>
+const fetchUser = async (id: number) =>
   (await admin.client.get(`/api/v4/users/${id}`).expect(200)).body as Record<string, unknown>;
 
 it('creates one placeholder for each upstream user in a top-level group', async () => {
   const { full_path: path, id } = await group(ada);
   const { full_path: below } = await group(ada, { parent_id: id });
-  const [robin, ada2, again] = await owners(await imported(path), [
+  const [robin, ada2, again] = await findOwners(await importProject(path), [
     { id: 11, username: 'robin' },
     { id: 12, username: 'ada' },
     { id: 11, username: 'renamed' },
   ]);
   expect(again).toEqual(robin);
   expect(robin).toEqual({ user_id: expect.any(Number) as number, is_shared: false });
-  expect(await shown(robin!.user_id)).toMatchObject({
+  expect(await fetchUser(robin!.user_id)).toMatchObject({
     ...{ username: 'robin_placeholder_user_1', name: 'Placeholder robin', state: 'active', confirmed_at: null },
     ...{ can_create_group: false, projects_limit: 0 },
   });
   // A user with the same name here is another person.
   expect(ada2!.user_id).not.toBe(ada.id);
-  expect(await shown(ada2!.user_id)).toMatchObject({ username: 'ada_placeholder_user_1' });
-  expect(await owners(await imported(below), [{ id: 11, username: 'robin' }])).toEqual([robin]);
+  expect(await fetchUser(ada2!.user_id)).toMatchObject({ username: 'ada_placeholder_user_1' });
+  expect(await findOwners(await importProject(below), [{ id: 11, username: 'robin' }])).toEqual([robin]);
 });
 
 it('creates other placeholders for other groups and hosts', async () => {
   const [first, second] = [await group(ada), await group(ada)];
-  const key = await imported(first.full_path);
+  const key = await importProject(first.full_path);
   const person = [{ id: 21, username: 'wren' }];
   const ids = [
-    ...(await owners(key, person)),
-    ...(await owners(key, person, 'other.example')),
-    ...(await owners(await imported(second.full_path), person)),
+    ...(await findOwners(key, person)),
+    ...(await findOwners(key, person, 'other.example')),
+    ...(await findOwners(await importProject(second.full_path), person)),
   ].map(({ user_id }) => user_id);
   expect(new Set(ids).size).toBe(3);
-  const names = await Promise.all(ids.map(async (id) => (await shown(id))['username']));
+  const names = await Promise.all(ids.map(async (id) => (await fetchUser(id))['username']));
   expect(names).toEqual(['wren_placeholder_user_1', 'wren_placeholder_user_2', 'wren_placeholder_user_3']);
 });
 
 it('creates a placeholder once for many requests at the same time', async () => {
-  const key = await imported((await group(ada)).full_path);
-  const answers = await Promise.all(Array.from({ length: 4 }, () => owners(key, [{ id: 31, username: 'jay' }])));
+  const key = await importProject((await group(ada)).full_path);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => findOwners(key, [{ id: 31, username: 'jay' }])));
   expect(new Set(answers.map(([owner]) => owner!.user_id)).size).toBe(1);
 });
 
@@ -87,31 +87,31 @@ it('lets one import user own the objects of personal namespaces', async () => {
     { id: 11, username: 'robin' },
     { id: 12, username: 'merlin' },
   ];
-  const [robin, merlin] = await owners(await imported('ada'), people);
+  const [robin, merlin] = await findOwners(await importProject('ada'), people);
   expect(merlin).toEqual(robin);
   expect(robin).toMatchObject({ is_shared: true });
-  expect(await shown(robin!.user_id)).toMatchObject({ username: 'import_user', name: 'Import User' });
-  expect(await owners(await imported('ada'), people)).toEqual([robin, merlin]);
+  expect(await fetchUser(robin!.user_id)).toMatchObject({ username: 'import_user', name: 'Import User' });
+  expect(await findOwners(await importProject('ada'), people)).toEqual([robin, merlin]);
 });
 
 it('gives the objects of deleted users to the ghost user', async () => {
-  const key = await imported((await group(ada)).full_path);
-  const [deleted, ghost] = await owners(key, [
+  const key = await importProject((await group(ada)).full_path);
+  const [deleted, ghost] = await findOwners(key, [
     { id: null, username: 'ghost' },
     { id: 10137, username: 'Ghost' },
   ]);
   expect(ghost).toEqual(deleted);
-  expect(await shown(deleted!.user_id)).toMatchObject({ username: 'ghost' });
+  expect(await fetchUser(deleted!.user_id)).toMatchObject({ username: 'ghost' });
 });
 
 it('takes any name of an upstream user', async () => {
-  const key = await imported((await group(ada)).full_path);
+  const key = await importProject((await group(ada)).full_path);
   const names = ['-a/b', '\u202e', 'x'.repeat(255), 'admin.git', '<script>'];
-  const found = await owners(
+  const found = await findOwners(
     key,
     names.map((username, at) => ({ id: 41 + at, username })),
   );
-  const usernames = await Promise.all(found.map(async ({ user_id: id }) => (await shown(id))['username']));
+  const usernames = await Promise.all(found.map(async ({ user_id: id }) => (await fetchUser(id))['username']));
   expect(usernames).toEqual(
     ['ab', 'user', 'x'.repeat(100), 'admingit', 'script'].map((prefix) => `${prefix}_placeholder_user_1`),
   );
@@ -119,7 +119,7 @@ it('takes any name of an upstream user', async () => {
 
 it('creates accounts that are not listed, cannot be members and get no tokens', async () => {
   const { id, full_path: path } = await group(ada);
-  const [owner] = await owners(await imported(path), [{ id: 51, username: 'kestrel' }]);
+  const [owner] = await findOwners(await importProject(path), [{ id: 51, username: 'kestrel' }]);
   const list = (await ada.client.get('/api/v4/users?search=kestrel&exclude_internal=true').expect(200))
     .body as unknown[];
   expect(list).toEqual([]);
@@ -132,7 +132,7 @@ it('creates accounts that are not listed, cannot be members and get no tokens', 
 
 it('answers nothing for an unknown import, and refuses malformed requests', async () => {
   const body = { import_key: randomUUID(), host: 'git.example', people: [] };
-  expect((await ask(INTERNAL_PATHS.importPeople, body).expect(200)).body).toEqual({ owners: null });
+  expect((await postAsImport(INTERNAL_PATHS.importPeople, body).expect(200)).body).toEqual({ owners: null });
   for (const over of [
     { import_key: 'x' },
     { host: null },
@@ -140,7 +140,7 @@ it('answers nothing for an unknown import, and refuses malformed requests', asyn
     { people: [{ id: 1, username: 'x\0' }] },
     { people: Array.from({ length: 501 }, (_, id) => ({ id, username: 'x' })) },
   ]) {
-    expect((await ask(INTERNAL_PATHS.importPeople, { ...body, ...over }).expect(400)).body).toEqual({
+    expect((await postAsImport(INTERNAL_PATHS.importPeople, { ...body, ...over }).expect(400)).body).toEqual({
       error: 'people is invalid',
     });
   }

@@ -16,11 +16,11 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
-const create = (body: object, by: Person = ada) =>
+const postProject = (body: object, by: Person = ada) =>
   by.client.post('/api/v4/projects').send({ name: unique('p'), ...body });
-const update = (id: number, body: object, by: Person = ada) => by.client.put(`/api/v4/projects/${id}`).send(body);
-const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
-const eventsOf = (id: number) =>
+const putProject = (id: number, body: object, by: Person = ada) => by.client.put(`/api/v4/projects/${id}`).send(body);
+const encodedPathOf = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
+const listCreatedEvents = (id: number) =>
   identity.db.query<{ payload: Record<string, unknown>; actor_id: number }>(
     `select payload, actor_id from outbox where subject = 'identity.project.created.v1' and aggregate_id = $1`,
     [id],
@@ -33,9 +33,9 @@ it('a new path is announced, and other changes are not', async () => {
       `select payload, actor_id from outbox where subject = 'identity.project.renamed.v1' and aggregate_id = $1`,
       [made.id],
     );
-  await update(made.id, { name: unique('named'), description: 'x' }).expect(200);
+  await putProject(made.id, { name: unique('named'), description: 'x' }).expect(200);
   expect(await renames()).toEqual([]);
-  await update(made.id, { path: unique('renamed') }).expect(200);
+  await putProject(made.id, { path: unique('renamed') }).expect(200);
   const payload = { project_id: made.id, namespace_id: ada.namespaceId };
   expect(await renames()).toEqual([{ payload, actor_id: ada.id }]);
 });
@@ -47,7 +47,7 @@ describe('POST /projects', () => {
     [{ tag_list: ['birds', 'BIRDS'] }, ['birds']],
     [{ topics: [] }, []],
   ])('accepts topics as %j', async (sent, expected) => {
-    const { status, body } = await create(sent);
+    const { status, body } = await postProject(sent);
     expect([status, body.topics.map((one: string) => one.toLowerCase())]).toEqual([
       201,
       expected.map((one) => one.toLowerCase()),
@@ -73,20 +73,27 @@ describe('POST /projects', () => {
   });
 
   it('begins with a README on request, which the event and the directory say', async () => {
-    const [plain, wished] = [await create({}), await create({ initialize_with_readme: 'true' })];
+    const [plain, wished] = [await postProject({}), await postProject({ initialize_with_readme: 'true' })];
     expect(plain.body).toMatchObject({ empty_repo: true, default_branch: null });
     expect(wished.body).toMatchObject({ empty_repo: false, default_branch: 'main' });
-    const named = await create({ initialize_with_readme: true, default_branch: 'trunk' });
+    const named = await postProject({ initialize_with_readme: true, default_branch: 'trunk' });
     expect(named.body).toMatchObject({ empty_repo: false, default_branch: 'trunk' });
-    expect((await eventsOf(plain.body.id))[0]!.payload).not.toHaveProperty('initialize_with_readme');
-    expect((await eventsOf(wished.body.id))[0]!.payload).toMatchObject({ initialize_with_readme: true });
+    expect((await listCreatedEvents(plain.body.id))[0]!.payload).not.toHaveProperty('initialize_with_readme');
+    expect((await listCreatedEvents(wished.body.id))[0]!.payload).toMatchObject({ initialize_with_readme: true });
   });
 
   it('treats a blank name or path as omitted, and null as not sent', async () => {
     const path = unique('only');
-    expect((await create({ name: '', path })).body).toMatchObject({ name: path, path });
+    expect((await postProject({ name: '', path })).body).toMatchObject({ name: path, path });
     const name = unique('only');
-    const made = await create({ name, path: '', namespace_id: null, import_url: '', template_name: null, avatar: '' });
+    const made = await postProject({
+      name,
+      path: '',
+      namespace_id: null,
+      import_url: '',
+      template_name: null,
+      avatar: '',
+    });
     expect([made.status, made.body.path, made.body.avatar_url]).toEqual([201, name, null]);
   });
 
@@ -100,7 +107,7 @@ describe('POST /projects', () => {
       { name: ["can't be blank"], path: ["can't be blank"] },
     ],
   ])('refuses %j', async (sent, message) => {
-    const { status, body } = await create(sent);
+    const { status, body } = await postProject(sent);
     expect([status, body]).toEqual([400, { message }]);
   });
 
@@ -110,8 +117,8 @@ describe('POST /projects', () => {
       .field({ name: unique('p') })
       .attach('avatar', Buffer.from('no picture'), 'avatar.png');
     expect([status, Object.keys(body.message)]).toEqual([400, ['avatar']]);
-    await create({ organization_id: 1 }).expect(201);
-    expect(await create({ organization_id: 2 })).toMatchObject({
+    await postProject({ organization_id: 1 }).expect(201);
+    expect(await postProject({ organization_id: 2 })).toMatchObject({
       status: 404,
       body: { message: '404 Organization Not Found' },
     });
@@ -119,8 +126,8 @@ describe('POST /projects', () => {
 
   it('creates nothing when one of its parts is refused', async () => {
     const name = unique('whole');
-    await create({ name, topics: ['a\u0007b'] }).expect(400);
-    await create({ name }).expect(201);
+    await postProject({ name, topics: ['a\u0007b'] }).expect(400);
+    await postProject({ name }).expect(201);
   });
 
   it.each([
@@ -139,14 +146,14 @@ describe('POST /projects', () => {
     ['name', 'a\0b', 400],
     ['namespace_id', 9_007_199_254_740_991, 400],
   ])('with %s %j is %i', async (field, value, expected) => {
-    const { status, body } = await create({ [field]: value });
+    const { status, body } = await postProject({ [field]: value });
     expect(status).toBe(expected);
     if (expected === 201) expect(body[field]).toBe(value);
   });
 
   it('enforces the limit for concurrent requests', async () => {
     const small = await person({ projects_limit: 3 });
-    const answers = await Promise.all(Array.from({ length: 8 }, () => create({}, small)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => postProject({}, small)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 400, 400, 400, 400, 400]);
     expect(answers.find(({ status }) => status === 400)!.body).toEqual({
       message: {
@@ -165,7 +172,7 @@ describe('POST /projects/user/:user_id', () => {
     expect([status, body.creator_id, body.namespace.full_path, body.owner.id]).toEqual([201, bob.id, 'bob', bob.id]);
     expect(body).toEqual((await identity.root.get(`/api/v4/projects/${body.id}`)).body);
     expect((await bob.client.get(`/api/v4/projects/${body.id}`)).body.permissions.project_access.access_level).toBe(50);
-    expect((await eventsOf(body.id))[0]).toMatchObject({ actor_id: 1, payload: { creator_id: bob.id } });
+    expect((await listCreatedEvents(body.id))[0]).toMatchObject({ actor_id: 1, payload: { creator_id: bob.id } });
   });
 
   it("checks that user's permissions and limit", async () => {
@@ -203,13 +210,16 @@ describe('PUT /projects/:id', () => {
   it('replaces topics, sets and removes the avatar, and keeps omitted fields', async () => {
     const made = await project(ada, { topics: ['old'], description: 'kept' });
     const set = await ada.client
-      .put(`/api/v4/projects/${encoded(made)}`)
+      .put(`/api/v4/projects/${encodedPathOf(made)}`)
       .field({ topics: 'new,newer' })
       .attach('avatar', PNG, 'b.png');
     expect([set.status, set.body.topics, set.body.description]).toEqual([200, ['new', 'newer'], 'kept']);
     expect(set.body.avatar_url).toMatch(/\/b\.png$/);
-    expect((await update(made.id, { name: unique('q') })).body).toMatchObject({ avatar_url: set.body.avatar_url });
-    expect((await update(made.id, { avatar: '', topics: '' })).body).toMatchObject({ avatar_url: null, topics: [] });
+    expect((await putProject(made.id, { name: unique('q') })).body).toMatchObject({ avatar_url: set.body.avatar_url });
+    expect((await putProject(made.id, { avatar: '', topics: '' })).body).toMatchObject({
+      avatar_url: null,
+      topics: [],
+    });
     const states = await identity.db.query<{ url: string | null }>(
       `select state ->> 'avatar_url' as url from directory_changes where kind = 'project' and entity_id = $1 order by version`,
       [made.id],
@@ -233,7 +243,7 @@ describe('PUT /projects/:id', () => {
     ];
     const before = (await ada.client.get(`/api/v4/projects/${made.id}`)).body;
     for (const [sent, message] of cases) {
-      const { status, body } = await update(made.id, sent);
+      const { status, body } = await putProject(made.id, sent);
       expect([sent, status, body]).toEqual([sent, 400, { message }]);
     }
     expect((await ada.client.get(`/api/v4/projects/${made.id}`)).body).toEqual(before);
@@ -242,23 +252,23 @@ describe('PUT /projects/:id', () => {
   it('accepts an unchanged name that would be invalid now', async () => {
     const made = await project(ada);
     await identity.db.query(`update projects set name = '(old)' where id = $1`, [made.id]);
-    await update(made.id, { name: '(old)', description: 'x' }).expect(200);
-    await update(made.id, { name: '(new)' }).expect(400);
+    await putProject(made.id, { name: '(old)', description: 'x' }).expect(200);
+    await putProject(made.id, { name: '(new)' }).expect(400);
   });
 
   it('changes the case of a name and path without a redirect', async () => {
     const made = await project(ada);
     const path = made.path_with_namespace.split('/')[1]!.toUpperCase();
-    expect((await update(made.id, { name: path, path })).body).toMatchObject({ name: path, path });
-    expect((await ada.client.get(`/api/v4/projects/${encoded(made)}`)).body.id).toBe(made.id);
+    expect((await putProject(made.id, { name: path, path })).body).toMatchObject({ name: path, path });
+    expect((await ada.client.get(`/api/v4/projects/${encodedPathOf(made)}`)).body.id).toBe(made.id);
   });
 
   it('requires maintainers, and owners for the visibility', async () => {
     const made = await project(ada);
     const one = await person();
     await join(`/api/v4/projects/${made.id}`, one, 40);
-    await update(made.id, { visibility: 'private', description: 'x' }, one).expect(200);
-    expect(await update(made.id, { visibility: 'public' }, one)).toMatchObject({
+    await putProject(made.id, { visibility: 'private', description: 'x' }, one).expect(200);
+    expect(await putProject(made.id, { visibility: 'public' }, one)).toMatchObject({
       status: 403,
       body: { message: '403 Forbidden' },
     });
@@ -287,7 +297,7 @@ describe('PUT /projects/:id', () => {
     to: async () => ({
       viewer: makeViewer({ userId: ada.id, username: 'ada' }),
       method: 'PUT',
-      path: `/api/v4/projects/${encoded(await project(ada))}`,
+      path: `/api/v4/projects/${encodedPathOf(await project(ada))}`,
       params: { jobs_enabled: false, build_timeout: 900, topics: ['one', 'two'], squash_option: 'always' },
     }),
     seen: (body) => [body['jobs_enabled'], body['build_timeout'], body['topics'], body['squash_option']],

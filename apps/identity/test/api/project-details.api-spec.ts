@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const show = async (id: number, client: Person['client'], query: object = {}) => {
+const fetchProject = async (id: number, client: Person['client'], query: object = {}) => {
   const { body } = await client
     .get(`/api/v4/projects/${id}`)
     .query({ ...query })
     .expect(200);
   return body;
 };
-const share = (id: number, group_id: number, group_access: number) =>
+const shareProject = (id: number, group_id: number, group_access: number) =>
   ada.client
     .post(`/api/v4/projects/${id}/share`)
     .send({ group_id, group_access, expires_at: inDays(9) })
@@ -31,7 +31,11 @@ describe('GET /projects/:id', () => {
   it('shows topics in their order, in both shapes', async () => {
     const { id } = await project(ada, { visibility: 'public', topics: ['zoo', 'Ape', 'ZOO'] });
     for (const client of [ada.client, identity.anonymous]) {
-      expect(await show(id, client)).toMatchObject({ topics: ['zoo', 'Ape'], tag_list: ['zoo', 'Ape'], star_count: 0 });
+      expect(await fetchProject(id, client)).toMatchObject({
+        topics: ['zoo', 'Ape'],
+        tag_list: ['zoo', 'Ape'],
+        star_count: 0,
+      });
     }
   });
 
@@ -42,19 +46,19 @@ describe('GET /projects/:id', () => {
       .post(`/api/v4/projects/${origin.id}/fork`)
       .expect(201);
     await ada.client.post(`/api/v4/projects/${fork.id}/star`).expect(201);
-    const shown = await show(fork.id, bob.client);
+    const shown = await fetchProject(fork.id, bob.client);
     expect(shown).toMatchObject({ star_count: 1, forks_count: 0 });
-    expect(shown.forked_from_project).toEqual(await show(origin.id, identity.anonymous));
+    expect(shown.forked_from_project).toEqual(await fetchProject(origin.id, identity.anonymous));
     await ada.client.put(`/api/v4/projects/${origin.id}`).send({ visibility: 'private' }).expect(200);
-    expect(await show(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
-    expect((await show(fork.id, identity.root)).forked_from_project.id).toBe(origin.id);
+    expect(await fetchProject(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
+    expect((await fetchProject(fork.id, identity.root)).forked_from_project.id).toBe(origin.id);
     await join(`/api/v4/projects/${origin.id}`, bob, 10);
-    expect((await show(fork.id, bob.client)).forked_from_project.id).toBe(origin.id);
+    expect((await fetchProject(fork.id, bob.client)).forked_from_project.id).toBe(origin.id);
     await identity.db.query(`update members set expires_on = current_date where source_id = $1 and user_id = $2`, [
       origin.id,
       bob.id,
     ]);
-    expect(await show(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
+    expect(await fetchProject(fork.id, bob.client)).not.toHaveProperty('forked_from_project');
   });
 
   it('counts open issues for callers who may see issues', async () => {
@@ -64,15 +68,18 @@ describe('GET /projects/:id', () => {
       [id],
     );
     const bob = await person();
-    expect(await show(id, ada.client)).toMatchObject({ open_issues_count: 7, _links: { issues: expect.any(String) } });
-    const outside = await show(id, bob.client);
+    expect(await fetchProject(id, ada.client)).toMatchObject({
+      open_issues_count: 7,
+      _links: { issues: expect.any(String) },
+    });
+    const outside = await fetchProject(id, bob.client);
     expect(outside).not.toHaveProperty('open_issues_count');
     expect(outside._links).not.toHaveProperty('issues');
     await ada.client.put(`/api/v4/projects/${id}`).send({ issues_access_level: 'disabled' }).expect(200);
-    expect(await show(id, ada.client)).not.toHaveProperty('open_issues_count');
+    expect(await fetchProject(id, ada.client)).not.toHaveProperty('open_issues_count');
     await ada.client.put(`/api/v4/projects/${id}`).send({ issues_access_level: 'enabled' }).expect(200);
-    expect((await show(id, bob.client)).open_issues_count).toBe(7);
-    const links = (await show(id, bob.client))._links;
+    expect((await fetchProject(id, bob.client)).open_issues_count).toBe(7);
+    const links = (await fetchProject(id, bob.client))._links;
     const at = `http://localhost:8080/api/v4/projects/${id}`;
     expect(links).toEqual({
       self: at,
@@ -112,7 +119,7 @@ describe('GET /projects/:id', () => {
     ])('counts for %s the issues that the role may read', async (_, level, expected) => {
       const member = await person();
       if (level !== null) await join(`/api/v4/projects/${id}`, member, level);
-      expect(countOf(await show(id, member.client))).toBe(expected);
+      expect(countOf(await fetchProject(id, member.client))).toBe(expected);
       const starred = await member.client.post(`/api/v4/projects/${id}/star`).expect(201);
       expect(countOf(starred.body)).toBe(expected);
       const { body: left } = await member.client.post(`/api/v4/projects/${id}/unstar`).expect(201);
@@ -132,14 +139,14 @@ describe('GET /projects/:id', () => {
     });
 
     it('counts all issues for administrators, and for callers with the role by an invited group', async () => {
-      expect(countOf(await show(id, identity.root))).toBe(ALL);
+      expect(countOf(await fetchProject(id, identity.root))).toBe(ALL);
       const [guest, planner] = [await person(), await person()];
       const invited = await group(ada, { visibility: 'public' });
       await join(`/api/v4/groups/${invited.id}`, guest, 10);
       await join(`/api/v4/groups/${invited.id}`, planner, 40);
-      await share(id, invited.id, 15);
-      expect(countOf(await show(id, guest.client))).toBe(PUBLIC);
-      expect(countOf(await show(id, planner.client))).toBe(ALL);
+      await shareProject(id, invited.id, 15);
+      expect(countOf(await fetchProject(id, guest.client))).toBe(PUBLIC);
+      expect(countOf(await fetchProject(id, planner.client))).toBe(ALL);
       const shared = (client: Person['client']) => client.get(`/api/v4/groups/${invited.id}`).expect(200);
       for (const [one, expected] of [
         [guest, PUBLIC],
@@ -192,20 +199,20 @@ describe('GET /projects/:id', () => {
       [open, secret] = [await group(ada, { visibility: 'public' }), await group(ada)];
       const home = await group(ada, { visibility: 'public' });
       id = (await project(ada, { namespace_id: home.id, visibility: 'public' })).id;
-      await share(id, open.id, 20);
-      await share(id, secret.id, 30);
+      await shareProject(id, open.id, 20);
+      await shareProject(id, secret.id, 30);
     });
 
     it('includes invited groups that the caller can see', async () => {
       const names = async (client: Person['client']) =>
-        (await show(id, client)).shared_with_groups.map((one: { group_id: number }) => one.group_id);
+        (await fetchProject(id, client)).shared_with_groups.map((one: { group_id: number }) => one.group_id);
       const bob = await person();
       expect(await names(bob.client)).toEqual([open.id]);
       expect(await names(ada.client)).toEqual([open.id, secret.id]);
       expect(await names(identity.root)).toEqual([open.id, secret.id]);
       await join(`/api/v4/groups/${secret.id}`, bob, 10);
       expect(await names(bob.client)).toEqual([open.id, secret.id]);
-      expect((await show(id, bob.client)).shared_with_groups[0]).toEqual({
+      expect((await fetchProject(id, bob.client)).shared_with_groups[0]).toEqual({
         group_id: open.id,
         group_name: open.name,
         group_full_path: open.full_path,
@@ -216,7 +223,7 @@ describe('GET /projects/:id', () => {
 
     it('counts the level by an invited group as group access', async () => {
       const [eve, mia] = [await person(), await person()];
-      const of = async (who: Person) => (await show(id, who.client)).permissions;
+      const of = async (who: Person) => (await fetchProject(id, who.client)).permissions;
       expect(await of(eve)).toEqual({ project_access: null, group_access: null });
       await join(`/api/v4/groups/${open.id}`, eve, 40);
       expect(await of(eve)).toEqual({
@@ -239,38 +246,40 @@ describe('GET /projects/:id', () => {
     );
     const bob = await person();
     for (const client of [ada.client, identity.root]) {
-      expect((await show(id, client, { statistics: 'True' })).statistics).toMatchObject({
+      expect((await fetchProject(id, client, { statistics: 'True' })).statistics).toMatchObject({
         commit_count: 3,
         storage_size: 12,
         repository_size: 12,
       });
-      expect(await show(id, client)).not.toHaveProperty('statistics');
+      expect(await fetchProject(id, client)).not.toHaveProperty('statistics');
     }
     for (const client of [bob.client, identity.anonymous]) {
-      expect(await show(id, client, { statistics: true })).not.toHaveProperty('statistics');
+      expect(await fetchProject(id, client, { statistics: true })).not.toHaveProperty('statistics');
     }
     await join(`/api/v4/projects/${id}`, bob, 15);
-    expect(await show(id, bob.client, { statistics: true })).not.toHaveProperty('statistics');
+    expect(await fetchProject(id, bob.client, { statistics: true })).not.toHaveProperty('statistics');
     const { status, body } = await ada.client.get(`/api/v4/projects/${id}?statistics=x`);
     expect([status, body]).toEqual([400, { error: 'statistics is invalid' }]);
   });
 
   it('has no licence without a repository, and shows null on request', async () => {
     const { id } = await project(ada);
-    expect(await show(id, ada.client, { license: true })).toMatchObject({ license: null, license_url: null });
-    expect(await show(id, ada.client)).not.toHaveProperty('license');
+    expect(await fetchProject(id, ada.client, { license: true })).toMatchObject({ license: null, license_url: null });
+    expect(await fetchProject(id, ada.client)).not.toHaveProperty('license');
   });
 
   it('shows custom attributes to administrators on request', async () => {
     const { id } = await project(ada, { visibility: 'public' });
     await identity.root.put(`/api/v4/projects/${id}/custom_attributes/b`).send({ value: '2' }).expect(200);
     await identity.root.put(`/api/v4/projects/${id}/custom_attributes/a`).send({ value: '1' }).expect(200);
-    expect((await show(id, identity.root, { with_custom_attributes: true })).custom_attributes).toEqual([
+    expect((await fetchProject(id, identity.root, { with_custom_attributes: true })).custom_attributes).toEqual([
       { key: 'a', value: '1' },
       { key: 'b', value: '2' },
     ]);
-    expect(await show(id, identity.root)).not.toHaveProperty('custom_attributes');
-    expect(await show(id, ada.client, { with_custom_attributes: true })).not.toHaveProperty('custom_attributes');
+    expect(await fetchProject(id, identity.root)).not.toHaveProperty('custom_attributes');
+    expect(await fetchProject(id, ada.client, { with_custom_attributes: true })).not.toHaveProperty(
+      'custom_attributes',
+    );
   });
 
   it('shows administrative fields to maintainers, and the error of an import only in the single answer', async () => {
@@ -283,7 +292,7 @@ describe('GET /projects/:id', () => {
     const [bob, mia] = [await person(), await person()];
     await join(`/api/v4/projects/${id}`, bob, 30);
     await join(`/api/v4/projects/${id}`, mia, 40);
-    const [few, most] = [await show(id, bob.client), await show(id, mia.client)];
+    const [few, most] = [await fetchProject(id, bob.client), await fetchProject(id, mia.client)];
     for (const name of [...secrets, 'import_error']) {
       expect(few).not.toHaveProperty(name);
       expect(most).toHaveProperty(name);
@@ -296,7 +305,7 @@ describe('GET /projects/:id', () => {
 
   it('has all fields that clients read', async () => {
     const { id } = await project(ada, { description: 'd' });
-    const shown = await show(id, ada.client);
+    const shown = await fetchProject(id, ada.client);
     expect(Object.keys(shown)).toEqual(expect.arrayContaining(FIELDS));
     await ada.client.head(`/api/v4/projects/${id}`).expect(200);
   });

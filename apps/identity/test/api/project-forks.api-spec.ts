@@ -15,15 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const open = (over = {}) => project(ada, { visibility: 'public', ...over });
-const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
-const fork = (by: Person, id: number | string, body: object = {}) =>
+const createPublicProject = (over = {}) => project(ada, { visibility: 'public', ...over });
+const encodedPathOf = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
+const postFork = (by: Person, id: number | string, body: object = {}) =>
   by.client.post(`/api/v4/projects/${id}/fork`).send(body);
-const column = async (id: number, name: string): Promise<unknown> =>
+const readProjectColumn = async (id: number, name: string): Promise<unknown> =>
   (await identity.db.query<Record<string, unknown>>(`select ${name} as value from projects where id = $1`, [id]))[0]![
     'value'
   ];
-const naming = (): object => {
+const uniqueNameAndPath = (): object => {
   const name = unique('own');
   return { name, path: name };
 };
@@ -32,7 +32,7 @@ const NO_TARGET = { status: 404, body: { message: '404 Target Namespace Not Foun
 
 describe('POST /projects/:id/fork', () => {
   it('creates a project of the caller with values of the source, and counts the fork', async () => {
-    const source = await open({
+    const source = await createPublicProject({
       name: 'Bird House',
       description: 'text\r\nmore',
       wiki_access_level: 'private',
@@ -40,7 +40,7 @@ describe('POST /projects/:id/fork', () => {
       ci_config_path: 'ci.yml',
       merge_method: 'ff',
     });
-    const { body } = await fork(bob, encoded(source)).expect(201);
+    const { body } = await postFork(bob, encodedPathOf(source)).expect(201);
     expect(body).toMatchObject({
       name: 'Bird House',
       path: 'bird-house',
@@ -60,7 +60,7 @@ describe('POST /projects/:id/fork', () => {
       permissions: { project_access: { access_level: 50, notification_level: 3 }, group_access: null },
     });
     expect(body).toEqual((await bob.client.get(`/api/v4/projects/${body.id}`)).body);
-    expect(await column(body.id, 'forked_from_project_id')).toBe(source.id);
+    expect(await readProjectColumn(body.id, 'forked_from_project_id')).toBe(source.id);
     expect((await ada.client.get(`/api/v4/projects/${source.id}`)).body.forks_count).toBe(1);
     const events = await identity.db.query<{ subject: string; payload: unknown }>(
       `select subject, payload from outbox where aggregate_type = 'project' and aggregate_id = $1 order by id`,
@@ -77,10 +77,10 @@ describe('POST /projects/:id/fork', () => {
   });
 
   it('accepts its own name, path, description and visibility, and a namespace by id, path or either', async () => {
-    const source = await open();
+    const source = await createPublicProject();
     const home = await group(bob, { visibility: 'internal' });
     const wishes = { name: 'Other name', path: 'other', description: null, visibility: 'private' };
-    const first = await fork(bob, source.id, { ...wishes, namespace_id: home.id, namespace: 'nobody' });
+    const first = await postFork(bob, source.id, { ...wishes, namespace_id: home.id, namespace: 'nobody' });
     expect([first.status, first.body]).toEqual([
       201,
       expect.objectContaining({ ...wishes, path_with_namespace: `${home.full_path}/other` }),
@@ -94,7 +94,7 @@ describe('POST /projects/:id/fork', () => {
       { namespace_id: null, namespace_path: '' },
     ]) {
       const path = unique('into');
-      const { status, body } = await fork(bob, source.id, { ...where, name: path, path });
+      const { status, body } = await postFork(bob, source.id, { ...where, name: path, path });
       expect([where, status]).toEqual([where, 201]);
       paths.push(body.namespace.full_path);
     }
@@ -111,24 +111,24 @@ describe('POST /projects/:id/fork', () => {
   ])('of a %s source in a %s group, asked for %s, is %s', async (from, where, asked, expected) => {
     const source = await project(ada, { visibility: from });
     const home = await group(ada, { visibility: where });
-    const { body } = await fork(ada, source.id, { namespace_id: home.id, ...(asked ? { visibility: asked } : {}) });
+    const { body } = await postFork(ada, source.id, { namespace_id: home.id, ...(asked ? { visibility: asked } : {}) });
     expect(body.visibility).toBe(expected);
   });
 
   it('has one branch if `branches` names it, and the size of its source', async () => {
-    const source = await open();
+    const source = await createPublicProject();
     await identity.db.query(
       'update project_statistics set commit_count = 3, repository_size = 700 where project_id = $1',
       [source.id],
     );
-    const { body } = await fork(bob, source.id, { ...naming(), branches: 'feature/a' }).expect(201);
+    const { body } = await postFork(bob, source.id, { ...uniqueNameAndPath(), branches: 'feature/a' }).expect(201);
     expect(body).toMatchObject({ default_branch: 'feature/a', empty_repo: false });
     const [event] = await identity.db.query<{ payload: unknown }>(
       `select payload from outbox where subject = 'identity.project.forked.v1' and aggregate_id = $1`,
       [body.id],
     );
     expect(event!.payload).toMatchObject({ branch: 'feature/a' });
-    const long = await fork(bob, source.id, { ...naming(), branches: 'x'.repeat(256) });
+    const long = await postFork(bob, source.id, { ...uniqueNameAndPath(), branches: 'x'.repeat(256) });
     expect([long.status, long.body]).toEqual([
       409,
       { message: { default_branch: ['is too long (maximum is 255 characters)'] } },
@@ -136,8 +136,8 @@ describe('POST /projects/:id/fork', () => {
   });
 
   it('stays at most as visible as its source', async () => {
-    const source = await open({ visibility: 'internal' });
-    const { body } = await fork(bob, source.id, { visibility: 'private' });
+    const source = await createPublicProject({ visibility: 'internal' });
+    const { body } = await postFork(bob, source.id, { visibility: 'private' });
     const change = (visibility: string) => bob.client.put(`/api/v4/projects/${body.id}`).send({ visibility });
     const refusal = await change('public');
     expect([refusal.status, refusal.body]).toEqual([
@@ -154,13 +154,13 @@ describe('POST /projects/:id/fork', () => {
       .field({ name: unique('pictured'), visibility: 'public' })
       .attach('avatar', png, 'a.png')
       .expect(201);
-    const { body } = await fork(bob, source.id);
+    const { body } = await postFork(bob, source.id);
     expect(body.avatar_url).toBe(`http://localhost:8080/uploads/-/system/project/avatar/${body.id}/a.png`);
   });
 
   it('is 409 by field when the name or path is taken or reserved, and when the namespace is full', async () => {
-    const source = await open({ name: 'Twice Forked' });
-    await fork(bob, source.id).expect(201);
+    const source = await createPublicProject({ name: 'Twice Forked' });
+    await postFork(bob, source.id).expect(201);
     const cases: [object, object][] = [
       [{}, { 'project_namespace.name': [TAKEN], name: [TAKEN], path: [TAKEN] }],
       [{ name: 'New' }, { path: [TAKEN] }],
@@ -168,11 +168,11 @@ describe('POST /projects/:id/fork', () => {
       [{ name: 'New', path: 'tree' }, { path: ['tree is a reserved name'] }],
     ];
     for (const [body, message] of cases) {
-      const refused = await fork(bob, source.id, body);
+      const refused = await postFork(bob, source.id, body);
       expect([body, refused.status, refused.body]).toEqual([body, 409, { message }]);
     }
     const full = await person({ projects_limit: 0 });
-    expect(await fork(full, source.id)).toMatchObject({
+    expect(await postFork(full, source.id)).toMatchObject({
       status: 409,
       body: {
         message: {
@@ -183,14 +183,14 @@ describe('POST /projects/:id/fork', () => {
   });
 
   it('hides namespaces that the caller cannot see, and refuses those in which the caller may not create projects', async () => {
-    const source = await open();
+    const source = await createPublicProject();
     const [secret, shown] = [await group(ada), await group(ada, { visibility: 'public' })];
     const unknown = { status: 404, body: { message: '404 Namespace Not Found' } };
     for (const where of [{ namespace_id: secret.id }, { namespace: 'none/such' }, { namespace: 'ada' }])
-      expect(await fork(bob, source.id, where)).toMatchObject(unknown);
-    expect(await fork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
+      expect(await postFork(bob, source.id, where)).toMatchObject(unknown);
+    expect(await postFork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
     await join(`/api/v4/groups/${shown.id}`, bob, 20);
-    expect(await fork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
+    expect(await postFork(bob, source.id, { namespace: shown.full_path })).toMatchObject(NO_TARGET);
     const bot = identity.as({ userId: 9_999, username: 'bot', isBot: true });
     expect((await bot.post(`/api/v4/projects/${source.id}/fork`)).body).toEqual(NO_TARGET.body);
   });
@@ -222,7 +222,7 @@ describe('POST /projects/:id/fork', () => {
     const source = await project(ada, over);
     const one = await person();
     if (level > 0) await join(`/api/v4/projects/${source.id}`, one, level);
-    const { status, body } = await fork(one, source.id);
+    const { status, body } = await postFork(one, source.id);
     expect(status).toBe(expected);
     if (expected === 404) expect(body).toEqual({ message: '404 Not Found' });
   });
@@ -232,57 +232,57 @@ describe('POST /projects/:id/fork', () => {
     const sub = await group(ada, { visibility: 'public', parent_id: root.id });
     await ada.client.put(`/api/v4/groups/${root.id}`).send({ prevent_forking_outside_group: true }).expect(200);
     const source = await project(ada, { namespace_id: root.id, visibility: 'public' });
-    expect(await fork(ada, source.id)).toMatchObject(NO_TARGET);
-    await fork(ada, source.id, { namespace_id: sub.id }).expect(201);
+    expect(await postFork(ada, source.id)).toMatchObject(NO_TARGET);
+    await postFork(ada, source.id, { namespace_id: sub.id }).expect(201);
     await identity.root.post(`/api/v4/projects/${source.id}/fork`).expect(201);
   });
 
   it('works for archived projects and forks, and survives the removal of its source', async () => {
-    const source = await open();
+    const source = await createPublicProject();
     await ada.client.post(`/api/v4/projects/${source.id}/archive`).expect(201);
-    const first = await fork(bob, source.id);
+    const first = await postFork(bob, source.id);
     expect([first.status, first.body.archived]).toEqual([201, false]);
-    const second = await fork(ada, first.body.id, { path: unique('again'), name: unique('again') });
-    expect(await column(second.body.id, 'forked_from_project_id')).toBe(first.body.id);
+    const second = await postFork(ada, first.body.id, { path: unique('again'), name: unique('again') });
+    expect(await readProjectColumn(second.body.id, 'forked_from_project_id')).toBe(first.body.id);
     await identity.root.delete(`/api/v4/projects/${first.body.id}`);
     const gone = {
       permanently_remove: true,
       full_path: `${first.body.path_with_namespace}-deletion_scheduled-${first.body.id}`,
     };
     await identity.root.delete(`/api/v4/projects/${first.body.id}`).send(gone);
-    expect(await column(second.body.id, 'forked_from_project_id')).toBeNull();
-    expect(await column(source.id, 'forks_count')).toBe(0);
+    expect(await readProjectColumn(second.body.id, 'forked_from_project_id')).toBeNull();
+    expect(await readProjectColumn(source.id, 'forks_count')).toBe(0);
   });
 
   it('counts exactly for concurrent forks, of which one gets a taken name', async () => {
-    const source = await open();
+    const source = await createPublicProject();
     const people = await Promise.all(Array.from({ length: 5 }, () => person()));
-    const answers = await Promise.all([...people, ...people].map((one) => fork(one, source.id)));
+    const answers = await Promise.all([...people, ...people].map((one) => postFork(one, source.id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(201), ...Array(5).fill(409)]);
-    expect(await column(source.id, 'forks_count')).toBe(5);
+    expect(await readProjectColumn(source.id, 'forks_count')).toBe(5);
   });
 
   it('enforces the limit of a personal namespace for concurrent requests', async () => {
-    const sources = await Promise.all(Array.from({ length: 5 }, () => open()));
+    const sources = await Promise.all(Array.from({ length: 5 }, () => createPublicProject()));
     const small = await person({ projects_limit: 2 });
-    const answers = await Promise.all(sources.map(({ id }) => fork(small, id)));
+    const answers = await Promise.all(sources.map(({ id }) => postFork(small, id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409]);
   });
 
   it('refuses invalid values', async () => {
-    const { id } = await open();
-    expect((await fork(bob, id, { visibility: 'secret' })).body).toEqual({
+    const { id } = await createPublicProject();
+    expect((await postFork(bob, id, { visibility: 'secret' })).body).toEqual({
       error: 'visibility does not have a valid value',
     });
-    expect((await fork(bob, id, { namespace_id: 'x' })).body).toEqual({ error: 'namespace_id is invalid' });
-    expect((await fork(bob, id, { name: 'a\0' })).body).toEqual({ error: 'name is invalid' });
-    await fork(bob, id, { namespace_id: 9_007_199_254_740_991 }).expect(404);
+    expect((await postFork(bob, id, { namespace_id: 'x' })).body).toEqual({ error: 'namespace_id is invalid' });
+    expect((await postFork(bob, id, { name: 'a\0' })).body).toEqual({ error: 'name is invalid' });
+    await postFork(bob, id, { namespace_id: 9_007_199_254_740_991 }).expect(404);
   });
 
   parameterEncodings({
     app: () => identity.app,
     to: async (encoding) => {
-      const { id } = await open();
+      const { id } = await createPublicProject();
       const name = `enc ${encoding.replace(/\W/g, '')}`;
       const viewer = makeViewer({ userId: bob.id, username: 'bob' });
       return {

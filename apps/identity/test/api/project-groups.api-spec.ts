@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const idsOf = (groups: readonly { id: number }[]) => groups.map((one) => one.id);
-const list = async (query: object = {}, client = identity.anonymous) =>
+const listGroupIds = async (query: object = {}, client = identity.anonymous) =>
   idsOf((await client.get(`/api/v4/projects/${deep.id}/groups`).query({ ...query })).body);
 
 describe('GET /projects/:id/groups', () => {
@@ -55,24 +55,24 @@ describe('GET /projects/:id/groups', () => {
   });
 
   it('adds invited groups that the caller can see', async () => {
-    expect(await list({ with_shared: true })).toEqual([...idsOf(above), invited.id]);
-    expect(await list({ with_shared: 'True' }, bob.client)).toEqual([...idsOf(above), invited.id]);
+    expect(await listGroupIds({ with_shared: true })).toEqual([...idsOf(above), invited.id]);
+    expect(await listGroupIds({ with_shared: 'True' }, bob.client)).toEqual([...idsOf(above), invited.id]);
     for (const client of [ada.client, identity.root]) {
-      expect(await list({ with_shared: true }, client)).toEqual([...idsOf(above), invited.id, secret.id]);
+      expect(await listGroupIds({ with_shared: true }, client)).toEqual([...idsOf(above), invited.id, secret.id]);
     }
-    expect(await list({ with_shared: true, shared_min_access_level: 30 }, ada.client)).toEqual([
+    expect(await listGroupIds({ with_shared: true, shared_min_access_level: 30 }, ada.client)).toEqual([
       ...idsOf(above),
       secret.id,
     ]);
   });
 
   it('filters by name and excludes groups', async () => {
-    expect(await list({ search: 'TOP' })).toEqual([above[0]!.id]);
-    expect(await list({ search: '%' })).toEqual([]);
-    expect(await list({ 'skip_groups[]': [above[0]!.id, above[2]!.id] })).toEqual(
+    expect(await listGroupIds({ search: 'TOP' })).toEqual([above[0]!.id]);
+    expect(await listGroupIds({ search: '%' })).toEqual([]);
+    expect(await listGroupIds({ 'skip_groups[]': [above[0]!.id, above[2]!.id] })).toEqual(
       idsOf([above[1]!, above[3]!, above[4]!]),
     );
-    expect(await list({ skip_groups: `${above[0]!.id},${above[1]!.id}`, per_page: 1 })).toEqual([above[2]!.id]);
+    expect(await listGroupIds({ skip_groups: `${above[0]!.id},${above[1]!.id}`, per_page: 1 })).toEqual([above[2]!.id]);
     const bad = await identity.anonymous.get(`/api/v4/projects/${deep.id}/groups?skip_groups=x`);
     expect([bad.status, bad.body]).toEqual([400, { error: 'skip_groups is invalid' }]);
   });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const idsOf = (rows: readonly MadeProject[]) => rows.map((row) => row.id);
-const measure = (id: number, columns: Readonly<Record<string, number>>) =>
+const setStatistics = (id: number, columns: Readonly<Record<string, number>>) =>
   identity.db.query(
     `update project_statistics set ${Object.entries(columns).map(([name, value]) => `${name} = ${value}`)} where project_id = $1`,
     [id],
@@ -100,8 +100,8 @@ describe('GET /projects', () => {
       .put(`/api/v4/projects/${ids['hidden']}/custom_attributes/site`)
       .send({ value: 'north' })
       .expect(200);
-    await measure(ids['two']!, { repository_size: 700, wiki_size: 5 });
-    await measure(ids['one']!, { repository_size: 30, packages_size: 9000 });
+    await setStatistics(ids['two']!, { repository_size: 700, wiki_size: 5 });
+    await setStatistics(ids['one']!, { repository_size: 30, packages_size: 9000 });
   });
 
   it.each<[Record<string, unknown>, string[]]>([

@@ -13,30 +13,30 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const open = () => project(ada, { visibility: 'public' });
-const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
-const count = async (id: number): Promise<number> =>
+const createPublicProject = () => project(ada, { visibility: 'public' });
+const encodedPathOf = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
+const fetchStarCount = async (id: number): Promise<number> =>
   (await identity.root.get(`/api/v4/projects/${id}`).expect(200)).body.star_count;
 
 describe('POST /projects/:id/star and /unstar', () => {
   it('return the project with its new count; a second time 304 without a body', async () => {
-    const [starred, bob] = [await open(), await person()];
-    const first = await bob.client.post(`/api/v4/projects/${encoded(starred)}/star`).send({});
+    const [starred, bob] = [await createPublicProject(), await person()];
+    const first = await bob.client.post(`/api/v4/projects/${encodedPathOf(starred)}/star`).send({});
     expect([first.status, first.body.id, first.body.star_count]).toEqual([201, starred.id, 1]);
     expect(first.body).toEqual((await bob.client.get(`/api/v4/projects/${starred.id}`)).body);
     const again = await bob.client.post(`/api/v4/projects/${starred.id}/star`);
     expect([again.status, again.text]).toEqual([304, '']);
     expect((await ada.client.post(`/api/v4/projects/${starred.id}/star`)).body.star_count).toBe(2);
 
-    const gone = await bob.client.post(`/api/v4/projects/${encoded(starred)}/unstar`);
+    const gone = await bob.client.post(`/api/v4/projects/${encodedPathOf(starred)}/unstar`);
     expect([gone.status, gone.body.star_count]).toEqual([201, 1]);
     const none = await bob.client.post(`/api/v4/projects/${starred.id}/unstar`);
     expect([none.status, none.text]).toEqual([304, '']);
-    expect(await count(starred.id)).toBe(1);
+    expect(await fetchStarCount(starred.id)).toBe(1);
   });
 
   it('count exactly for concurrent requests, and each user once', async () => {
-    const starred = await open();
+    const starred = await createPublicProject();
     const people = await Promise.all(Array.from({ length: 8 }, () => person()));
     const rounds = people.flatMap((one) =>
       [one, one, one].map((same) => same.client.post(`/api/v4/projects/${starred.id}/star`)),
@@ -44,22 +44,22 @@ describe('POST /projects/:id/star and /unstar', () => {
     const statuses = (await Promise.all(rounds.map((request) => request))).map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(8);
     expect(statuses.filter((status) => status === 304)).toHaveLength(16);
-    expect(await count(starred.id)).toBe(8);
+    expect(await fetchStarCount(starred.id)).toBe(8);
     const leaving = people.slice(0, 5).map((one) => one.client.post(`/api/v4/projects/${starred.id}/unstar`));
     const coming = [ada.client.post(`/api/v4/projects/${starred.id}/star`)];
     await Promise.all([...leaving, ...coming]);
-    expect(await count(starred.id)).toBe(4);
+    expect(await fetchStarCount(starred.id)).toBe(4);
   });
 
   it('remove the stars of removed users', async () => {
-    const [starred, bob] = [await open(), await person()];
+    const [starred, bob] = [await createPublicProject(), await person()];
     await bob.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.db.query(`delete from project_stars where user_id = $1`, [bob.id]);
-    expect(await count(starred.id)).toBe(0);
+    expect(await fetchStarCount(starred.id)).toBe(0);
   });
 
   it('are for all callers who can see the project, archived or not', async () => {
-    const starred = await open();
+    const starred = await createPublicProject();
     await ada.client.post(`/api/v4/projects/${starred.id}/archive`).expect(201);
     await (await person()).client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
   });
@@ -71,7 +71,7 @@ describe('POST /projects/:id/star and /unstar', () => {
     expect((await identity.anonymous.post(path)).body).toEqual({ message: '401 Unauthorized' });
     const scoped = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
     expect(await scoped.post(path)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
-    for (const ref of [hidden.id, encoded(hidden), 999_999, 'none%2Fsuch']) {
+    for (const ref of [hidden.id, encodedPathOf(hidden), 999_999, 'none%2Fsuch']) {
       const refused = await client.post(`/api/v4/projects/${ref}/${verb}`);
       expect([refused.status, refused.body]).toEqual([404, { message: '404 Project Not Found' }]);
     }
@@ -80,12 +80,12 @@ describe('POST /projects/:id/star and /unstar', () => {
 
 describe('GET /projects/:id/starrers', () => {
   it('lists users with the time of their star, newest first', async () => {
-    const [starred, bob, cleo] = [await open(), await person(), await person()];
+    const [starred, bob, cleo] = [await createPublicProject(), await person(), await person()];
     for (const one of [bob, cleo]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.db.query(`update project_stars set created_at = '2026-01-02T03:04:05.678Z' where user_id = $1`, [
       bob.id,
     ]);
-    const { status, body } = await identity.anonymous.get(`/api/v4/projects/${encoded(starred)}/starrers`);
+    const { status, body } = await identity.anonymous.get(`/api/v4/projects/${encodedPathOf(starred)}/starrers`);
     expect([status, body.map(({ user }: { user: { id: number } }) => user.id)]).toEqual([200, [cleo.id, bob.id]]);
     expect(body[1]).toEqual({
       starred_since: '2026-01-02T03:04:05.678Z',
@@ -103,7 +103,7 @@ describe('GET /projects/:id/starrers', () => {
   });
 
   it('finds users by name or username', async () => {
-    const starred = await open();
+    const starred = await createPublicProject();
     const [zoe, yan] = [await person({ name: 'Zoe 100%' }), await person({ name: 'Yan' })];
     for (const one of [zoe, yan]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     const found = async (search: string): Promise<number[]> =>
@@ -117,7 +117,7 @@ describe('GET /projects/:id/starrers', () => {
   });
 
   it('shows private profiles only to their user and administrators, and no blocked users', async () => {
-    const starred = await open();
+    const starred = await createPublicProject();
     const [shy, blocked] = [await person({ private_profile: true }), await person()];
     for (const one of [shy, blocked]) await one.client.post(`/api/v4/projects/${starred.id}/star`).expect(201);
     await identity.root.post(`/api/v4/users/${blocked.id}/block`).expect(201);
@@ -130,7 +130,7 @@ describe('GET /projects/:id/starrers', () => {
 
   let many: MadeProject;
   beforeAll(async () => {
-    many = await open();
+    many = await createPublicProject();
     for (let i = 0; i < 6; i += 1) await (await person()).client.post(`/api/v4/projects/${many.id}/star`).expect(201);
   });
   paging(() => ({

@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const encoded = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
-const stateIn = async (id: number): Promise<Record<string, unknown>[]> =>
+const encodedPathOf = ({ path_with_namespace }: MadeProject) => encodeURIComponent(path_with_namespace);
+const listLoggedStates = async (id: number): Promise<Record<string, unknown>[]> =>
   (
     await identity.db.query<{ state: Record<string, unknown> }>(
       `select state from directory_changes where kind = 'project' and entity_id = $1 order by version`,
@@ -25,16 +25,16 @@ const stateIn = async (id: number): Promise<Record<string, unknown>[]> =>
 describe('POST /projects/:id/archive and /unarchive', () => {
   it('return the project and change the directory; a second time they change nothing', async () => {
     const made = await project(ada);
-    const first = await ada.client.post(`/api/v4/projects/${encoded(made)}/archive`).send({});
+    const first = await ada.client.post(`/api/v4/projects/${encodedPathOf(made)}/archive`).send({});
     expect([first.status, first.body.archived]).toEqual([201, true]);
     expect(first.body).toEqual((await ada.client.get(`/api/v4/projects/${made.id}`)).body);
     const again = await ada.client.post(`/api/v4/projects/${made.id}/archive`);
     expect([again.status, again.body.updated_at]).toEqual([201, first.body.updated_at]);
-    expect((await stateIn(made.id)).map((state) => state['archived'])).toEqual([false, true]);
-    const back = await ada.client.post(`/api/v4/projects/${encoded(made)}/unarchive`).send({});
+    expect((await listLoggedStates(made.id)).map((state) => state['archived'])).toEqual([false, true]);
+    const back = await ada.client.post(`/api/v4/projects/${encodedPathOf(made)}/unarchive`).send({});
     expect([back.status, back.body.archived]).toEqual([201, false]);
     await ada.client.post(`/api/v4/projects/${made.id}/unarchive`).expect(201);
-    expect((await stateIn(made.id)).map((state) => state['archived'])).toEqual([false, true, false]);
+    expect((await listLoggedStates(made.id)).map((state) => state['archived'])).toEqual([false, true, false]);
   });
 
   it('leave administrative changes to owners, and refuse new members', async () => {
@@ -54,7 +54,7 @@ describe('POST /projects/:id/archive and /unarchive', () => {
 });
 
 /** The project as it is after the mark. */
-const scheduled = (made: MadeProject): MadeProject => ({
+const withDeletionPath = (made: MadeProject): MadeProject => ({
   ...made,
   path_with_namespace: `${made.path_with_namespace}-deletion_scheduled-${made.id}`,
 });
@@ -63,11 +63,13 @@ describe('POST /projects/:id/restore', () => {
   it('restores the project and changes the directory; without a mark it is 400', async () => {
     const made = await project(ada);
     await ada.client.delete(`/api/v4/projects/${made.id}`);
-    const { status, body } = await ada.client.post(`/api/v4/projects/${encoded(scheduled(made))}/restore`).send({});
+    const { status, body } = await ada.client
+      .post(`/api/v4/projects/${encodedPathOf(withDeletionPath(made))}/restore`)
+      .send({});
     expect([status, body.marked_for_deletion_on, body.marked_for_deletion_at]).toEqual([201, null, null]);
     expect(body).toEqual((await ada.client.get(`/api/v4/projects/${made.id}`)).body);
     expect(body).toMatchObject({ path_with_namespace: made.path_with_namespace, name: made.name });
-    expect((await stateIn(made.id)).map((state) => state['archived'])).toEqual([false, true, false]);
+    expect((await listLoggedStates(made.id)).map((state) => state['archived'])).toEqual([false, true, false]);
     const again = await ada.client.post(`/api/v4/projects/${made.id}/restore`);
     expect([again.status, again.body]).toEqual([400, { message: 'Project has not been marked for deletion' }]);
     await ada.client.delete(`/api/v4/projects/${made.id}`).expect(202);
@@ -76,24 +78,24 @@ describe('POST /projects/:id/restore', () => {
 
 describe('DELETE /projects/:id', () => {
   const remove = (made: MadeProject, body: object = {}) =>
-    ada.client.delete(`/api/v4/projects/${encoded(made)}`).send(body);
+    ada.client.delete(`/api/v4/projects/${encodedPathOf(made)}`).send(body);
   it('refuses the flag without a mark, a second mark, and a wrong path', async () => {
     const made = await project(ada);
     const refused = (message: string) => ({ status: 400, body: { message } });
     const flag = { permanently_remove: true, full_path: made.path_with_namespace };
     expect(await remove(made, flag)).toMatchObject(refused('Project must be marked for deletion first.'));
     expect(await remove(made)).toMatchObject({ status: 202, body: { message: '202 Accepted' } });
-    expect(await remove(scheduled(made))).toMatchObject(refused('Project has been already marked for deletion'));
+    expect(await remove(withDeletionPath(made))).toMatchObject(refused('Project has been already marked for deletion'));
     expect(await remove(made)).toMatchObject({ status: 405 });
     const wrong = refused('`full_path` is incorrect. You must enter the complete path for the project.');
     for (const full_path of ['ada', '', undefined, made.path_with_namespace])
-      expect(await remove(scheduled(made), { permanently_remove: 'true', full_path })).toMatchObject(wrong);
+      expect(await remove(withDeletionPath(made), { permanently_remove: 'true', full_path })).toMatchObject(wrong);
     await ada.client
       .delete(`/api/v4/projects/${made.id}`)
-      .query({ full_path: scheduled(made).path_with_namespace, permanently_remove: 'True' })
+      .query({ full_path: withDeletionPath(made).path_with_namespace, permanently_remove: 'True' })
       .expect(202);
     await ada.client.get(`/api/v4/projects/${made.id}`).expect(404);
-    expect((await stateIn(made.id)).at(-1)).toBeNull();
+    expect((await listLoggedStates(made.id)).at(-1)).toBeNull();
   });
 
   it('is 412 for a project that has changed since', async () => {
@@ -108,13 +110,15 @@ describe('DELETE /projects/:id', () => {
   it('gives the name and path of a marked project free, and restores them where they are free', async () => {
     const made = await project(ada);
     await remove(made).expect(202);
-    const { body: marked } = await ada.client.get(`/api/v4/projects/${encoded(scheduled(made))}`).expect(200);
+    const { body: marked } = await ada.client
+      .get(`/api/v4/projects/${encodedPathOf(withDeletionPath(made))}`)
+      .expect(200);
     expect(marked).toMatchObject({ id: made.id, name: `${made.name}-deletion_scheduled-${made.id}`, archived: false });
-    const former = await ada.client.get(`/api/v4/projects/${encoded(made)}/members`);
+    const former = await ada.client.get(`/api/v4/projects/${encodedPathOf(made)}/members`);
     expect([former.status, former.get('location')]).toEqual([301, expect.stringContaining(`/${made.id}/members`)]);
     const heir = await project(ada, { name: made.name, path: made.path });
     expect(heir.path_with_namespace).toBe(made.path_with_namespace);
-    expect((await ada.client.get(`/api/v4/projects/${encoded(made)}`)).body.id).toBe(heir.id);
+    expect((await ada.client.get(`/api/v4/projects/${encodedPathOf(made)}`)).body.id).toBe(heir.id);
     const kept = await ada.client.post(`/api/v4/projects/${made.id}/restore`).expect(201);
     expect(kept.body).toMatchObject({ path_with_namespace: marked.path_with_namespace, name: marked.name });
     await remove(heir).expect(202);
@@ -148,7 +152,7 @@ describe('DELETE /projects/:id', () => {
     const [top, other] = [await group(ada), await group(ada)];
     const child = await group(ada, { parent_id: top.id });
     const made = await project(ada, { namespace_id: child.id });
-    const readOnly = async () => (await stateIn(made.id)).at(-1)!['archived'];
+    const readOnly = async () => (await listLoggedStates(made.id)).at(-1)!['archived'];
     await ada.client.delete(`/api/v4/groups/${top.id}`).expect(202);
     expect(await readOnly()).toBe(true);
     const { body } = await ada.client.get(`/api/v4/projects/${made.id}`).expect(200);
@@ -180,8 +184,8 @@ describe('DELETE /projects/:id', () => {
     const made = await project(ada, { visibility: 'public' });
     await ada.client.post(`/api/v4/projects/${made.id}/star`).expect(201);
     await remove(made).expect(202);
-    const full_path = scheduled(made).path_with_namespace;
-    await remove(scheduled(made), { permanently_remove: true, full_path }).expect(202);
+    const full_path = withDeletionPath(made).path_with_namespace;
+    await remove(withDeletionPath(made), { permanently_remove: true, full_path }).expect(202);
     const [left] = await identity.db.query(
       `select (select count(*)::int from project_stars where project_id = $1) as stars,
          (select count(*)::int from members where source_type = 'project' and source_id = $1) as members,
@@ -226,7 +230,7 @@ describe.each(VERBS)('%s /projects/:id%s', (method, verb, success) => {
     const narrow = identity.as({ userId: ada.id, username: 'ada', scopes: ['read_api'] });
     expect(await requestOf(narrow, method, path)).toMatchObject({ status: 403, body: { error: 'insufficient_scope' } });
     const stranger = (await person()).client;
-    for (const ref of [made.id, encoded(made), 999_999, 'none%2Fsuch']) {
+    for (const ref of [made.id, encodedPathOf(made), 999_999, 'none%2Fsuch']) {
       const refused = await requestOf(stranger, method, `/api/v4/projects/${ref}${verb}`);
       expect([refused.status, refused.body]).toEqual([404, { message: '404 Project Not Found' }]);
     }

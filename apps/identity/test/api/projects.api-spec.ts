@@ -19,29 +19,29 @@ interface Project {
   readonly path_with_namespace: string;
 }
 let serial = 0;
-const unique = (stem = 'p') => `${stem}-${++serial}`;
-const make = async (over: Readonly<Record<string, unknown>> = {}, by: Person = ada) =>
+const uniqueName = (stem = 'p') => `${stem}-${++serial}`;
+const createProject = async (over: Readonly<Record<string, unknown>> = {}, by: Person = ada) =>
   (
     await by.client
       .post('/api/v4/projects')
-      .send({ name: unique(), ...over })
+      .send({ name: uniqueName(), ...over })
       .expect(201)
   ).body as Project;
 interface Group {
   readonly id: number;
   readonly full_path: string;
 }
-const group = async (over: Readonly<Record<string, unknown>> = {}, by: Person = ada): Promise<Group> => {
-  const path = unique('g');
+const createGroup = async (over: Readonly<Record<string, unknown>> = {}, by: Person = ada): Promise<Group> => {
+  const path = uniqueName('g');
   const { body } = await by.client
     .post('/api/v4/groups')
     .send({ name: path, path, ...over })
     .expect(201);
   return body;
 };
-const join = (kind: 'groups' | 'projects', id: number, person: Person, access_level: number) =>
+const addMember = (kind: 'groups' | 'projects', id: number, person: Person, access_level: number) =>
   identity.root.post(`/api/v4/${kind}/${id}/members`).send({ user_id: person.id, access_level }).expect(201);
-const ref = (project: Project) => encodeURIComponent(project.path_with_namespace);
+const encodedPathOf = (project: Project) => encodeURIComponent(project.path_with_namespace);
 
 const BASIC = [
   'id',
@@ -106,7 +106,7 @@ describe('POST /projects', () => {
   });
 
   it('creates a project in a group, also with a path only', async () => {
-    const home = await group({ visibility: 'internal' });
+    const home = await createGroup({ visibility: 'internal' });
     const { body } = await ada.client
       .post('/api/v4/projects')
       .send({ path: 'Web', namespace_id: home.id, visibility: 'internal' });
@@ -119,7 +119,12 @@ describe('POST /projects', () => {
   });
 
   it('converts deprecated switches', async () => {
-    const { id } = await make({ issues_enabled: false, wiki_enabled: '0', jobs_enabled: 'False', merge_method: 'ff' });
+    const { id } = await createProject({
+      issues_enabled: false,
+      wiki_enabled: '0',
+      jobs_enabled: 'False',
+      merge_method: 'ff',
+    });
     expect((await ada.client.get(`/api/v4/projects/${id}`)).body).toMatchObject({
       issues_enabled: false,
       issues_access_level: 'disabled',
@@ -136,8 +141,8 @@ describe('POST /projects', () => {
       name: ['has already been taken'],
       path: ['has already been taken'],
     };
-    await make({ name: 'twice' });
-    const home = await group();
+    await createProject({ name: 'twice' });
+    const home = await createGroup();
     const cases: [object, unknown][] = [
       [{}, { error: 'name, path are missing, at least one parameter must be provided' }],
       [{ name: 'Twice' }, { message: taken }],
@@ -159,7 +164,7 @@ describe('POST /projects', () => {
   });
 
   it('shares its paths with subgroups', async () => {
-    const home = await group();
+    const home = await createGroup();
     await ada.client.post('/api/v4/groups').send({ name: 'sub', path: 'sub', parent_id: home.id }).expect(201);
     const { body } = await ada.client
       .post('/api/v4/projects')
@@ -183,9 +188,9 @@ describe('POST /projects', () => {
     [40, 'maintainer', 201],
     [50, 'noone', 400],
   ])('with level %i in a group for %s: %i', async (level, project_creation_level, expected) => {
-    const home = await group({ project_creation_level });
-    const member = await identity.person(unique('member'));
-    await join('groups', home.id, member, level);
+    const home = await createGroup({ project_creation_level });
+    const member = await identity.person(uniqueName('member'));
+    await addMember('groups', home.id, member, level);
     await member.client.post('/api/v4/projects').send({ name: 'x', namespace_id: home.id }).expect(expected);
   });
 
@@ -213,9 +218,9 @@ describe('permissions on a project', () => {
   const levels = { anonymous: -1, stranger: 0, guest: 10, developer: 30, maintainer: 40, owner: 50 } as const;
   it.each(['private', 'internal', 'public'])('%s', async (visibility) => {
     for (const [who, level] of Object.entries(levels)) {
-      const project = await make({ visibility });
-      const person = await identity.person(unique('who'));
-      if (level > 0) await join('projects', project.id, person, level);
+      const project = await createProject({ visibility });
+      const person = await identity.person(uniqueName('who'));
+      if (level > 0) await addMember('projects', project.id, person, level);
       const client = level < 0 ? identity.anonymous : person.client;
       const isSeen = level > 0 || visibility === 'public' || (visibility === 'internal' && level === 0);
       const may = (needed: number, success: number) =>
@@ -242,44 +247,50 @@ describe('permissions on a project', () => {
 
 describe('GET /projects/:id', () => {
   it('shows the basic shape to anonymous callers', async () => {
-    const project = await make({ visibility: 'public' });
-    expect(Object.keys((await identity.anonymous.get(`/api/v4/projects/${ref(project)}`)).body)).toEqual(BASIC);
+    const project = await createProject({ visibility: 'public' });
+    expect(Object.keys((await identity.anonymous.get(`/api/v4/projects/${encodedPathOf(project)}`)).body)).toEqual(
+      BASIC,
+    );
     expect((await identity.anonymous.get('/api/v4/projects/none%2Fsuch')).body).toEqual({
       message: '404 Project Not Found',
     });
   });
 
   it('shows administrative fields only to callers who administer it', async () => {
-    const project = await make({ visibility: 'public' });
+    const project = await createProject({ visibility: 'public' });
     const { body } = await bob.client.get(`/api/v4/projects/${project.id}`);
     for (const key of ['runners_token', 'import_url', 'ci_default_git_depth']) expect(body).not.toHaveProperty(key);
     expect(body.permissions).toEqual({ project_access: null, group_access: null });
   });
 
   it('redirects from a former path to the present one, for callers who can see it', async () => {
-    const project = await make();
-    const { body } = await ada.client.put(`/api/v4/projects/${ref(project)}`).send({ path: unique('moved') });
+    const project = await createProject();
+    const { body } = await ada.client
+      .put(`/api/v4/projects/${encodedPathOf(project)}`)
+      .send({ path: uniqueName('moved') });
     expect(body.id).toBe(project.id);
-    const moved = await ada.client.get(`/api/v4/projects/${ref(project)}`);
+    const moved = await ada.client.get(`/api/v4/projects/${encodedPathOf(project)}`);
     expect([moved.status, moved.get('location')]).toEqual([301, `http://localhost:8080/api/v4/projects/${project.id}`]);
     expect(moved.get('content-type')).toBe('text/plain');
-    const asked = await ada.client.get(`/api/v4/projects/${ref(project)}`).query({ statistics: '1', license: false });
+    const asked = await ada.client
+      .get(`/api/v4/projects/${encodedPathOf(project)}`)
+      .query({ statistics: '1', license: false });
     expect(asked.get('location')).toBe(
       `http://localhost:8080/api/v4/projects/${project.id}?statistics=1&license=false`,
     );
-    await bob.client.get(`/api/v4/projects/${ref(project)}`).expect(404);
+    await bob.client.get(`/api/v4/projects/${encodedPathOf(project)}`).expect(404);
     await ada.client
-      .put(`/api/v4/projects/${ref(project)}`)
+      .put(`/api/v4/projects/${encodedPathOf(project)}`)
       .send({ name: 'x' })
       .expect(405);
-    const members = await ada.client.get(`/api/v4/projects/${ref(project)}/members/all?query=a`);
+    const members = await ada.client.get(`/api/v4/projects/${encodedPathOf(project)}/members/all?query=a`);
     expect([members.status, members.get('location')]).toEqual([
       301,
       `http://localhost:8080/api/v4/projects/${project.id}/members/all?query=a`,
     ]);
-    await bob.client.get(`/api/v4/projects/${ref(project)}/members`).expect(404);
-    const heir = await make({ path: project.path_with_namespace.split('/')[1] });
-    expect((await ada.client.get(`/api/v4/projects/${ref(project)}`)).body.id).toBe(heir.id);
+    await bob.client.get(`/api/v4/projects/${encodedPathOf(project)}/members`).expect(404);
+    const heir = await createProject({ path: project.path_with_namespace.split('/')[1] });
+    expect((await ada.client.get(`/api/v4/projects/${encodedPathOf(project)}`)).body.id).toBe(heir.id);
   });
 });
 
@@ -288,19 +299,19 @@ describe('GET /projects', () => {
   let ids: Record<string, number>;
   beforeAll(async () => {
     lena = await identity.person('lena');
-    const team = await group();
-    await join('groups', team.id, lena, 20);
-    const sub = await group({ parent_id: team.id });
+    const team = await createGroup();
+    await addMember('groups', team.id, lena, 20);
+    const sub = await createGroup({ parent_id: team.id });
     ids = {
-      own: (await make({ name: 'lena own', description: 'needle' }, lena)).id,
-      open: (await make({ name: 'lena open', visibility: 'public', issues_enabled: false })).id,
-      inner: (await make({ name: 'lena inner', visibility: 'internal' })).id,
-      team: (await make({ name: 'lena team', namespace_id: team.id })).id,
-      deep: (await make({ name: 'lena deep', namespace_id: sub.id })).id,
-      hidden: (await make({ name: 'lena hidden' })).id,
+      own: (await createProject({ name: 'lena own', description: 'needle' }, lena)).id,
+      open: (await createProject({ name: 'lena open', visibility: 'public', issues_enabled: false })).id,
+      inner: (await createProject({ name: 'lena inner', visibility: 'internal' })).id,
+      team: (await createProject({ name: 'lena team', namespace_id: team.id })).id,
+      deep: (await createProject({ name: 'lena deep', namespace_id: sub.id })).id,
+      hidden: (await createProject({ name: 'lena hidden' })).id,
     };
-    const direct = await make({ name: 'lena direct' });
-    await join('projects', direct.id, lena, 40);
+    const direct = await createProject({ name: 'lena direct' });
+    await addMember('projects', direct.id, lena, 40);
     ids['direct'] = direct.id;
   });
   const named = (wanted: readonly number[]) => wanted.map((id) => Object.keys(ids).find((name) => ids[name] === id));
@@ -389,9 +400,9 @@ describe('GET /projects', () => {
 
 describe('PUT /projects/:id', () => {
   it('returns the full project; accepts texts for numbers and flags', async () => {
-    const project = await make();
+    const project = await createProject();
     const { body } = await ada.client
-      .put(`/api/v4/projects/${ref(project)}`)
+      .put(`/api/v4/projects/${encodedPathOf(project)}`)
       .type('form')
       .send({ description: 'new', build_timeout: '900', lfs_enabled: 'False', squash_option: 'always' })
       .expect(200);
@@ -405,7 +416,7 @@ describe('PUT /projects/:id', () => {
   });
 
   it('refuses a taken path', async () => {
-    const [one, two] = [await make(), await make()];
+    const [one, two] = [await createProject(), await createProject()];
     const { status, body } = await ada.client
       .put(`/api/v4/projects/${one.id}`)
       .send({ path: two.path_with_namespace.split('/')[1] });
@@ -415,7 +426,7 @@ describe('PUT /projects/:id', () => {
 
 describe('DELETE /projects/:id', () => {
   it('marks, then removes with the flag and the full path', async () => {
-    const project = await make();
+    const project = await createProject();
     const remove = (body: object = {}) => ada.client.delete(`/api/v4/projects/${project.id}`).send(body);
     const day = inDays(0);
     const first = await remove();
@@ -436,8 +447,8 @@ describe('DELETE /projects/:id', () => {
 
 describe('after the delay', () => {
   it('marked projects are removed, and groups with their contents', async () => {
-    const [home, alone, kept] = [await group(), await make(), await make()];
-    const inside = await make({ namespace_id: home.id });
+    const [home, alone, kept] = [await createGroup(), await createProject(), await createProject()];
+    const inside = await createProject({ namespace_id: home.id });
     for (const path of [`/api/v4/groups/${home.id}`, `/api/v4/projects/${alone.id}`, `/api/v4/projects/${kept.id}`])
       await ada.client.delete(path);
     const past = (table: string, id: number) =>

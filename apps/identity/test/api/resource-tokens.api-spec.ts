@@ -35,9 +35,9 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const viewerOf = (person: Person) => makeViewer({ userId: person.id, username: person.username });
-const botOf = (token: Token, scopes = ['api']): Agent =>
+const asBot = (token: Token, scopes = ['api']): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id, scopes });
-const sourceOf = {
+const createSource = {
   group: async (over: object = {}): Promise<Source> => {
     const { id, full_path } = await make.group(owner, over as Record<string, unknown>);
     return { id, base: `/api/v4/groups/${id}/access_tokens`, fullPath: full_path };
@@ -53,7 +53,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   const noun = kind === 'group' ? 'Group' : 'Project';
   let source: Source;
   beforeAll(async () => {
-    source = await sourceOf[kind]();
+    source = await createSource[kind]();
   });
   const give = async (over: object = {}, where = source) =>
     (
@@ -172,7 +172,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   describe('the list', () => {
     let listed: Source;
     beforeAll(async () => {
-      listed = await sourceOf[kind]();
+      listed = await createSource[kind]();
       for (const name of ['b', 'a', 'd', 'c', 'e'])
         await give({ name, expires_at: inDays(name.charCodeAt(0)) }, listed);
       const dead = await give({ name: 'revoked one' }, listed);
@@ -239,7 +239,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   visibility({
     app: () => identity.app,
     from: async (level, standing) => {
-      const where = await sourceOf[kind]({ visibility: level });
+      const where = await createSource[kind]({ visibility: level });
       const path = where.base;
       if (standing === 'anonymous') return { viewer: anonymousViewer(), path };
       if (standing === 'admin') return { viewer: makeViewer({ userId: 1, isAdmin: true }), path };
@@ -287,15 +287,15 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
 
     it('is `self` for the bot that holds it, at any level, and for no other caller', async () => {
       const token = await give({ access_level: 10 });
-      const own = await botOf(token, ['read_api']).get(`${source.base}/self`);
+      const own = await asBot(token, ['read_api']).get(`${source.base}/self`);
       expect([own.status, own.body]).toEqual([200, { ...shown(token), access_level: 10, last_used_at: null }]);
       const none = await owner.client.get(`${source.base}/self`);
       const text = `404 Could not find ${kind} access token with token_id: self Not Found`;
       expect([none.status, none.body]).toEqual([404, { message: text }]);
-      const other = botOf(await give({ access_level: 10 }, await sourceOf[kind]({ visibility: 'public' })));
+      const other = asBot(await give({ access_level: 10 }, await createSource[kind]({ visibility: 'public' })));
       expect((await other.get(`${source.base}/self`)).body).toEqual({ message: `404 ${noun} Not Found` });
-      const open = await sourceOf[kind]({ visibility: 'public' });
-      const refused = await botOf(token).get(`${open.base}/self`);
+      const open = await createSource[kind]({ visibility: 'public' });
+      const refused = await asBot(token).get(`${open.base}/self`);
       expect([refused.status, refused.body]).toEqual([401, { message: '401 Unauthorized' }]);
     });
 
@@ -331,7 +331,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
       let other: Source;
       beforeAll(async () => {
         token = await give();
-        other = await sourceOf[kind](kind === 'group' ? { parent_id: source.id } : {});
+        other = await createSource[kind](kind === 'group' ? { parent_id: source.id } : {});
       });
       foreignId({
         app: () => identity.app,
@@ -395,7 +395,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
     it('is refused to members below the role, and to bots of other tokens', async () => {
       const token = await give();
       const below = await member(needed === 50 ? 40 : 30);
-      const boss = botOf(await give({ access_level: 50 }));
+      const boss = asBot(await give({ access_level: 50 }));
       for (const client of [below.client, boss]) {
         const { status, body } = await client.post(`${source.base}/${token.id}/rotate`).send({});
         expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
@@ -407,7 +407,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
   describe('self rotation', () => {
     it('requires api or self_rotate, and answers like any rotation', async () => {
       const token = await give({ scopes: ['self_rotate'], access_level: 10 });
-      const denied = await botOf(token, ['read_api']).post(`${source.base}/self/rotate`).send({});
+      const denied = await asBot(token, ['read_api']).post(`${source.base}/self/rotate`).send({});
       expect([denied.status, denied.body]).toEqual([
         403,
         {
@@ -416,7 +416,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
           scope: 'api self_rotate',
         },
       ]);
-      const made = await botOf(token, ['self_rotate'])
+      const made = await asBot(token, ['self_rotate'])
         .post(`${source.base}/self/rotate`)
         .send({ expires_at: inDays(3) })
         .expect(200);
@@ -427,7 +427,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
 
     it('also works at the personal route, where the token stays one of the resource', async () => {
       const token = await give({ scopes: ['self_rotate'] });
-      const { body: made }: { body: Token } = await botOf(token, ['self_rotate'])
+      const { body: made }: { body: Token } = await asBot(token, ['self_rotate'])
         .post('/api/v4/personal_access_tokens/self/rotate')
         .expect(200);
       expect((await owner.client.get(`${source.base}/${made.id}`)).body).toMatchObject({
@@ -445,11 +445,11 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
 
     it('is refused to bots of other resources: 401 where they can see it, else 404', async () => {
       const token = await give();
-      const open = await sourceOf[kind]({ visibility: 'public' });
-      const seen = await botOf(token).post(`${open.base}/self/rotate`).send({});
+      const open = await createSource[kind]({ visibility: 'public' });
+      const seen = await asBot(token).post(`${open.base}/self/rotate`).send({});
       expect([seen.status, seen.body]).toEqual([401, { message: '401 Unauthorized' }]);
-      const hidden = await botOf(token)
-        .post(`${(await sourceOf[kind]()).base}/self/rotate`)
+      const hidden = await asBot(token)
+        .post(`${(await createSource[kind]()).base}/self/rotate`)
         .send({});
       expect([hidden.status, hidden.body]).toEqual([404, { message: `404 ${noun} Not Found` }]);
       expect((await owner.client.get(`${source.base}/${token.id}`)).body.active).toBe(true);
@@ -457,7 +457,7 @@ describe.each(['group', 'project'] as const)('access tokens of a %s', (kind) => 
 
     it('by id is refused without the role', async () => {
       const token = await give({ access_level: 30 });
-      await botOf(token).post(`${source.base}/${token.id}/rotate`).send({}).expect(401);
+      await asBot(token).post(`${source.base}/${token.id}/rotate`).send({}).expect(401);
     });
   });
 });

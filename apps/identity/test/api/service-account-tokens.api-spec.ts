@@ -16,7 +16,7 @@ beforeAll(async () => {
   [olga, gus] = [await make.person(), await make.person()];
   nest = await make.group(olga, { visibility: 'private' });
   await make.join(`/api/v4/groups/${nest.id}`, gus, 40);
-  bot = await account();
+  bot = await createServiceAccount();
 });
 afterAll(() => identity.close());
 
@@ -25,23 +25,23 @@ interface Token {
   readonly name: string;
   readonly token: string;
 }
-const account = async (group = nest): Promise<number> =>
+const createServiceAccount = async (group = nest): Promise<number> =>
   (await olga.client.post(`/api/v4/groups/${group.id}/service_accounts`).send({}).expect(201)).body.id;
-const at = (userId = bot, group = nest): string =>
+const tokensPath = (userId = bot, group = nest): string =>
   `/api/v4/groups/${group.id}/service_accounts/${userId}/personal_access_tokens`;
-const give = async (over: object = {}, userId = bot) =>
+const createToken = async (over: object = {}, userId = bot) =>
   (
     await olga.client
-      .post(at(userId))
+      .post(tokensPath(userId))
       .send({ name: 'ci', scopes: ['api'], ...over })
       .expect(201)
   ).body as Token;
-const viewer = (person: Person) => makeViewer({ userId: person.id, username: person.username });
-const outcome = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
+const viewerOf = (person: Person) => makeViewer({ userId: person.id, username: person.username });
+const statusAndBody = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
   const { status, body } = await asked;
   return [status, body];
 };
-const shown = (over: object) => ({
+const expectedToken = (over: object) => ({
   id: expect.any(Number),
   name: 'ci',
   revoked: false,
@@ -61,15 +61,15 @@ describe('POST …/personal_access_tokens', () => {
   it('also works at the path of the account, which a published client build uses', async () => {
     const path = `/api/v4/groups/${nest.id}/service_accounts/${bot}`;
     const { status, body } = await olga.client.post(path).send({ name: 'ci', scopes: ['api'] });
-    expect([status, body]).toEqual([201, shown({ token: secret })]);
+    expect([status, body]).toEqual([201, expectedToken({ token: secret })]);
     const refused = await gus.client.post(path).send({ name: 'ci', scopes: ['api'] });
     expect([refused.status, refused.body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
   it('creates a token with which the account acts', async () => {
     const body = { name: 'ci', description: 'builds', scopes: ['api', 'read_user'], expires_at: inDays(30) };
-    const { status, body: token } = await olga.client.post(at()).send(body);
-    expect([status, token]).toEqual([201, shown({ ...body, token: secret })]);
+    const { status, body: token } = await olga.client.post(tokensPath()).send(body);
+    expect([status, token]).toEqual([201, expectedToken({ ...body, token: secret })]);
     expect(await resolve(identity, token.token)).toMatchObject({
       outcome: 'valid',
       holder: { user_id: bot, bot: true, admin: false, scopes: ['api', 'read_user'] },
@@ -77,9 +77,9 @@ describe('POST …/personal_access_tokens', () => {
   });
 
   it('is valid as long as allowed unless a day is given', async () => {
-    expect(await give()).toEqual(shown({ token: secret }));
-    expect(await give({ expires_at: inDays(0) })).toEqual(
-      shown({ token: secret, active: false, expires_at: inDays(0) }),
+    expect(await createToken()).toEqual(expectedToken({ token: secret }));
+    expect(await createToken({ expires_at: inDays(0) })).toEqual(
+      expectedToken({ token: secret, active: false, expires_at: inDays(0) }),
     );
   });
 
@@ -103,29 +103,29 @@ describe('POST …/personal_access_tokens', () => {
       { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
     ],
   ])('refuses %j', async (body, expected) => {
-    expect(await outcome(olga.client.post(at()).send(body))).toEqual([400, expected]);
+    expect(await statusAndBody(olga.client.post(tokensPath()).send(body))).toEqual([400, expected]);
   });
 
   refusalOrder(
     () => identity.app,
     async () => ({
       method: 'POST',
-      path: at(),
+      path: tokensPath(),
       good: { name: 'x', scopes: ['api'] },
       bad: { name: 'x' },
       anonymous: anonymousViewer(),
-      outsider: viewer(await make.person()),
-      reader: viewer(gus),
-      allowed: viewer(olga),
+      outsider: viewerOf(await make.person()),
+      reader: viewerOf(gus),
+      allowed: viewerOf(olga),
     }),
   );
 
   parameterEncodings({
     app: () => identity.app,
     to: () => ({
-      viewer: viewer(olga),
+      viewer: viewerOf(olga),
       method: 'POST',
-      path: at(),
+      path: tokensPath(),
       params: { name: 'x', description: 'd', scopes: ['api', 'read_api'], expires_at: inDays(3) },
     }),
     seen: ({ name, description, scopes, expires_at }) => [name, description, scopes, expires_at],
@@ -136,17 +136,17 @@ describe('POST …/personal_access_tokens', () => {
 describe('GET …/personal_access_tokens', () => {
   let busy: number;
   beforeAll(async () => {
-    busy = await account();
-    for (const name of ['b', 'a', 'd', 'c']) await give({ name, expires_at: inDays(name.charCodeAt(0)) }, busy);
-    const dead = await give({ name: 'revoked one' }, busy);
-    await olga.client.delete(`${at(busy)}/${dead.id}`);
+    busy = await createServiceAccount();
+    for (const name of ['b', 'a', 'd', 'c']) await createToken({ name, expires_at: inDays(name.charCodeAt(0)) }, busy);
+    const dead = await createToken({ name: 'revoked one' }, busy);
+    await olga.client.delete(`${tokensPath(busy)}/${dead.id}`);
     await identity.root
       .post(`/api/v4/users/${busy}/impersonation_tokens`)
       .send({ name: 'hidden', scopes: ['api'] })
       .expect(201);
   });
   const names = async (query: Record<string, unknown>) =>
-    (await olga.client.get(at(busy)).query(query)).body.map((token: Token) => token.name);
+    (await olga.client.get(tokensPath(busy)).query(query)).body.map((token: Token) => token.name);
 
   it.each<[Record<string, unknown>, string[]]>([
     [{}, ['b', 'a', 'd', 'c', 'revoked one']],
@@ -165,68 +165,80 @@ describe('GET …/personal_access_tokens', () => {
   ])('filters by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
   it('returns tokens without their secret', async () => {
-    const token = await give();
-    const list = (await olga.client.get(at()).query({ sort: 'created_desc' })).body;
-    expect(list[0]).toEqual(shown({ id: token.id }));
-    await identity.root.get(at()).expect(200);
+    const token = await createToken();
+    const list = (await olga.client.get(tokensPath()).query({ sort: 'created_desc' })).body;
+    expect(list[0]).toEqual(expectedToken({ id: token.id }));
+    await identity.root.get(tokensPath()).expect(200);
     await olga.client.get(`/api/v4/groups/${nest.path}/service_accounts/${bot}/personal_access_tokens`).expect(200);
   });
 
-  paging(() => ({ app: identity.app, viewer: viewer(olga), path: at(busy), query: { sort: 'name_asc' }, rows: 5 }));
+  paging(() => ({
+    app: identity.app,
+    viewer: viewerOf(olga),
+    path: tokensPath(busy),
+    query: { sort: 'name_asc' },
+    rows: 5,
+  }));
 
   refusalOrder(
     () => identity.app,
     async () => ({
       method: 'GET',
-      path: at(),
+      path: tokensPath(),
       good: {},
       bad: { state: 'gone' },
       anonymous: anonymousViewer(),
-      outsider: viewer(await make.person()),
-      reader: viewer(gus),
-      allowed: viewer(olga),
+      outsider: viewerOf(await make.person()),
+      reader: viewerOf(gus),
+      allowed: viewerOf(olga),
     }),
   );
 });
 
 describe('DELETE …/personal_access_tokens/:token_id', () => {
   it('revokes, also twice', async () => {
-    const token = await give();
+    const token = await createToken();
     for (let time = 0; time < 2; time += 1) {
-      const { status, text } = await olga.client.delete(`${at()}/${token.id}`);
+      const { status, text } = await olga.client.delete(`${tokensPath()}/${token.id}`);
       expect([status, text]).toEqual([204, '']);
     }
     expect((await resolve(identity, token.token)).outcome).toBe('revoked');
   });
 
   it('checks in the usual order', async () => {
-    const token = await give();
-    const path = `${at()}/${token.id}`;
+    const token = await createToken();
+    const path = `${tokensPath()}/${token.id}`;
     const outsider = await make.person();
-    expect(await outcome(identity.anonymous.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await statusAndBody(identity.anonymous.delete(path))).toEqual([401, { message: '401 Unauthorized' }]);
     const reader = identity.as({ userId: outsider.id, username: outsider.username, scopes: ['read_api'] });
-    expect((await reader.delete(`${at()}/x`)).body).toMatchObject({ error: 'insufficient_scope', scope: 'api' });
-    expect(await outcome(outsider.client.delete(`${at()}/x`))).toEqual([400, { error: 'token_id is invalid' }]);
-    expect(await outcome(outsider.client.delete(path))).toEqual([404, { message: '404 Group Not Found' }]);
-    expect(await outcome(gus.client.delete(path))).toEqual([403, { message: '403 Forbidden' }]);
+    expect((await reader.delete(`${tokensPath()}/x`)).body).toMatchObject({
+      error: 'insufficient_scope',
+      scope: 'api',
+    });
+    expect(await statusAndBody(outsider.client.delete(`${tokensPath()}/x`))).toEqual([
+      400,
+      { error: 'token_id is invalid' },
+    ]);
+    expect(await statusAndBody(outsider.client.delete(path))).toEqual([404, { message: '404 Group Not Found' }]);
+    expect(await statusAndBody(gus.client.delete(path))).toEqual([403, { message: '403 Forbidden' }]);
     expect((await resolve(identity, token.token)).outcome).toBe('valid');
   });
 });
 
 describe('POST …/personal_access_tokens/:token_id/rotate', () => {
   it('replaces the token at once, for a week', async () => {
-    const old = await give({ name: 'deploy', description: 'd', scopes: ['read_api'] });
-    const { status, body } = await olga.client.post(`${at()}/${old.id}/rotate`).send({});
+    const old = await createToken({ name: 'deploy', description: 'd', scopes: ['read_api'] });
+    const { status, body } = await olga.client.post(`${tokensPath()}/${old.id}/rotate`).send({});
     const kept = { name: 'deploy', description: 'd', scopes: ['read_api'], expires_at: inDays(7) };
-    expect([status, body]).toEqual([200, shown({ ...kept, token: secret })]);
+    expect([status, body]).toEqual([200, expectedToken({ ...kept, token: secret })]);
     expect((await resolve(identity, old.token)).outcome).toBe('revoked');
     expect((await resolve(identity, body.token)).outcome).toBe('valid');
   });
 
   it('of a revoked token fails and revokes the family', async () => {
-    const first = await give();
-    const { body: second }: { body: Token } = await olga.client.post(`${at()}/${first.id}/rotate`).expect(200);
-    expect(await outcome(olga.client.post(`${at()}/${first.id}/rotate`))).toEqual([
+    const first = await createToken();
+    const { body: second }: { body: Token } = await olga.client.post(`${tokensPath()}/${first.id}/rotate`).expect(200);
+    expect(await statusAndBody(olga.client.post(`${tokensPath()}/${first.id}/rotate`))).toEqual([
       400,
       { message: '400 Bad request - Token already revoked' },
     ]);
@@ -234,15 +246,13 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
   });
 
   it('refuses an invalid day', async () => {
-    const token = await give();
-    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).send({ expires_at: 'x' }))).toEqual([
-      400,
-      { error: 'expires_at is invalid' },
-    ]);
-    expect(await outcome(olga.client.post(`${at()}/${token.id}/rotate`).send({ expires_at: inDays(366) }))).toEqual([
-      400,
-      { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
-    ]);
+    const token = await createToken();
+    expect(
+      await statusAndBody(olga.client.post(`${tokensPath()}/${token.id}/rotate`).send({ expires_at: 'x' })),
+    ).toEqual([400, { error: 'expires_at is invalid' }]);
+    expect(
+      await statusAndBody(olga.client.post(`${tokensPath()}/${token.id}/rotate`).send({ expires_at: inDays(366) })),
+    ).toEqual([400, { message: `400 Bad request - Expiration date must be before ${inDays(366)}` }]);
     expect((await resolve(identity, token.token)).outcome).toBe('valid');
   });
 
@@ -250,22 +260,22 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
     () => identity.app,
     async () => ({
       method: 'POST',
-      path: `${at()}/${(await give()).id}/rotate`,
+      path: `${tokensPath()}/${(await createToken()).id}/rotate`,
       good: {},
       bad: { expires_at: 'x' },
       anonymous: anonymousViewer(),
-      outsider: viewer(await make.person()),
-      reader: viewer(gus),
-      allowed: viewer(olga),
+      outsider: viewerOf(await make.person()),
+      reader: viewerOf(gus),
+      allowed: viewerOf(olga),
     }),
   );
 
   parameterEncodings({
     app: () => identity.app,
     to: async () => ({
-      viewer: viewer(olga),
+      viewer: viewerOf(olga),
       method: 'POST',
-      path: `${at()}/${(await give()).id}/rotate`,
+      path: `${tokensPath()}/${(await createToken()).id}/rotate`,
       params: { expires_at: inDays(12) },
     }),
     seen: ({ expires_at }) => expires_at,
@@ -276,13 +286,13 @@ describe('POST …/personal_access_tokens/:token_id/rotate', () => {
 describe('missing resources', () => {
   const everywhere = (userId: number, tokenId: number, group = nest) =>
     [
-      ['get', at(userId, group)],
-      ['post', at(userId, group)],
-      ['delete', `${at(userId, group)}/${tokenId}`],
-      ['post', `${at(userId, group)}/${tokenId}/rotate`],
+      ['get', tokensPath(userId, group)],
+      ['post', tokensPath(userId, group)],
+      ['delete', `${tokensPath(userId, group)}/${tokenId}`],
+      ['post', `${tokensPath(userId, group)}/${tokenId}/rotate`],
     ] as const;
   const ask = (method: 'get' | 'post' | 'delete', path: string) =>
-    outcome(olga.client[method](path).query({ name: 'x', 'scopes[]': ['api'] }));
+    statusAndBody(olga.client[method](path).query({ name: 'x', 'scopes[]': ['api'] }));
 
   it('users that are not service accounts of the group', async () => {
     const instance = (await identity.root.post('/api/v4/service_accounts').send({}).expect(201)).body.id;
@@ -302,7 +312,7 @@ describe('missing resources', () => {
       .post(`/api/v4/users/${bot}/impersonation_tokens`)
       .send({ name: 'x', scopes: ['api'] })
       .expect(201);
-    const other = await give({}, await account());
+    const other = await createToken({}, await createServiceAccount());
     for (const token of [own.id, acting.id, other.id, 99999999]) {
       for (const [method, path] of everywhere(bot, token).slice(2)) {
         expect(await ask(method, path)).toEqual([404, { message: '404 Not Found' }]);
@@ -321,17 +331,17 @@ describe('missing resources', () => {
   let token: Token;
   let other: MadeGroup;
   beforeAll(async () => {
-    token = await give();
+    token = await createToken();
     other = await make.group(olga);
   });
   foreignId({
     app: () => identity.app,
-    viewer: () => viewer(olga),
+    viewer: () => viewerOf(olga),
     requests: () => [
-      { method: 'GET', path: at(bot, other) },
-      { method: 'POST', path: at(bot, other), body: { name: 'x', scopes: ['api'] } },
-      { method: 'DELETE', path: `${at(bot, other)}/${token.id}` },
-      { method: 'POST', path: `${at(bot, other)}/${token.id}/rotate`, body: {} },
+      { method: 'GET', path: tokensPath(bot, other) },
+      { method: 'POST', path: tokensPath(bot, other), body: { name: 'x', scopes: ['api'] } },
+      { method: 'DELETE', path: `${tokensPath(bot, other)}/${token.id}` },
+      { method: 'POST', path: `${tokensPath(bot, other)}/${token.id}/rotate`, body: {} },
     ],
     untouched: () => resolve(identity, token.token).then(({ outcome }) => outcome),
   });

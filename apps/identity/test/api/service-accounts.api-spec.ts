@@ -33,22 +33,22 @@ interface Account {
   readonly name: string;
   readonly email: string;
 }
-const at = (group: { id: number } = nest): string => `/api/v4/groups/${group.id}/service_accounts`;
-const made = async (body: object = {}, group = nest) =>
-  (await olga.client.post(at(group)).send(body).expect(201)).body as Account;
-const viewer = (person: Person) => makeViewer({ userId: person.id, username: person.username });
+const accountsPath = (group: { id: number } = nest): string => `/api/v4/groups/${group.id}/service_accounts`;
+const createAccount = async (body: object = {}, group = nest) =>
+  (await olga.client.post(accountsPath(group)).send(body).expect(201)).body as Account;
+const viewerOf = (person: Person) => makeViewer({ userId: person.id, username: person.username });
 const MAY_NOT_CREATE = {
   message: '403 Forbidden - User does not have permission to create a service account in this namespace.',
 };
 const TOP_LEVEL = { message: '400 Bad request - Group must be a top-level group' };
-const outcome = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
+const statusAndBody = async (asked: PromiseLike<{ status: number; body: unknown }>): Promise<[number, unknown]> => {
   const { status, body } = await asked;
   return [status, body];
 };
 
 describe('POST /groups/:id/service_accounts', () => {
   it('generates omitted names, with one random part', async () => {
-    const { status, body } = await olga.client.post(at()).send({});
+    const { status, body } = await olga.client.post(accountsPath()).send({});
     const random = /^service_account_group_\d+_([0-9a-f]{32})$/.exec(body.username)![1]!;
     expect([status, body]).toEqual([
       201,
@@ -61,13 +61,13 @@ describe('POST /groups/:id/service_accounts', () => {
     ]);
     const user = await identity.root.get(`/api/v4/users/${body.id}`);
     expect(user.body).toMatchObject({ bot: true, state: 'active', confirmed_at: expect.any(String), is_admin: false });
-    expect((await identity.root.get(`${at()}?order_by=id`)).body[0]).toEqual(body);
+    expect((await identity.root.get(`${accountsPath()}?order_by=id`)).body[0]).toEqual(body);
     expect(await confirmationsOf(identity, body.id)).toEqual([]);
   });
 
   it('accepts names; the address stays a generated one', async () => {
     const username = make.unique('deployer');
-    const { status, body } = await olga.client.post(at()).send({ name: 'Deployer', username });
+    const { status, body } = await olga.client.post(accountsPath()).send({ name: 'Deployer', username });
     expect([status, body]).toEqual([
       201,
       {
@@ -81,24 +81,24 @@ describe('POST /groups/:id/service_accounts', () => {
 
   it('accepts an address, which must be confirmed before the account can be used', async () => {
     const email = `${make.unique('bot')}@mail.example`;
-    const account = await made({ email });
+    const account = await createAccount({ email });
     expect(account).toEqual({ id: account.id, username: account.username, name: 'Service account user', email });
     const { body: token }: { body: { token: string } } = await olga.client
-      .post(`${at()}/${account.id}/personal_access_tokens`)
+      .post(`${accountsPath()}/${account.id}/personal_access_tokens`)
       .send({ name: 'x', scopes: ['api'] })
       .expect(201);
     expect(await resolve(identity, token.token)).toMatchObject({
       outcome: 'user_refused',
       reason: expect.stringContaining('email address is not confirmed'),
     });
-    expect((await olga.client.get(at())).body[0]).toEqual({ ...account, unconfirmed_email: email });
+    expect((await olga.client.get(accountsPath())).body[0]).toEqual({ ...account, unconfirmed_email: email });
     const before = (await resolve(identity, null)).version;
     await identity.anonymous.get(await newestLink(identity, account.id)).expect(302);
     expect(await resolve(identity, token.token)).toMatchObject({
       outcome: 'valid',
       holder: { user_id: account.id, bot: true },
     });
-    expect((await olga.client.get(at())).body[0]).toEqual(account);
+    expect((await olga.client.get(accountsPath())).body[0]).toEqual(account);
     // The directory gets the address and gateways the token, in one version.
     const changes = await identity.db.query<{ kind: string; state: { notification_email: string } | null }>(
       `select kind, state from directory_changes where version > $1 and (entity_id = $2 or kind = 'token') order by ordinal`,
@@ -108,7 +108,7 @@ describe('POST /groups/:id/service_accounts', () => {
   });
 
   it('cannot be used with sudo before', async () => {
-    const account = await made({ email: `${make.unique('bot')}@mail.example` });
+    const account = await createAccount({ email: `${make.unique('bot')}@mail.example` });
     expect((await sudo(identity, account.username))!.state).toBe('unconfirmed');
     await identity.anonymous.get(await newestLink(identity, account.id));
     expect((await sudo(identity, account.username))!.state).toBe('active');
@@ -129,63 +129,68 @@ describe('POST /groups/:id/service_accounts', () => {
     await identity.db.query(
       `insert into emails (user_id, email) values (1, 'taken@mail.example') on conflict do nothing`,
     );
-    expect(await outcome(olga.client.post(at()).send(body))).toEqual([400, { message: `400 Bad request - ${text}` }]);
+    expect(await statusAndBody(olga.client.post(accountsPath()).send(body))).toEqual([
+      400,
+      { message: `400 Bad request - ${text}` },
+    ]);
   });
 
   it('refuses the path of a group, and stores nothing', async () => {
     const email = `${make.unique('bot')}@mail.example`;
     const body = { username: nest.path, email };
-    expect(await outcome(olga.client.post(at()).send(body))).toEqual([
+    expect(await statusAndBody(olga.client.post(accountsPath()).send(body))).toEqual([
       400,
       { message: '400 Bad request - Username has already been taken' },
     ]);
     expect(await identity.db.query(`select 1 from emails where email = $1`, [email])).toEqual([]);
-    await olga.client.post(at()).send({ email }).expect(201);
+    await olga.client.post(accountsPath()).send({ email }).expect(201);
   });
 
   it('gives a name to one of several concurrent requests', async () => {
     const username = make.unique('wanted');
     const answers = await Promise.all(
-      Array.from({ length: 6 }, () => olga.client.post(at()).send({ username, email: `${username}@mail.example` })),
+      Array.from({ length: 6 }, () =>
+        olga.client.post(accountsPath()).send({ username, email: `${username}@mail.example` }),
+      ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
   });
 
   it('requires owners, and gives only them the reason why a subgroup is refused', async () => {
-    expect(await outcome(gus.client.post(at()).send({}))).toEqual([403, MAY_NOT_CREATE]);
-    await identity.root.post(at()).send({}).expect(201);
+    expect(await statusAndBody(gus.client.post(accountsPath()).send({}))).toEqual([403, MAY_NOT_CREATE]);
+    await identity.root.post(accountsPath()).send({}).expect(201);
     const below = await make.group(olga, { parent_id: nest.id });
-    expect(await outcome(olga.client.post(at(below)).send({}))).toEqual([400, TOP_LEVEL]);
-    expect(await outcome(gus.client.post(at(below)).send({}))).toEqual([403, MAY_NOT_CREATE]);
+    expect(await statusAndBody(olga.client.post(accountsPath(below)).send({}))).toEqual([400, TOP_LEVEL]);
+    expect(await statusAndBody(gus.client.post(accountsPath(below)).send({}))).toEqual([403, MAY_NOT_CREATE]);
   });
 
   it('finds the group by its path', async () => {
     await olga.client.post(`/api/v4/groups/${nest.path}/service_accounts`).send({}).expect(201);
     const below = await make.group(olga, { parent_id: nest.id });
     const path = encodeURIComponent(below.full_path);
-    expect(await outcome(olga.client.get(`/api/v4/groups/${path}/service_accounts`))).toEqual([400, TOP_LEVEL]);
+    expect(await statusAndBody(olga.client.get(`/api/v4/groups/${path}/service_accounts`))).toEqual([400, TOP_LEVEL]);
   });
 
   refusalOrder(
     () => identity.app,
     async () => ({
       method: 'POST',
-      path: at(),
+      path: accountsPath(),
       good: {},
       bad: { name: ['a'] },
       anonymous: anonymousViewer(),
-      outsider: viewer(await make.person()),
-      reader: viewer(gus),
-      allowed: viewer(olga),
+      outsider: viewerOf(await make.person()),
+      reader: viewerOf(gus),
+      allowed: viewerOf(olga),
     }),
   );
 
   parameterEncodings({
     app: () => identity.app,
     to: () => ({
-      viewer: viewer(olga),
+      viewer: viewerOf(olga),
       method: 'POST',
-      path: at(),
+      path: accountsPath(),
       params: { name: 'Bot', username: make.unique('encoded'), email: `${make.unique('encoded')}@mail.example` },
     }),
     seen: ({ name, username, email }) => [name, ...[username, email].map((text) => String(text).replace(/\d+/, 'n'))],
@@ -200,10 +205,10 @@ describe('GET /groups/:id/service_accounts', () => {
     flock = await make.group(olga, { visibility: 'private' });
     accounts = [];
     for (const username of ['cc', 'aa', 'ee', 'bb', 'dd'])
-      accounts.push(await made({ username: `${username}.flock` }, flock));
+      accounts.push(await createAccount({ username: `${username}.flock` }, flock));
   });
   const names = async (query: Record<string, unknown>) =>
-    (await olga.client.get(at(flock)).query(query)).body.map((one: Account) => one.username.slice(0, 2));
+    (await olga.client.get(accountsPath(flock)).query(query)).body.map((one: Account) => one.username.slice(0, 2));
 
   it.each<[Record<string, unknown>, string[]]>([
     [{}, ['dd', 'bb', 'ee', 'aa', 'cc']],
@@ -213,29 +218,35 @@ describe('GET /groups/:id/service_accounts', () => {
   ])('is ordered by %j', async (query, expected) => expect(await names(query)).toEqual(expected));
 
   it('returns each account with all fields', async () => {
-    expect((await olga.client.get(at(flock)).query({ sort: 'asc' })).body).toEqual(accounts);
+    expect((await olga.client.get(accountsPath(flock)).query({ sort: 'asc' })).body).toEqual(accounts);
   });
 
   it.each([
     [{ order_by: 'name' }, { error: 'order_by does not have a valid value' }],
     [{ sort: 'up' }, { error: 'sort does not have a valid value' }],
   ])('refuses %j', async (query, expected) => {
-    expect(await outcome(olga.client.get(at(flock)).query(query))).toEqual([400, expected]);
+    expect(await statusAndBody(olga.client.get(accountsPath(flock)).query(query))).toEqual([400, expected]);
   });
 
-  paging(() => ({ app: identity.app, viewer: viewer(olga), path: at(flock), query: { sort: 'asc' }, rows: 5 }));
+  paging(() => ({
+    app: identity.app,
+    viewer: viewerOf(olga),
+    path: accountsPath(flock),
+    query: { sort: 'asc' },
+    rows: 5,
+  }));
 
   refusalOrder(
     () => identity.app,
     async () => ({
       method: 'GET',
-      path: at(),
+      path: accountsPath(),
       good: {},
       bad: { sort: 'up' },
       anonymous: anonymousViewer(),
-      outsider: viewer(await make.person()),
-      reader: viewer(gus),
-      allowed: viewer(olga),
+      outsider: viewerOf(await make.person()),
+      reader: viewerOf(gus),
+      allowed: viewerOf(olga),
     }),
   );
 
@@ -246,21 +257,24 @@ describe('GET /groups/:id/service_accounts', () => {
     seen: (standing) => (standing === 'owner' || standing === 'admin' ? 200 : 403),
     from: async (level, standing) => {
       const group = await make.group(olga, { visibility: level });
-      if (standing === 'anonymous') return { viewer: anonymousViewer(), path: at(group) };
+      if (standing === 'anonymous') return { viewer: anonymousViewer(), path: accountsPath(group) };
       const over = { isAdmin: standing === 'admin', isExternal: standing === 'external' };
       const person = await make.person({ external: over.isExternal, admin: over.isAdmin });
       if (standing in LEVELS)
         await make.join(`/api/v4/groups/${group.id}`, person, LEVELS[standing as keyof typeof LEVELS]);
-      return { viewer: makeViewer({ userId: person.id, username: person.username, ...over }), path: at(group) };
+      return {
+        viewer: makeViewer({ userId: person.id, username: person.username, ...over }),
+        path: accountsPath(group),
+      };
     },
   });
 });
 
 describe('PATCH /groups/:id/service_accounts/:user_id', () => {
   it('changes names, and the namespace of the account with them', async () => {
-    const account = await made();
+    const account = await createAccount();
     const username = make.unique('renamed');
-    const changed = await olga.client.patch(`${at()}/${account.id}`).send({ name: 'New', username });
+    const changed = await olga.client.patch(`${accountsPath()}/${account.id}`).send({ name: 'New', username });
     expect([changed.status, changed.body]).toEqual([200, { ...account, name: 'New', username }]);
     expect((await identity.root.get(`/api/v4/namespaces/${username}`)).status).toBeLessThan(500);
     const [row] = await identity.db.query(
@@ -270,49 +284,49 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
       [account.id],
     );
     expect(row).toEqual({ name: 'New', full_path: username, copied: username });
-    await olga.client.post(at()).send({ username: account.username }).expect(201);
+    await olga.client.post(accountsPath()).send({ username: account.username }).expect(201);
   });
 
   it('returns the account when nothing changes', async () => {
-    const account = await made();
-    expect(await outcome(olga.client.patch(`${at()}/${account.id}`).send({}))).toEqual([200, account]);
+    const account = await createAccount();
+    expect(await statusAndBody(olga.client.patch(`${accountsPath()}/${account.id}`).send({}))).toEqual([200, account]);
   });
 
   it('keeps a new address next to the present one until it is confirmed', async () => {
-    const account = await made();
-    const path = `${at()}/${account.id}`;
+    const account = await createAccount();
+    const path = `${accountsPath()}/${account.id}`;
     const email = `${make.unique('new')}@mail.example`;
     const waiting = { ...account, unconfirmed_email: email };
-    expect(await outcome(olga.client.patch(path).send({ email }))).toEqual([200, waiting]);
-    expect((await olga.client.get(at())).body[0]).toEqual(waiting);
+    expect(await statusAndBody(olga.client.patch(path).send({ email }))).toEqual([200, waiting]);
+    expect((await olga.client.get(accountsPath())).body[0]).toEqual(waiting);
     expect((await identity.root.get(`/api/v4/users/${account.id}/emails`)).body).toEqual([]);
     const first = await newestLink(identity, account.id);
 
     // The same address again causes a new link; the former one becomes invalid.
     await identity.db.query(`update emails set created_at = created_at where email = $1`, [email]);
-    expect(await outcome(olga.client.patch(path).send({ email }))).toEqual([200, waiting]);
+    expect(await statusAndBody(olga.client.patch(path).send({ email }))).toEqual([200, waiting]);
     expect(await confirmationsOf(identity, account.id)).toHaveLength(2);
     await identity.anonymous.get(first).expect(400);
     await identity.anonymous.get(await newestLink(identity, account.id)).expect(302);
-    expect((await olga.client.get(at())).body[0]).toEqual({ ...account, email });
+    expect((await olga.client.get(accountsPath())).body[0]).toEqual({ ...account, email });
     const rows = await identity.db.query(`select email, is_primary from emails where user_id = $1`, [account.id]);
     expect(rows).toEqual([{ email, is_primary: true }]);
     expect((await identity.root.get(`/api/v4/users/${account.id}`)).body.email).toBe(email);
   });
 
   it('cancels a pending change when the present address is sent', async () => {
-    const account = await made();
-    const path = `${at()}/${account.id}`;
+    const account = await createAccount();
+    const path = `${accountsPath()}/${account.id}`;
     await olga.client.patch(path).send({ email: `${make.unique('new')}@mail.example` });
     const link = await newestLink(identity, account.id);
-    expect(await outcome(olga.client.patch(path).send({ email: account.email }))).toEqual([200, account]);
+    expect(await statusAndBody(olga.client.patch(path).send({ email: account.email }))).toEqual([200, account]);
     await identity.anonymous.get(link).expect(400);
   });
 
   it('sends the link again for an account that was never confirmed', async () => {
     const email = `${make.unique('bot')}@mail.example`;
-    const account = await made({ email });
-    await olga.client.patch(`${at()}/${account.id}`).send({ email });
+    const account = await createAccount({ email });
+    await olga.client.patch(`${accountsPath()}/${account.id}`).send({ email });
     expect(await confirmationsOf(identity, account.id)).toHaveLength(2);
     await identity.anonymous.get(await newestLink(identity, account.id)).expect(302);
   });
@@ -325,11 +339,11 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
     [{ email: 'x' }, 'Email is invalid'],
   ])('refuses %j', async (body, text) => {
     await identity.db.query(`update emails set email = 'root@localhost.localdomain' where user_id = 1 and is_primary`);
-    const account = await made();
-    const answer = await outcome(olga.client.patch(`${at()}/${account.id}`).send(body));
+    const account = await createAccount();
+    const answer = await statusAndBody(olga.client.patch(`${accountsPath()}/${account.id}`).send(body));
     expect(answer[0]).toBe(400);
     expect((answer[1] as { message: string }).message).toMatch(`400 Bad request - ${text}`);
-    expect((await olga.client.get(at())).body[0]).toEqual(account);
+    expect((await olga.client.get(accountsPath())).body[0]).toEqual(account);
   });
 
   it('answers 404 for accounts of other groups', async () => {
@@ -338,36 +352,39 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
       (await identity.root.post('/api/v4/service_accounts').send({}).expect(201)).body.id,
     ];
     for (const id of [person, instance, 99999999, 0]) {
-      expect(await outcome(olga.client.patch(`${at()}/${id}`).send({ name: 'x' }))).toEqual([
+      expect(await statusAndBody(olga.client.patch(`${accountsPath()}/${id}`).send({ name: 'x' }))).toEqual([
         404,
         { message: '404 User Not Found' },
       ]);
     }
-    expect(await outcome(gus.client.patch(`${at()}/1`).send({}))).toEqual([403, { message: '403 Forbidden' }]);
+    expect(await statusAndBody(gus.client.patch(`${accountsPath()}/1`).send({}))).toEqual([
+      403,
+      { message: '403 Forbidden' },
+    ]);
     const below = await make.group(olga, { parent_id: nest.id });
-    expect(await outcome(olga.client.patch(`${at(below)}/1`).send({}))).toEqual([400, TOP_LEVEL]);
+    expect(await statusAndBody(olga.client.patch(`${accountsPath(below)}/1`).send({}))).toEqual([400, TOP_LEVEL]);
   });
 
   refusalOrder(
     () => identity.app,
     async () => ({
       method: 'PATCH',
-      path: `${at()}/${(await made()).id}`,
+      path: `${accountsPath()}/${(await createAccount()).id}`,
       good: { name: 'x' },
       bad: { name: { a: 1 } },
       anonymous: anonymousViewer(),
-      outsider: viewer(await make.person()),
-      reader: viewer(gus),
-      allowed: viewer(olga),
+      outsider: viewerOf(await make.person()),
+      reader: viewerOf(gus),
+      allowed: viewerOf(olga),
     }),
   );
 
   parameterEncodings({
     app: () => identity.app,
     to: async () => ({
-      viewer: viewer(olga),
+      viewer: viewerOf(olga),
       method: 'PATCH',
-      path: `${at()}/${(await made()).id}`,
+      path: `${accountsPath()}/${(await createAccount()).id}`,
       params: { name: 'Otherwise' },
     }),
     seen: ({ name }) => name,
@@ -377,18 +394,18 @@ describe('PATCH /groups/:id/service_accounts/:user_id', () => {
 
 describe('DELETE /groups/:id/service_accounts/:user_id', () => {
   it('removes the account with its tokens and memberships', async () => {
-    const account = await made();
+    const account = await createAccount();
     await make.join(`/api/v4/groups/${nest.id}`, { id: account.id } as Person, 30);
     const { body: token }: { body: { token: string } } = await olga.client
-      .post(`${at()}/${account.id}/personal_access_tokens`)
+      .post(`${accountsPath()}/${account.id}/personal_access_tokens`)
       .send({ name: 'x', scopes: ['api'] })
       .expect(201);
-    const { status, text } = await olga.client.delete(`${at()}/${account.id}`).send({});
+    const { status, text } = await olga.client.delete(`${accountsPath()}/${account.id}`).send({});
     expect([status, text]).toEqual([204, '']);
     expect((await resolve(identity, token.token)).outcome).toBe('unknown');
     await identity.root.get(`/api/v4/users/${account.id}`).expect(404);
     await olga.client.get(`/api/v4/groups/${nest.id}/members/${account.id}`).expect(404);
-    expect(await outcome(olga.client.delete(`${at()}/${account.id}`))).toEqual([
+    expect(await statusAndBody(olga.client.delete(`${accountsPath()}/${account.id}`))).toEqual([
       404,
       { message: '404 User Not Found' },
     ]);
@@ -396,31 +413,34 @@ describe('DELETE /groups/:id/service_accounts/:user_id', () => {
   });
 
   it('refuses the sole owner of a group, unless the owned groups may be removed', async () => {
-    const account = await made();
+    const account = await createAccount();
     const owned = await make.group(olga);
     await make.join(`/api/v4/groups/${owned.id}`, { id: account.id } as Person, 50);
     await identity.root.delete(`/api/v4/groups/${owned.id}/members/${olga.id}`);
-    const { status, body } = await olga.client.delete(`${at()}/${account.id}`);
+    const { status, body } = await olga.client.delete(`${accountsPath()}/${account.id}`);
     expect([status, typeof body.message]).toEqual([409, 'string']);
-    await olga.client.delete(`${at()}/${account.id}`).send({ hard_delete: 'true' }).expect(204);
+    await olga.client.delete(`${accountsPath()}/${account.id}`).send({ hard_delete: 'true' }).expect(204);
     await identity.root.get(`/api/v4/groups/${owned.id}`).expect(404);
   });
 
   it('honours If-Unmodified-Since', async () => {
-    const account = await made();
-    const path = `${at()}/${account.id}`;
+    const account = await createAccount();
+    const path = `${accountsPath()}/${account.id}`;
     const early = olga.client.delete(path).set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
-    expect(await outcome(early)).toEqual([412, { message: '412 Precondition Failed' }]);
+    expect(await statusAndBody(early)).toEqual([412, { message: '412 Precondition Failed' }]);
     const late = olga.client.delete(path).set('if-unmodified-since', 'Thu, 01 Jan 2099 00:00:00 GMT');
     expect((await late).status).toBe(204);
   });
 
   it('answers 404 for accounts of other groups', async () => {
     for (const id of [gus.id, 99999999]) {
-      expect(await outcome(olga.client.delete(`${at()}/${id}`))).toEqual([404, { message: '404 User Not Found' }]);
+      expect(await statusAndBody(olga.client.delete(`${accountsPath()}/${id}`))).toEqual([
+        404,
+        { message: '404 User Not Found' },
+      ]);
     }
     const below = await make.group(olga, { parent_id: nest.id });
-    expect(await outcome(olga.client.delete(`${at(below)}/1`))).toEqual([400, TOP_LEVEL]);
+    expect(await statusAndBody(olga.client.delete(`${accountsPath(below)}/1`))).toEqual([400, TOP_LEVEL]);
     await identity.root.get(`/api/v4/users/${gus.id}`).expect(200);
   });
 
@@ -428,22 +448,22 @@ describe('DELETE /groups/:id/service_accounts/:user_id', () => {
     () => identity.app,
     async () => ({
       method: 'DELETE',
-      path: `${at()}/${(await made()).id}`,
+      path: `${accountsPath()}/${(await createAccount()).id}`,
       good: {},
       bad: { hard_delete: 'perhaps' },
       anonymous: anonymousViewer(),
-      outsider: viewer(await make.person()),
-      reader: viewer(gus),
-      allowed: viewer(olga),
+      outsider: viewerOf(await make.person()),
+      reader: viewerOf(gus),
+      allowed: viewerOf(olga),
     }),
   );
 
   parameterEncodings({
     app: () => identity.app,
     to: async () => ({
-      viewer: viewer(olga),
+      viewer: viewerOf(olga),
       method: 'DELETE',
-      path: `${at()}/${(await made()).id}`,
+      path: `${accountsPath()}/${(await createAccount()).id}`,
       params: { hard_delete: true },
     }),
     seen: (body) => body,
@@ -456,25 +476,25 @@ describe('an account of another group', () => {
   let account: Account;
   beforeAll(async () => {
     other = await make.group(olga);
-    account = await made({}, other);
+    account = await createAccount({}, other);
   });
   foreignId({
     app: () => identity.app,
-    viewer: () => viewer(olga),
+    viewer: () => viewerOf(olga),
     requests: () => [
-      { method: 'PATCH', path: `${at()}/${account.id}`, body: { name: 'x' } },
-      { method: 'DELETE', path: `${at()}/${account.id}` },
+      { method: 'PATCH', path: `${accountsPath()}/${account.id}`, body: { name: 'x' } },
+      { method: 'DELETE', path: `${accountsPath()}/${account.id}` },
     ],
-    untouched: async () => (await olga.client.get(at(other))).body as unknown,
+    untouched: async () => (await olga.client.get(accountsPath(other))).body as unknown,
   });
 });
 
 describe('when the group is removed', () => {
   it('its accounts are removed', async () => {
     const group = await make.group(olga);
-    const account = await made({}, group);
+    const account = await createAccount({}, group);
     const { body: token }: { body: { token: string } } = await olga.client
-      .post(`${at(group)}/${account.id}/personal_access_tokens`)
+      .post(`${accountsPath(group)}/${account.id}/personal_access_tokens`)
       .send({ name: 'x', scopes: ['api'] })
       .expect(201);
     await make.join(`/api/v4/groups/${group.id}`, { id: account.id } as Person, 50);
@@ -486,7 +506,7 @@ describe('when the group is removed', () => {
   it('no account is left that was created at the same time', async () => {
     for (let round = 0; round < 3; round += 1) {
       const group = await make.group(olga);
-      const asked = Array.from({ length: 6 }, () => olga.client.post(at(group)).send({}));
+      const asked = Array.from({ length: 6 }, () => olga.client.post(accountsPath(group)).send({}));
       const answers = await Promise.all([...asked, olga.client.delete(`/api/v4/groups/${group.id}`)]);
       expect(answers.pop()!.status).toBe(202);
       expect(answers.filter(({ status }) => status !== 201 && status !== 404)).toEqual([]);
@@ -499,9 +519,9 @@ describe('when the group is removed', () => {
 
   it('an account that is the sole owner of another group stays for administrators, and can do nothing', async () => {
     const [group, owned] = [await make.group(olga), await make.group(olga)];
-    const account = await made({}, group);
+    const account = await createAccount({}, group);
     const { body: token }: { body: { token: string } } = await olga.client
-      .post(`${at(group)}/${account.id}/personal_access_tokens`)
+      .post(`${accountsPath(group)}/${account.id}/personal_access_tokens`)
       .send({ name: 'x', scopes: ['api'] })
       .expect(201);
     await make.join(`/api/v4/groups/${owned.id}`, { id: account.id } as Person, 50);
@@ -531,7 +551,7 @@ describe('/service_accounts', () => {
   });
 
   it('also lists and changes those of groups', async () => {
-    const account = await made();
+    const account = await createAccount();
     expect(
       (await identity.root.get('/api/v4/service_accounts').query({ order_by: 'id', sort: 'desc' })).body[0],
     ).toEqual(account);
@@ -541,25 +561,25 @@ describe('/service_accounts', () => {
   });
 
   it('refuses invalid and taken names, and users that are not service accounts', async () => {
-    expect(await outcome(identity.root.post('/api/v4/service_accounts').send({ username: 'root' }))).toEqual([
+    expect(await statusAndBody(identity.root.post('/api/v4/service_accounts').send({ username: 'root' }))).toEqual([
       400,
       { message: '400 Bad request - Username has already been taken' },
     ]);
-    expect(await outcome(identity.root.post('/api/v4/service_accounts').send({ email: 'x' }))).toEqual([
+    expect(await statusAndBody(identity.root.post('/api/v4/service_accounts').send({ email: 'x' }))).toEqual([
       400,
       { message: '400 Bad request - Email is invalid' },
     ]);
     for (const id of [gus.id, 99999999]) {
-      expect(await outcome(identity.root.patch(`/api/v4/service_accounts/${id}`).send({ name: 'x' }))).toEqual([
+      expect(await statusAndBody(identity.root.patch(`/api/v4/service_accounts/${id}`).send({ name: 'x' }))).toEqual([
         404,
         { message: '404 User Not Found' },
       ]);
     }
-    expect(await outcome(identity.root.patch('/api/v4/service_accounts/x').send({}))).toEqual([
+    expect(await statusAndBody(identity.root.patch('/api/v4/service_accounts/x').send({}))).toEqual([
       400,
       { error: 'id is invalid' },
     ]);
-    expect(await outcome(identity.root.get('/api/v4/service_accounts').query({ order_by: 'x' }))).toEqual([
+    expect(await statusAndBody(identity.root.get('/api/v4/service_accounts').query({ order_by: 'x' }))).toEqual([
       400,
       { error: 'order_by does not have a valid value' },
     ]);
@@ -570,8 +590,8 @@ describe('/service_accounts', () => {
     ['post', '/api/v4/service_accounts'],
     ['patch', '/api/v4/service_accounts/1'],
   ] as const)('%s %s is for administrators', async (method, path) => {
-    expect(await outcome(identity.anonymous[method](path))).toEqual([401, { message: '401 Unauthorized' }]);
-    expect(await outcome(olga.client[method](path))).toEqual([403, { message: '403 Forbidden' }]);
+    expect(await statusAndBody(identity.anonymous[method](path))).toEqual([401, { message: '401 Unauthorized' }]);
+    expect(await statusAndBody(olga.client[method](path))).toEqual([403, { message: '403 Forbidden' }]);
     const reader = identity.as({ userId: 1, username: 'root', isAdmin: true, scopes: ['read_user'] });
     expect((await reader[method](path)).body).toMatchObject({ error: 'insufficient_scope' });
   });

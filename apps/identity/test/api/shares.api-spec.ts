@@ -20,9 +20,9 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const LEVELS = [10, 15, 20, 30, 40, 50];
-const versionNow = async () =>
+const readDirectoryVersion = async () =>
   (await identity.db.query<{ version: number }>(`select version from directory_head`))[0]!.version;
-const changesSince = (version: number) =>
+const listChangesSince = (version: number) =>
   identity.db.query<{ version: number; kind: string; entity_id: number; state: unknown }>(
     `select version, kind, entity_id, state from directory_changes where version > $1 order by version, ordinal`,
     [version],
@@ -33,14 +33,14 @@ const kinds = {
   group: async () => ({ source: await group(ada), base: 'groups' as const, noun: 'Group' }),
   project: async () => ({ source: await project(ada), base: 'projects' as const, noun: 'Project' }),
 };
-const invitedGroup = () => group(bob, { visibility: 'internal' });
+const createInvitedGroup = () => group(bob, { visibility: 'internal' });
 
 describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
   const sourced = async () => {
     const { source, base, noun } = await kinds[kind]();
     const member =
       kind === 'group' ? (`/api/v4/groups/${source.id}` as const) : (`/api/v4/projects/${source.id}` as const);
-    return { source, noun, one: `/api/v4/${base}/${source.id}`, member, invited: await invitedGroup() };
+    return { source, noun, one: `/api/v4/${base}/${source.id}`, member, invited: await createInvitedGroup() };
   };
 
   it.each(LEVELS)('gives members of the invited group at most level %i', async (group_access) => {
@@ -103,11 +103,11 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
       .delete(`${one}/share/${invited.id}`)
       .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
     expect([late.status, late.body]).toEqual([412, { message: '412 Precondition Failed' }]);
-    const before = await versionNow();
+    const before = await readDirectoryVersion();
     const gone = await ada.client.delete(`${one}/share/${invited.id}`);
     expect([gone.status, gone.text]).toEqual([204, '']);
     await bob.client.get(one).expect(404);
-    expect(await changesSince(before)).toEqual([
+    expect(await listChangesSince(before)).toEqual([
       { version: before + 1, kind: 'share', entity_id: expect.any(Number), state: null },
     ]);
     for (const id of [invited.id, 999_999, bob.namespaceId]) {
@@ -129,9 +129,9 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     await bob.client.get(one).expect(404);
     expect((await ada.client.get(one)).body.shared_with_groups).toEqual([]);
     await ada.client.delete(`${one}/share/${invited.id}`).expect(404);
-    const before = await versionNow();
+    const before = await readDirectoryVersion();
     await identity.app.get(ExpiryJob).run();
-    expect(await changesSince(before)).toContainEqual(expect.objectContaining({ kind: 'share', state: null }));
+    expect(await listChangesSince(before)).toContainEqual(expect.objectContaining({ kind: 'share', state: null }));
     expect(
       await identity.db.query(`select id from shares where source_id = $1 and group_id = $2`, [source.id, invited.id]),
     ).toEqual([]);
@@ -149,14 +149,14 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
 
   it('is recorded with its state', async () => {
     const { source, one, invited } = await sourced();
-    const before = await versionNow();
+    const before = await readDirectoryVersion();
     await ada.client
       .post(`${one}/share`)
       .send({ group_id: invited.id, group_access: 30, expires_at: inDays(5) })
       .expect(201);
     const state = { group_id: invited.id, source_id: source.id, access_level: 30, expires_on: inDays(5) };
     const source_type = kind === 'group' ? 'namespace' : 'project';
-    expect(await changesSince(before)).toEqual([
+    expect(await listChangesSince(before)).toEqual([
       expect.objectContaining({ kind: 'share', state: expect.objectContaining({ ...state, source_type }) }),
     ]);
   });
@@ -166,7 +166,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     const below = await group(ada, { parent_id: top.id });
     const inside = await project(ada, { namespace_id: below.id });
     const one = kind === 'group' ? `/api/v4/groups/${below.id}` : `/api/v4/projects/${inside.id}`;
-    const invited = await invitedGroup();
+    const invited = await createInvitedGroup();
     const share = () => ada.client.post(`${one}/share`).send({ group_id: invited.id, group_access: 20 });
     for (const locking of [top, below]) {
       await ada.client.put(`/api/v4/groups/${locking.id}`).send({ share_with_group_lock: true }).expect(200);
@@ -187,7 +187,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
     const inside = await project(ada, { namespace_id: one.id });
     const path = kind === 'group' ? `/api/v4/groups/${one.id}` : `/api/v4/projects/${inside.id}`;
     const share = (group_id: number) => ada.client.post(`${path}/share`).send({ group_id, group_access: 20 });
-    const outside = await share((await invitedGroup()).id);
+    const outside = await share((await createInvitedGroup()).id);
     expect([outside.status, outside.body]).toEqual([404, { message: 'Not Found' }]);
     await share(two.id).expect(201);
   });
@@ -260,7 +260,7 @@ describe.each(['group', 'project'] as const)('sharing a %s', (kind) => {
 describe('sharing a group', () => {
   it('returns the group with its shares', async () => {
     const own = await group(ada, { visibility: 'public' });
-    const invited = await invitedGroup();
+    const invited = await createInvitedGroup();
     const body = { group_id: invited.id, group_access: '30', expires_at: null };
     const response = await ada.client
       .post(`/api/v4/groups/${encodeURIComponent(own.full_path)}/share`)
@@ -285,7 +285,7 @@ describe('sharing a group', () => {
 
   it('is 404 for callers who do not own it, and ending it is 204 without effect', async () => {
     const own = await group(ada, { visibility: 'public' });
-    const invited = await invitedGroup();
+    const invited = await createInvitedGroup();
     const secret = await group(ada);
     for (const id of [invited.id, secret.id])
       await ada.client.post(`/api/v4/groups/${own.id}/share`).send({ group_id: id, group_access: 20 }).expect(201);
@@ -345,16 +345,16 @@ describe('sharing a group', () => {
   });
 
   it('is removed with either group', async () => {
-    const [own, invited] = [await group(ada), await invitedGroup()];
+    const [own, invited] = [await group(ada), await createInvitedGroup()];
     await ada.client
       .post(`/api/v4/groups/${own.id}/share`)
       .send({ group_id: invited.id, group_access: 20 })
       .expect(201);
     await bob.client.delete(`/api/v4/groups/${invited.id}`).expect(202);
-    const before = await versionNow();
+    const before = await readDirectoryVersion();
     const body = { permanently_remove: true, full_path: `${invited.full_path}-deletion_scheduled-${invited.id}` };
     await bob.client.delete(`/api/v4/groups/${invited.id}`).send(body).expect(202);
-    expect((await changesSince(before)).map((row) => row.kind)).toContain('share');
+    expect((await listChangesSince(before)).map((row) => row.kind)).toContain('share');
     expect((await ada.client.get(`/api/v4/groups/${own.id}`)).body.shared_with_groups).toEqual([]);
   });
 });
@@ -362,7 +362,7 @@ describe('sharing a group', () => {
 describe('sharing a project', () => {
   it('returns the share', async () => {
     const own = await project(ada);
-    const invited = await invitedGroup();
+    const invited = await createInvitedGroup();
     const { status, body } = await ada.client
       .post(`/api/v4/projects/${encodeURIComponent(own.path_with_namespace)}/share`)
       .send({ group_id: invited.id, group_access: 30 });

@@ -20,24 +20,24 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const give = async (where: string, over: object = {}, client = owner.client) =>
+const createToken = async (where: string, over: object = {}, client = owner.client) =>
   (
     await client
       .post(`${where}/access_tokens`)
       .send({ name: 'Deploy bot', scopes: ['api'], ...over })
       .expect(201)
   ).body as Token;
-const botOf = (token: Token): Agent =>
+const asBot = (token: Token): Agent =>
   identity.as({ userId: token.user_id, username: `bot${token.user_id}`, isBot: true, tokenId: token.id });
-const exists = async (userId: number) => (await identity.root.get(`/api/v4/users/${userId}`)).status === 200;
-const upkeep = () => identity.app.get(EndedBotsJob).run();
+const userExists = async (userId: number) => (await identity.root.get(`/api/v4/users/${userId}`)).status === 200;
+const removeEndedBots = () => identity.app.get(EndedBotsJob).run();
 /** Moves the last change of the bot's tokens so many days into the past. */
-const age = (userId: number, days: number) =>
+const makeTokensOlder = (userId: number, days: number) =>
   identity.db.query(`update access_tokens set updated_at = updated_at - make_interval(days => $2) where user_id = $1`, [
     userId,
     days,
   ]);
-const outcome = async (token: string) => (await resolve(identity, token)).outcome;
+const resolveOutcome = async (token: string) => (await resolve(identity, token)).outcome;
 
 describe('the bot of a token', () => {
   it('counts for its creator, also through another bot', async () => {
@@ -47,8 +47,8 @@ describe('the bot of a token', () => {
       const answer = await resolve(identity, token);
       return answer.outcome === 'valid' ? answer.holder.maker_id : answer.outcome;
     };
-    const first = await give(where, { access_level: 50 });
-    const second = await give(where, { access_level: 30 }, botOf(first));
+    const first = await createToken(where, { access_level: 50 });
+    const second = await createToken(where, { access_level: 30 }, asBot(first));
     const { body: account } = await owner.client.post(`${where}/service_accounts`).send({}).expect(201);
     const { body: third } = await owner.client
       .post(`${where}/service_accounts/${account.id}/personal_access_tokens`)
@@ -68,9 +68,9 @@ describe('the bot of a token', () => {
     const below = await make.group(owner, { parent_id: id });
     const project = await make.project(owner, { namespace_id: id });
     const where = `/api/v4/groups/${id}`;
-    const first = await give(where, { access_level: 50 });
-    const second = await give(where, { access_level: 50 }, botOf(first));
-    const bot = botOf(second);
+    const first = await createToken(where, { access_level: 50 });
+    const second = await createToken(where, { access_level: 50 }, asBot(first));
+    const bot = asBot(second);
     const friend = await make.person();
     await bot.post(`${where}/members`).send({ user_id: friend.id, access_level: 20 }).expect(201);
     await bot.put(`${where}/members/${friend.id}`).send({ access_level: 30 }).expect(200);
@@ -98,7 +98,7 @@ describe('the bot of a token', () => {
 
   it.each(['group', 'project'] as const)('of a %s is a user of its own and a direct member', async (kind) => {
     const { id } = await make[kind](owner);
-    const token = await give(`/api/v4/${kind}s/${id}`, { access_level: 30 });
+    const token = await createToken(`/api/v4/${kind}s/${id}`, { access_level: 30 });
     const { body } = await identity.root.get(`/api/v4/users/${token.user_id}`);
     expect(body).toMatchObject({ name: 'Deploy bot', bot: true, state: 'active' });
     expect(body.username).toMatch(new RegExp(`^${kind}_${id}_bot_[0-9a-f]{32}$`));
@@ -131,14 +131,14 @@ describe('the bot of a token', () => {
     const outsider = await make.person({ external: true });
     const { id } = await make.group(owner);
     await make.join(`/api/v4/groups/${id}`, outsider, 50);
-    const token = await give(`/api/v4/groups/${id}`, {}, outsider.client);
+    const token = await createToken(`/api/v4/groups/${id}`, {}, outsider.client);
     const [row] = await identity.db.query(`select external from users where id = $1`, [token.user_id]);
     expect(row).toEqual({ external: true });
   });
 
   it('exists once per token; a rotation keeps it with its membership', async () => {
     const { id } = await make.group(owner);
-    const [one, two] = [await give(`/api/v4/groups/${id}`), await give(`/api/v4/groups/${id}`)];
+    const [one, two] = [await createToken(`/api/v4/groups/${id}`), await createToken(`/api/v4/groups/${id}`)];
     expect(one.user_id).not.toBe(two.user_id);
     const before = await owner.client.get(`/api/v4/groups/${id}/members/${one.user_id}`);
     const { body: next }: { body: Token } = await owner.client
@@ -150,7 +150,7 @@ describe('the bot of a token', () => {
 
   it('is shown with its present level as a member', async () => {
     const { id } = await make.group(owner);
-    const token = await give(`/api/v4/groups/${id}`);
+    const token = await createToken(`/api/v4/groups/${id}`);
     await owner.client.put(`/api/v4/groups/${id}/members/${token.user_id}`).send({ access_level: 20 }).expect(200);
     expect((await owner.client.get(`/api/v4/groups/${id}/access_tokens/${token.id}`)).body.access_level).toBe(20);
     await owner.client.delete(`/api/v4/groups/${id}/members/${token.user_id}`);
@@ -159,7 +159,7 @@ describe('the bot of a token', () => {
 
   it('acts with its level', async () => {
     const { id } = await make.group(owner);
-    const bot = botOf(await give(`/api/v4/groups/${id}`, { access_level: 50 }));
+    const bot = asBot(await createToken(`/api/v4/groups/${id}`, { access_level: 50 }));
     await bot.get(`/api/v4/groups/${id}`).expect(200);
     await bot
       .post('/api/v4/groups')
@@ -172,12 +172,12 @@ describe('the bot of a token', () => {
   it('cannot create further tokens unless it is an owner', async () => {
     const project = await make.project(owner);
     const text = '400 Bad request - User does not have permission to create project access token';
-    const maintainer = botOf(await give(`/api/v4/projects/${project.id}`, { access_level: 40 }));
+    const maintainer = asBot(await createToken(`/api/v4/projects/${project.id}`, { access_level: 40 }));
     const refused = await maintainer
       .post(`/api/v4/projects/${project.id}/access_tokens`)
       .send({ name: 'x', scopes: ['api'] });
     expect([refused.status, refused.body]).toEqual([400, { message: text }]);
-    const boss = botOf(await give(`/api/v4/projects/${project.id}`, { access_level: 50 }));
+    const boss = asBot(await createToken(`/api/v4/projects/${project.id}`, { access_level: 50 }));
     await boss
       .post(`/api/v4/projects/${project.id}/access_tokens`)
       .send({ name: 'x', scopes: ['api'] })
@@ -185,13 +185,13 @@ describe('the bot of a token', () => {
   });
 
   it('cannot get other tokens, not even from administrators', async () => {
-    const token = await give(`/api/v4/groups/${(await make.group(owner)).id}`);
+    const token = await createToken(`/api/v4/groups/${(await make.group(owner)).id}`);
     for (const kind of ['personal_access', 'impersonation']) {
       const path = `/api/v4/users/${token.user_id}/${kind}_tokens`;
       const { status, body } = await identity.root.post(path).send({ name: 'x', scopes: ['api'] });
       expect([status, body]).toEqual([400, { message: '400 Bad request - User cannot have tokens of its own' }]);
     }
-    await botOf(token)
+    await asBot(token)
       .post('/api/v4/user/personal_access_tokens')
       .send({ name: 'x', scopes: ['self_rotate'] })
       .expect(400);
@@ -203,8 +203,8 @@ describe('the bot of a token', () => {
     const sibling = await make.group(owner);
     const project = await make.project(owner, { namespace_id: below.id });
     const elsewhere = await make.project(owner, { namespace_id: sibling.id });
-    const token = await give(`/api/v4/groups/${group.id}`, { access_level: 20 });
-    const ofProject = await give(`/api/v4/projects/${project.id}`, { access_level: 20 });
+    const token = await createToken(`/api/v4/groups/${group.id}`, { access_level: 20 });
+    const ofProject = await createToken(`/api/v4/projects/${project.id}`, { access_level: 20 });
     const add = async (where: string, user: number) =>
       (await owner.client.post(`${where}/members`).send({ user_id: user, access_level: 30 })).status;
     expect(await add(`/api/v4/groups/${below.id}`, token.user_id)).toBe(201);
@@ -224,7 +224,7 @@ describe('the bot of a token', () => {
   it('of a group or project that the caller cannot see is unknown, wherever the request names it', async () => {
     const curious = await identity.person(`curious-${Date.now()}`);
     const hidden = await make.group(owner, { visibility: 'private' });
-    const token = await give(`/api/v4/groups/${hidden.id}`);
+    const token = await createToken(`/api/v4/groups/${hidden.id}`);
     const own = await make.group(curious);
     const within = await make.project(curious, { namespace_id: own.id });
     const { username } = (await identity.root.get(`/api/v4/users/${token.user_id}`)).body as { username: string };
@@ -247,7 +247,7 @@ describe('the bot of a token', () => {
 
   it('stays a member when its group moves', async () => {
     const [parent, group] = [await make.group(owner), await make.group(owner)];
-    const token = await give(`/api/v4/groups/${group.id}`);
+    const token = await createToken(`/api/v4/groups/${group.id}`);
     await owner.client.post(`/api/v4/groups/${group.id}/transfer`).send({ group_id: parent.id }).expect(201);
     await owner.client.get(`/api/v4/groups/${group.id}/members/${token.user_id}`).expect(200);
     expect((await owner.client.get(`/api/v4/groups/${group.id}/access_tokens`)).body).toHaveLength(1);
@@ -277,49 +277,49 @@ describe('a top-level group that forbids tokens', () => {
       .put(`/api/v4/groups/${group.id}`)
       .send({ resource_access_token_creation_allowed: true })
       .expect(200);
-    await give(`/api/v4/groups/${below.id}`);
+    await createToken(`/api/v4/groups/${below.id}`);
   });
 });
 
 describe('the removal of a bot', () => {
   it('happens some days after its last token was revoked, with its tokens', async () => {
     const { id } = await make.group(owner);
-    const token = await give(`/api/v4/groups/${id}`);
-    const kept = await give(`/api/v4/groups/${id}`);
+    const token = await createToken(`/api/v4/groups/${id}`);
+    const kept = await createToken(`/api/v4/groups/${id}`);
     const { body: next }: { body: Token } = await owner.client
       .post(`/api/v4/groups/${id}/access_tokens/${token.id}/rotate`)
       .expect(200);
-    await age(token.user_id, 31);
-    await age(kept.user_id, 31);
-    await upkeep();
-    expect(await exists(token.user_id)).toBe(true);
+    await makeTokensOlder(token.user_id, 31);
+    await makeTokensOlder(kept.user_id, 31);
+    await removeEndedBots();
+    expect(await userExists(token.user_id)).toBe(true);
     await owner.client.delete(`/api/v4/groups/${id}/access_tokens/${next.id}`);
-    await upkeep();
-    expect(await exists(token.user_id)).toBe(true);
+    await removeEndedBots();
+    expect(await userExists(token.user_id)).toBe(true);
     expect(
       (await owner.client.get(`/api/v4/groups/${id}/access_tokens`).query({ state: 'inactive' })).body,
     ).toHaveLength(2);
-    await age(token.user_id, 31);
-    await upkeep();
-    expect([await exists(token.user_id), await exists(kept.user_id)]).toEqual([false, true]);
+    await makeTokensOlder(token.user_id, 31);
+    await removeEndedBots();
+    expect([await userExists(token.user_id), await userExists(kept.user_id)]).toEqual([false, true]);
     expect((await owner.client.get(`/api/v4/groups/${id}/access_tokens`)).body).toHaveLength(1);
     await owner.client.get(`/api/v4/groups/${id}/members/${token.user_id}`).expect(404);
   });
 
   it('happens some days after its last token expired', async () => {
     const { id } = await make.project(owner);
-    const token = await give(`/api/v4/projects/${id}`);
+    const token = await createToken(`/api/v4/projects/${id}`);
     const runsOut = (days: number) =>
       identity.db.query(
         `update access_tokens set expires_on = (now() at time zone 'UTC')::date - $2::int where id = $1`,
         [token.id, days],
       );
     await runsOut(29);
-    await upkeep();
-    expect(await exists(token.user_id)).toBe(true);
+    await removeEndedBots();
+    expect(await userExists(token.user_id)).toBe(true);
     await runsOut(30);
-    await upkeep();
-    expect(await exists(token.user_id)).toBe(false);
+    await removeEndedBots();
+    expect(await userExists(token.user_id)).toBe(false);
   });
 
   it.each(['group', 'project'] as const)(
@@ -327,24 +327,24 @@ describe('the removal of a bot', () => {
     async (kind) => {
       const parent = await make.group(owner);
       const target = kind === 'group' ? parent : await make.project(owner, { namespace_id: parent.id });
-      const token = await give(`/api/v4/${kind}s/${target.id}`);
-      const other = await give(`/api/v4/groups/${(await make.group(owner)).id}`);
-      expect(await outcome(token.token)).toBe('valid');
+      const token = await createToken(`/api/v4/${kind}s/${target.id}`);
+      const other = await createToken(`/api/v4/groups/${(await make.group(owner)).id}`);
+      expect(await resolveOutcome(token.token)).toBe('valid');
       await owner.client.delete(`/api/v4/${kind}s/${target.id}`).expect(202);
-      expect(await outcome(token.token)).toBe('user_refused');
-      await upkeep();
-      expect([await exists(token.user_id), await outcome(token.token)]).toEqual([false, 'unknown']);
-      expect([await exists(other.user_id), await outcome(other.token)]).toEqual([true, 'valid']);
+      expect(await resolveOutcome(token.token)).toBe('user_refused');
+      await removeEndedBots();
+      expect([await userExists(token.user_id), await resolveOutcome(token.token)]).toEqual([false, 'unknown']);
+      expect([await userExists(other.user_id), await resolveOutcome(other.token)]).toEqual([true, 'valid']);
     },
   );
 
   it('happens for bots of projects when the group above is deleted', async () => {
     const parent = await make.group(owner);
     const project = await make.project(owner, { namespace_id: parent.id });
-    const token = await give(`/api/v4/projects/${project.id}`);
+    const token = await createToken(`/api/v4/projects/${project.id}`);
     await owner.client.delete(`/api/v4/groups/${parent.id}`).expect(202);
-    expect(await outcome(token.token)).toBe('user_refused');
-    await upkeep();
-    expect(await exists(token.user_id)).toBe(false);
+    expect(await resolveOutcome(token.token)).toBe('user_refused');
+    await removeEndedBots();
+    expect(await userExists(token.user_id)).toBe(false);
   });
 });

@@ -22,25 +22,25 @@ interface Token {
   readonly token: string;
   readonly expires_at: string;
 }
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-const give = async (userId: number, over: object = {}, kind = 'personal_access') =>
+const dayAfterDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const createToken = async (userId: number, over: object = {}, kind = 'personal_access') =>
   (
     await identity.root
       .post(`/api/v4/users/${userId}/${kind}_tokens`)
       .send({ name: 'bot', scopes: ['api'], ...over })
       .expect(201)
   ).body as Token;
-const holding = (person: Person, token: { id: number }, scopes = ['api']): Agent =>
+const asTokenHolder = (person: Person, token: { id: number }, scopes = ['api']): Agent =>
   identity.as({ userId: person.id, username: person.username, tokenId: token.id, scopes });
 
-interface Resolved extends Record<string, unknown> {
+interface ResolvedToken extends Record<string, unknown> {
   readonly outcome: string;
   readonly version: number;
   readonly holder?: Record<string, unknown>;
 }
-function resolve(token: string | null, more: object = {}) {
+function resolveToken(token: string | null, more: object = {}) {
   const digest = token === null ? null : createHash('sha256').update(token).digest('hex');
-  return internalCall<Resolved>(identity, INTERNAL_PATHS.resolveToken, { digest, ip: '127.0.0.1', ...more });
+  return internalCall<ResolvedToken>(identity, INTERNAL_PATHS.resolveToken, { digest, ip: '127.0.0.1', ...more });
 }
 
 describe('POST /users/:user_id/personal_access_tokens', () => {
@@ -60,7 +60,7 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
       last_used_at: null,
       last_used_ips: [],
       active: true,
-      expires_at: inDays(365),
+      expires_at: dayAfterDays(365),
       token: expect.stringMatching(/^glpat-[A-Za-z0-9_-]{20}$/),
     });
     expect((await ada.client.get(`/api/v4/personal_access_tokens/${body.id}`)).body).not.toHaveProperty('token');
@@ -92,12 +92,12 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
     [{ name: 'x', scopes: ['sudo'] }, { message: '400 Bad request - Scopes can only contain available scopes' }],
     [{ name: 'x', scopes: ['api'], expires_at: 'soon' }, { error: 'expires_at is invalid' }],
     [
-      { name: 'x', scopes: ['api'], expires_at: inDays(-1) },
+      { name: 'x', scopes: ['api'], expires_at: dayAfterDays(-1) },
       { message: '400 Bad request - Expiration date cannot be in the past' },
     ],
     [
-      { name: 'x', scopes: ['api'], expires_at: inDays(366) },
-      { message: `400 Bad request - Expiration date must be before ${inDays(366)}` },
+      { name: 'x', scopes: ['api'], expires_at: dayAfterDays(366) },
+      { message: `400 Bad request - Expiration date must be before ${dayAfterDays(366)}` },
     ],
   ])('refuses %j', async (body, expected) => {
     const response = await identity.root.post(`/api/v4/users/${ada.id}/personal_access_tokens`).send(body);
@@ -105,13 +105,13 @@ describe('POST /users/:user_id/personal_access_tokens', () => {
   });
 
   it('accepts today: the token is expired at once', async () => {
-    const token = await give(ada.id, { expires_at: inDays(0) });
-    expect(token).toMatchObject({ active: false, expires_at: inDays(0) });
-    expect((await resolve(token.token)).outcome).toBe('expired');
+    const token = await createToken(ada.id, { expires_at: dayAfterDays(0) });
+    expect(token).toMatchObject({ active: false, expires_at: dayAfterDays(0) });
+    expect((await resolveToken(token.token)).outcome).toBe('expired');
   });
 
   it('lets administrators have sudo', async () => {
-    expect(await give(1, { scopes: ['api', 'sudo'] })).toMatchObject({ scopes: ['api', 'sudo'] });
+    expect(await createToken(1, { scopes: ['api', 'sudo'] })).toMatchObject({ scopes: ['api', 'sudo'] });
   });
 
   it('is for administrators, and for existing users', async () => {
@@ -129,10 +129,11 @@ describe('GET /personal_access_tokens', () => {
   let lena: Person;
   beforeAll(async () => {
     lena = await identity.person('lena');
-    for (const name of ['b', 'a', 'd', 'c', 'e']) await give(lena.id, { name, expires_at: inDays(name.charCodeAt(0)) });
-    const dead = await give(lena.id, { name: 'revoked one' });
+    for (const name of ['b', 'a', 'd', 'c', 'e'])
+      await createToken(lena.id, { name, expires_at: dayAfterDays(name.charCodeAt(0)) });
+    const dead = await createToken(lena.id, { name: 'revoked one' });
     await lena.client.delete(`/api/v4/personal_access_tokens/${dead.id}`);
-    await give(lena.id, { name: 'hidden' }, 'impersonation');
+    await createToken(lena.id, { name: 'hidden' }, 'impersonation');
   });
   const names = async (query: Record<string, unknown>) =>
     (await lena.client.get('/api/v4/personal_access_tokens').query(query)).body.map(
@@ -150,8 +151,8 @@ describe('GET /personal_access_tokens', () => {
     [{ state: 'active' }, ['b', 'a', 'd', 'c', 'e']],
     [{ state: 'inactive' }, ['revoked one']],
     [{ search: 'VOKED' }, ['revoked one']],
-    [{ expires_before: inDays(99) }, ['b', 'a']],
-    [{ expires_after: inDays(99) }, ['d', 'e', 'revoked one']],
+    [{ expires_before: dayAfterDays(99) }, ['b', 'a']],
+    [{ expires_after: dayAfterDays(99) }, ['d', 'e', 'revoked one']],
     [{ created_after: '2999-01-01' }, []],
     [{ created_before: '2999-01-01' }, ['b', 'a', 'd', 'c', 'e', 'revoked one']],
     [{ last_used_before: '2999-01-01' }, []],
@@ -186,7 +187,7 @@ describe('GET /personal_access_tokens', () => {
 
 describe('one personal access token', () => {
   it('is visible to its user and administrators; for other callers it does not exist', async () => {
-    const token = await give(ada.id);
+    const token = await createToken(ada.id);
     await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`).expect(200);
     await identity.root.get(`/api/v4/personal_access_tokens/${token.id}`).expect(200);
     for (const id of [token.id, 999999]) {
@@ -200,16 +201,16 @@ describe('one personal access token', () => {
   });
 
   it('can read itself with any scope, and revoke itself', async () => {
-    const token = await give(ada.id, { scopes: ['read_repository'] });
-    const self = holding(ada, token, ['read_repository']);
+    const token = await createToken(ada.id, { scopes: ['read_repository'] });
+    const self = asTokenHolder(ada, token, ['read_repository']);
     expect((await self.get('/api/v4/personal_access_tokens/self')).body).toMatchObject({ id: token.id });
     const gone = await self.delete('/api/v4/personal_access_tokens/self');
     expect([gone.status, gone.text]).toEqual([204, '']);
-    expect((await resolve(token.token)).outcome).toBe('revoked');
+    expect((await resolveToken(token.token)).outcome).toBe('revoked');
   });
 
   it('is revoked with 204', async () => {
-    const token = await give(ada.id);
+    const token = await createToken(ada.id);
     const { status, text, headers } = await ada.client.delete(`/api/v4/personal_access_tokens/${token.id}`).send({});
     expect([status, text]).toEqual([204, '']);
     expect(Number(headers['x-rookery-directory-version'])).toBeGreaterThan(0);
@@ -222,30 +223,30 @@ describe('one personal access token', () => {
 
 describe('rotation', () => {
   it('replaces the token at once, for a week', async () => {
-    const old = await give(ada.id, { name: 'deploy', description: 'd', scopes: ['read_api'] });
+    const old = await createToken(ada.id, { name: 'deploy', description: 'd', scopes: ['read_api'] });
     const { body } = await ada.client.post(`/api/v4/personal_access_tokens/${old.id}/rotate`).send({}).expect(200);
     expect(body).toMatchObject({
       name: 'deploy',
       description: 'd',
       scopes: ['read_api'],
       active: true,
-      expires_at: inDays(7),
+      expires_at: dayAfterDays(7),
     });
     expect(body.id).not.toBe(old.id);
-    expect((await resolve(old.token)).outcome).toBe('revoked');
-    expect((await resolve(body.token)).outcome).toBe('valid');
+    expect((await resolveToken(old.token)).outcome).toBe('revoked');
+    expect((await resolveToken(body.token)).outcome).toBe('valid');
   });
 
   it('accepts a day', async () => {
-    const old = await give(ada.id);
+    const old = await createToken(ada.id);
     expect(
-      (await ada.client.post(`/api/v4/personal_access_tokens/${old.id}/rotate`).send({ expires_at: inDays(30) })).body
-        .expires_at,
-    ).toBe(inDays(30));
+      (await ada.client.post(`/api/v4/personal_access_tokens/${old.id}/rotate`).send({ expires_at: dayAfterDays(30) }))
+        .body.expires_at,
+    ).toBe(dayAfterDays(30));
   });
 
   it('of a revoked token fails and revokes the family', async () => {
-    const first = await give(ada.id);
+    const first = await createToken(ada.id);
     const { body: second }: { body: Token } = await ada.client
       .post(`/api/v4/personal_access_tokens/${first.id}/rotate`)
       .expect(200);
@@ -254,32 +255,37 @@ describe('rotation', () => {
       .expect(200);
     const reuse = await ada.client.post(`/api/v4/personal_access_tokens/${first.id}/rotate`);
     expect([reuse.status, reuse.body]).toEqual([400, { message: '400 Bad request - Token already revoked' }]);
-    expect((await resolve(third.token)).outcome).toBe('revoked');
+    expect((await resolveToken(third.token)).outcome).toBe('revoked');
   });
 
   it('with a revoked token as the credential revokes the family', async () => {
-    const first = await give(ada.id);
+    const first = await createToken(ada.id);
     const { body: second }: { body: Token } = await ada.client
       .post(`/api/v4/personal_access_tokens/${first.id}/rotate`)
       .expect(200);
-    expect((await resolve(first.token)).outcome).toBe('revoked');
-    expect((await resolve(second.token)).outcome).toBe('valid');
-    const before = await resolve(null);
-    const reuse = await resolve(first.token, { rotating: true });
+    expect((await resolveToken(first.token)).outcome).toBe('revoked');
+    expect((await resolveToken(second.token)).outcome).toBe('valid');
+    const before = await resolveToken(null);
+    const reuse = await resolveToken(first.token, { rotating: true });
     expect(reuse.outcome).toBe('revoked');
     expect(reuse.version).toBeGreaterThan(before.version);
-    expect((await resolve(second.token)).outcome).toBe('revoked');
+    expect((await resolveToken(second.token)).outcome).toBe('revoked');
   });
 
   it('of itself requires api or self_rotate', async () => {
-    const token = await give(ada.id, { scopes: ['self_rotate'] });
-    const denied = await holding(ada, token, ['read_api']).post('/api/v4/personal_access_tokens/self/rotate').send({});
+    const token = await createToken(ada.id, { scopes: ['self_rotate'] });
+    const denied = await asTokenHolder(ada, token, ['read_api'])
+      .post('/api/v4/personal_access_tokens/self/rotate')
+      .send({});
     expect([denied.status, denied.body.scope]).toEqual([403, 'api self_rotate']);
-    await holding(ada, token, ['self_rotate']).post('/api/v4/personal_access_tokens/self/rotate').send({}).expect(200);
+    await asTokenHolder(ada, token, ['self_rotate'])
+      .post('/api/v4/personal_access_tokens/self/rotate')
+      .send({})
+      .expect(200);
   });
 
   it.each([1, 2, 3])('40 concurrent ones never leave two valid tokens, round %i', async () => {
-    const token = await give(ada.id);
+    const token = await createToken(ada.id);
     // While connections are being opened, the first request could finish before the others begin.
     await Promise.all(Array.from({ length: 10 }, () => identity.db.query('select pg_sleep(0.05)')));
     const answers = await Promise.all(
@@ -299,7 +305,7 @@ describe('impersonation tokens', () => {
   it('can be created, listed, read and revoked by administrators', async () => {
     const made = await identity.root
       .post(`/api/v4/users/${bob.id}/impersonation_tokens`)
-      .send({ name: 'imp', scopes: ['api'], expires_at: inDays(10) })
+      .send({ name: 'imp', scopes: ['api'], expires_at: dayAfterDays(10) })
       .expect(201);
     expect(made.body).toMatchObject({ impersonation: true, active: true, user_id: bob.id });
     const path = `/api/v4/users/${bob.id}/impersonation_tokens`;
@@ -308,12 +314,12 @@ describe('impersonation tokens', () => {
       id: made.body.id,
       impersonation: true,
     });
-    expect((await resolve(made.body.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
-    const { body: successor }: { body: Token } = await holding(bob, made.body)
+    expect((await resolveToken(made.body.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
+    const { body: successor }: { body: Token } = await asTokenHolder(bob, made.body)
       .post('/api/v4/personal_access_tokens/self/rotate')
       .send({})
       .expect(200);
-    expect((await resolve(successor.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
+    expect((await resolveToken(successor.token)).holder).toMatchObject({ user_id: bob.id, impersonator_id: 1 });
     await identity.root.delete(`${path}/${successor.id}`).expect(204);
     expect((await identity.root.get(path).query({ state: 'inactive' })).body).toHaveLength(2);
   });
@@ -334,7 +340,7 @@ describe('impersonation tokens', () => {
   });
 
   it('honours If-Unmodified-Since', async () => {
-    const token = await give(bob.id, {}, 'impersonation');
+    const token = await createToken(bob.id, {}, 'impersonation');
     const { status, body } = await identity.root
       .delete(`/api/v4/users/${bob.id}/impersonation_tokens/${token.id}`)
       .set('if-unmodified-since', 'Thu, 01 Jan 2015 00:00:00 GMT');
@@ -344,13 +350,13 @@ describe('impersonation tokens', () => {
 
 const REVOKED = { outcome: 'revoked' };
 let serial = 0;
-const administrator = () => identity.person(`admin-${++serial}`, { admin: true });
-const change = (userId: number, to: string) => identity.root.post(`/api/v4/users/${userId}/${to}`).expect(201);
+const createAdministrator = () => identity.person(`admin-${++serial}`, { admin: true });
+const changeState = (userId: number, to: string) => identity.root.post(`/api/v4/users/${userId}/${to}`).expect(201);
 /** Ways in which an administrator loses the role. */
 const ENDINGS: [string, (ann: Person) => Promise<unknown>][] = [
-  ['is blocked', (ann) => change(ann.id, 'block')],
-  ['is banned', (ann) => change(ann.id, 'ban')],
-  ['is deactivated', (ann) => change(ann.id, 'deactivate')],
+  ['is blocked', (ann) => changeState(ann.id, 'block')],
+  ['is banned', (ann) => changeState(ann.id, 'ban')],
+  ['is deactivated', (ann) => changeState(ann.id, 'deactivate')],
   ['loses the administrator role', (ann) => identity.root.put(`/api/v4/users/${ann.id}`).send({ admin: false })],
   ['is being removed', (ann) => identity.root.delete(`/api/v4/users/${ann.id}`).expect(204)],
   [
@@ -370,15 +376,15 @@ const AS_ROOT: [string, (ann: Person) => Agent][] = [
   ],
 ];
 /** Tokens that gateways must forget after a change of this user, in addition to the new version. */
-async function checkForgotten(ann: Person, token: string): Promise<void> {
-  const before = (await resolve(token)).version;
-  await change(ann.id, 'block');
+async function expectTokensForgotten(ann: Person, token: string): Promise<void> {
+  const before = (await resolveToken(token)).version;
+  await changeState(ann.id, 'block');
   const rows = await identity.db.query(
     `select distinct kind, entity_id from directory_changes where version > $1 and kind = 'user'`,
     [before],
   );
   expect(rows).toEqual([{ kind: 'user', entity_id: ann.id }]);
-  expect((await resolve(token)).version).toBeGreaterThan(before);
+  expect((await resolveToken(token)).version).toBeGreaterThan(before);
 }
 
 describe('the administrator behind an impersonation token', () => {
@@ -389,51 +395,51 @@ describe('the administrator behind an impersonation token', () => {
     ...ENDINGS,
     ['is gone', (ann) => identity.db.query(`delete from users where id = $1`, [ann.id])],
   ])('who %s loses it', async (_, ends) => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: token } = await impersonate(ann.client, 1).expect(201);
-    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
+    expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
     await ends(ann);
-    expect(await resolve(token.token)).toMatchObject(REVOKED);
-    expect(await resolve(token.token, { rotating: true })).toMatchObject(REVOKED);
+    expect(await resolveToken(token.token)).toMatchObject(REVOKED);
+    expect(await resolveToken(token.token, { rotating: true })).toMatchObject(REVOKED);
     // Root's own tokens are not affected.
-    expect(await resolve(ROOT_TOKEN)).toMatchObject({ outcome: 'valid' });
+    expect(await resolveToken(ROOT_TOKEN)).toMatchObject({ outcome: 'valid' });
   });
 
   it('gets it back with the role', async () => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: token } = await impersonate(ann.client, bob.id).expect(201);
-    await change(ann.id, 'block');
-    await change(ann.id, 'unblock');
-    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid' });
+    await changeState(ann.id, 'block');
+    await changeState(ann.id, 'unblock');
+    expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid' });
   });
 
   it('is named in the lease, so a change of that user reaches the gateways', async () => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: token } = await impersonate(ann.client, bob.id).expect(201);
-    expect(await resolve(token.token)).toMatchObject({ holder: { impersonator_id: ann.id, given_by_id: ann.id } });
-    await checkForgotten(ann, token.token);
+    expect(await resolveToken(token.token)).toMatchObject({ holder: { impersonator_id: ann.id, given_by_id: ann.id } });
+    await expectTokensForgotten(ann, token.token);
   });
 
   it.each(AS_ROOT)('is the actor, also %s', async (_, acting) => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: token } = await impersonate(acting(ann), bob.id).expect(201);
-    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
-    await change(ann.id, 'block');
-    expect(await resolve(token.token)).toMatchObject(REVOKED);
+    expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ann.id } });
+    await changeState(ann.id, 'block');
+    expect(await resolveToken(token.token)).toMatchObject(REVOKED);
   });
 
   it('stays the issuer of a token that rotates itself, and is replaced by an administrator who rotates it', async () => {
-    const [ann, ben] = [await administrator(), await administrator()];
+    const [ann, ben] = [await createAdministrator(), await createAdministrator()];
     const { body: first } = await impersonate(ann.client, bob.id).expect(201);
     const itself = identity.as({ userId: bob.id, username: 'bob', tokenId: first.id, impersonatorId: ann.id });
     const { body: second } = await itself.post('/api/v4/personal_access_tokens/self/rotate').send({}).expect(200);
-    expect(await resolve(second.token)).toMatchObject({ holder: { impersonator_id: ann.id } });
+    expect(await resolveToken(second.token)).toMatchObject({ holder: { impersonator_id: ann.id } });
     const renewal = ben.client.post(`/api/v4/personal_access_tokens/${second.id}/rotate`).send({});
     const { body: third } = await renewal.expect(200);
-    await change(ann.id, 'block');
-    expect(await resolve(third.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ben.id } });
-    await change(ben.id, 'block');
-    expect(await resolve(third.token)).toMatchObject(REVOKED);
+    await changeState(ann.id, 'block');
+    expect(await resolveToken(third.token)).toMatchObject({ outcome: 'valid', holder: { impersonator_id: ben.id } });
+    await changeState(ben.id, 'block');
+    expect(await resolveToken(third.token)).toMatchObject(REVOKED);
   });
 });
 
@@ -447,43 +453,43 @@ describe('the administrator who issued a token to another user', () => {
         .send({})
         .expect(200)
     ).body as Token;
-  const outcome = async (token: Token): Promise<string> => (await resolve(token.token)).outcome;
+  const outcome = async (token: Token): Promise<string> => (await resolveToken(token.token)).outcome;
 
   it.each(ENDINGS)('who %s makes it invalid', async (_, ends) => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: ofRoot } = await giving(ann.client, 1, ['api', 'sudo']).expect(201);
     const { body: ofBob } = await giving(ann.client, bob.id).expect(201);
     for (const token of [ofRoot, ofBob]) {
       const holder = { impersonator_id: null, given_by_id: ann.id };
-      expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder });
+      expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid', holder });
     }
     await ends(ann);
     for (const token of [ofRoot, ofBob]) {
-      expect(await resolve(token.token)).toMatchObject(REVOKED);
-      expect(await resolve(token.token, { rotating: true })).toMatchObject(REVOKED);
+      expect(await resolveToken(token.token)).toMatchObject(REVOKED);
+      expect(await resolveToken(token.token, { rotating: true })).toMatchObject(REVOKED);
     }
     // Root's own tokens are not affected, and neither are those that no other user issued.
-    expect(await resolve(ROOT_TOKEN)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+    expect(await resolveToken(ROOT_TOKEN)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
     const { body: own } = await giving(identity.root, 1).expect(201);
-    expect(await resolve(own.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+    expect(await resolveToken(own.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
   });
 
   it('makes it valid again with the role', async () => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: token } = await giving(ann.client, bob.id).expect(201);
-    await change(ann.id, 'block');
-    await change(ann.id, 'unblock');
+    await changeState(ann.id, 'block');
+    await changeState(ann.id, 'unblock');
     expect(await outcome(token)).toBe('valid');
   });
 
   it('is named in the lease, so a change of that user reaches the gateways', async () => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: token } = await giving(ann.client, bob.id).expect(201);
-    await checkForgotten(ann, token.token);
+    await expectTokensForgotten(ann, token.token);
   });
 
   it("revokes it with the removal, so that it does not become another user's", async () => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: token } = await giving(ann.client, bob.id).expect(201);
     const kept = await rotated(bob.client, (await giving(ann.client, bob.id).expect(201)).body);
     await identity.root.delete(`/api/v4/users/${ann.id}`).expect(204);
@@ -494,48 +500,48 @@ describe('the administrator who issued a token to another user', () => {
   });
 
   it.each(AS_ROOT)('is the actor, also %s', async (_, acting) => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: given } = await giving(acting(ann), 1).expect(201);
     const own = { name: 'own', scopes: ['self_rotate'] };
     const { body: made } = await acting(ann).post('/api/v4/user/personal_access_tokens').send(own).expect(201);
     const replaced = await rotated(acting(ann), (await giving(identity.root, 1).expect(201)).body);
     for (const token of [given, made, replaced]) {
-      expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: ann.id } });
+      expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: ann.id } });
     }
-    await change(ann.id, 'block');
+    await changeState(ann.id, 'block');
     for (const token of [given, made, replaced]) expect(await outcome(token)).toBe('revoked');
   });
 
   it.each<[string, (token: Token) => Promise<Token>]>([
     ['with another token of theirs', (token) => rotated(bob.client, token)],
-    ['with itself', (token) => rotated(holding(bob, token), 'self')],
+    ['with itself', (token) => rotated(asTokenHolder(bob, token), 'self')],
   ])('is no longer responsible after its user has rotated it %s', async (_, rotate) => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const token = await rotate((await giving(ann.client, bob.id).expect(201)).body);
-    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
-    await change(ann.id, 'block');
+    expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+    await changeState(ann.id, 'block');
     expect(await outcome(token)).toBe('valid');
   });
 
   it('is replaced by another administrator who rotates it', async () => {
-    const [ann, ben] = [await administrator(), await administrator()];
+    const [ann, ben] = [await createAdministrator(), await createAdministrator()];
     const token = await rotated(ben.client, (await giving(ann.client, bob.id).expect(201)).body);
-    await change(ann.id, 'block');
-    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: ben.id } });
-    await change(ben.id, 'block');
+    await changeState(ann.id, 'block');
+    expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: ben.id } });
+    await changeState(ben.id, 'block');
     expect(await outcome(token)).toBe('revoked');
   });
 
   it('has no effect on tokens of service accounts', async () => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: account } = await identity.root.post('/api/v4/service_accounts').send({}).expect(201);
     const { body: token } = await giving(ann.client, account.id).expect(201);
-    await change(ann.id, 'block');
-    expect(await resolve(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
+    await changeState(ann.id, 'block');
+    expect(await resolveToken(token.token)).toMatchObject({ outcome: 'valid', holder: { given_by_id: null } });
   });
 
   it('cannot leave while all other administrators depend on tokens that this one issued', async () => {
-    const ann = await administrator();
+    const ann = await createAdministrator();
     const { body: given } = await giving(identity.root, ann.id).expect(201);
     const text =
       'No other administrator has a token that this user did not give out: one of them must rotate theirs first';
@@ -560,7 +566,7 @@ describe('the administrator who issued a token to another user', () => {
 
 describe('resolving a token', () => {
   it("finds root's bootstrap token", async () => {
-    const answer = await resolve(ROOT_TOKEN);
+    const answer = await resolveToken(ROOT_TOKEN);
     expect(answer).toMatchObject({
       outcome: 'valid',
       holder: { user_id: 1, username: 'root', admin: true, expires_at: null },
@@ -569,32 +575,32 @@ describe('resolving a token', () => {
   });
 
   it('distinguishes anonymous, unknown and valid tokens, always with the version', async () => {
-    expect(await resolve(null)).toMatchObject({
+    expect(await resolveToken(null)).toMatchObject({
       outcome: 'anonymous',
       version: expect.any(Number),
       epoch: expect.any(String),
     });
-    expect((await resolve('glpat-unknown')).outcome).toBe('unknown');
+    expect((await resolveToken('glpat-unknown')).outcome).toBe('unknown');
   });
 
   it('refuses blocked users with the reason', async () => {
     const eve = await identity.person('eve');
-    const token = await give(eve.id);
+    const token = await createToken(eve.id);
     await identity.root.post(`/api/v4/users/${eve.id}/block`);
-    expect(await resolve(token.token)).toMatchObject({
+    expect(await resolveToken(token.token)).toMatchObject({
       outcome: 'user_refused',
       reason: 'Your account has been blocked',
     });
   });
 
   it('records the use at most every ten minutes, without changing updated_at', async () => {
-    const token = await give(ada.id);
-    await resolve(token.token);
+    const token = await createToken(ada.id);
+    await resolveToken(token.token);
     const lastUsed = async () =>
       (await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`)).body.last_used_at as string | null;
     await until(async () => (await lastUsed()) !== null);
     const used = await lastUsed();
-    await resolve(token.token);
+    await resolveToken(token.token);
     expect(await lastUsed()).toBe(used);
     const [row] = await identity.db.query<{ same: boolean }>(
       `select updated_at = created_at as same from access_tokens where id = $1`,
@@ -604,11 +610,11 @@ describe('resolving a token', () => {
   });
 
   it('keeps the last five IP addresses, newest first, with at most one new per minute', async () => {
-    const token = await give(ada.id);
+    const token = await createToken(ada.id);
     const ips = async (): Promise<string[]> =>
       (await ada.client.get(`/api/v4/personal_access_tokens/${token.id}`)).body.last_used_ips as string[];
     const usedFrom = async (ip: string | null, expected: readonly string[]): Promise<void> => {
-      await resolve(token.token, { ip });
+      await resolveToken(token.token, { ip });
       await until(async () => JSON.stringify(await ips()) === JSON.stringify(expected));
     };
     const minuteLater = () =>
@@ -618,11 +624,11 @@ describe('resolving a token', () => {
       );
     expect(await ips()).toEqual([]);
     await usedFrom('192.0.2.1', ['192.0.2.1']);
-    await resolve(token.token, { ip: '192.0.2.2' });
+    await resolveToken(token.token, { ip: '192.0.2.2' });
     await minuteLater();
     await usedFrom('::ffff:192.0.2.3', ['192.0.2.3', '192.0.2.1']);
     await minuteLater();
-    for (const ip of ['192.0.2.1', 'nowhere', null]) await resolve(token.token, { ip });
+    for (const ip of ['192.0.2.1', 'nowhere', null]) await resolveToken(token.token, { ip });
     for (const [last, ip] of ['2001:db8::4', '192.0.2.5', '192.0.2.6', '192.0.2.7'].entries()) {
       const all = ['192.0.2.7', '192.0.2.6', '192.0.2.5', '2001:db8::4', '192.0.2.3', '192.0.2.1'];
       await usedFrom(ip, all.slice(3 - last, 8 - last));

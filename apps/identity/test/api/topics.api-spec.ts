@@ -16,16 +16,16 @@ interface Topic {
 }
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 let serial = 0;
-const unique = (stem = 'topic') => `${stem}${++serial}`;
-const make = async (over: Readonly<Record<string, unknown>> = {}): Promise<Topic> => {
-  const name = unique();
+const uniqueName = (stem = 'topic') => `${stem}${++serial}`;
+const createTopic = async (over: Readonly<Record<string, unknown>> = {}): Promise<Topic> => {
+  const name = uniqueName();
   const { body } = await identity.root
     .post('/api/v4/topics')
     .send({ name, title: `Title of ${name}`, ...over })
     .expect(201);
   return body;
 };
-const show = async (id: number) => (await identity.anonymous.get(`/api/v4/topics/${id}`)).body;
+const fetchTopic = async (id: number) => (await identity.anonymous.get(`/api/v4/topics/${id}`)).body;
 const FIELDS = ['id', 'name', 'title', 'description', 'total_projects_count', 'organization_id', 'avatar_url'];
 
 describe('POST /topics', () => {
@@ -46,25 +46,25 @@ describe('POST /topics', () => {
       },
     ]);
     expect(Object.keys(body)).toEqual(FIELDS);
-    expect(await show(body.id)).toEqual(body);
+    expect(await fetchTopic(body.id)).toEqual(body);
   });
 
   it('accepts an avatar', async () => {
     const { body: made }: { body: { id: number; avatar_url: string } } = await identity.root
       .post('/api/v4/topics')
-      .field({ name: unique(), title: 'With picture' })
+      .field({ name: uniqueName(), title: 'With picture' })
       .attach('avatar', PNG, 'a.png')
       .expect(201);
     expect(made.avatar_url).toBe(`http://localhost:8080/uploads/-/system/topics/topic/avatar/${made.id}/a.png`);
     const { status, body } = await identity.root
       .post('/api/v4/topics')
-      .field({ name: unique(), title: 'x' })
+      .field({ name: uniqueName(), title: 'x' })
       .attach('avatar', Buffer.from('none'), 'a.png');
     expect([status, Object.keys(body.message)]).toEqual([400, ['avatar']]);
   });
 
   it('refuses invalid values', async () => {
-    await make({ name: 'Taken' });
+    await createTopic({ name: 'Taken' });
     const [blank, long] = [["can't be blank"], ['is too long (maximum is 255 characters)']];
     const cases: [object, unknown][] = [
       [{}, { error: 'name is missing, title is missing' }],
@@ -85,13 +85,13 @@ describe('POST /topics', () => {
     }
     const elsewhere = await identity.root
       .post('/api/v4/topics')
-      .send({ name: unique(), title: 't', organization_id: 2 });
+      .send({ name: uniqueName(), title: 't', organization_id: 2 });
     expect([elsewhere.status, elsewhere.body]).toEqual([404, { message: '404 Organization Not Found' }]);
     await identity.root.post('/api/v4/topics').send({ name: 'a\0', title: 't' }).expect(400);
   });
 
   it('gives a name to one of several concurrent requests', async () => {
-    const body = { name: unique('race'), title: 't' };
+    const body = { name: uniqueName('race'), title: 't' };
     const answers = await Promise.all(Array.from({ length: 6 }, () => identity.root.post('/api/v4/topics').send(body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
     expect(answers.find(({ status }) => status === 400)!.body).toEqual({
@@ -105,7 +105,7 @@ describe('POST /topics', () => {
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'POST',
       path: '/api/v4/topics',
-      params: { name: unique(encoding.replace(/\W/g, '')), title: 'T', description: 'd', organization_id: 1 },
+      params: { name: uniqueName(encoding.replace(/\W/g, '')), title: 'T', description: 'd', organization_id: 1 },
     }),
     seen: (body) => [body['title'], body['description'], body['organization_id']],
     expected: ['T', 'd', 1],
@@ -114,13 +114,13 @@ describe('POST /topics', () => {
 
 describe('permission to change topics', () => {
   const requests = (id: number): [string, 'POST' | 'PUT' | 'DELETE', string, Record<string, unknown>][] => [
-    ['create', 'POST', '/api/v4/topics', { name: unique(), title: 't' }],
+    ['create', 'POST', '/api/v4/topics', { name: uniqueName(), title: 't' }],
     ['update', 'PUT', `/api/v4/topics/${id}`, { title: 'new' }],
     ['merge', 'POST', '/api/v4/topics/merge', { source_topic_id: id, target_topic_id: id }],
     ['delete', 'DELETE', `/api/v4/topics/${id}`, {}],
   ];
   it('is limited to administrators', async () => {
-    const { id } = await make();
+    const { id } = await createTopic();
     for (const [what, method, path, params] of requests(id)) {
       const anonymous = await requestOf(identity.anonymous, method, path).send(params);
       expect([what, anonymous.status, anonymous.body]).toEqual([what, 401, { message: '401 Unauthorized' }]);
@@ -149,7 +149,7 @@ describe('permission to change topics', () => {
 
   it('answers 404 for missing topics', async () => {
     const missing = { message: '404 Not found' };
-    const { id } = await make();
+    const { id } = await createTopic();
     const both = (source_topic_id: number, target_topic_id: number) =>
       identity.root.post('/api/v4/topics/merge').send({ source_topic_id, target_topic_id });
     for (const request of [
@@ -169,7 +169,7 @@ describe('permission to change topics', () => {
 
 describe('PUT /topics/:id', () => {
   it('changes the sent fields', async () => {
-    const { id, name } = await make({ description: 'old' });
+    const { id, name } = await createTopic({ description: 'old' });
     const { status, body } = await identity.root.put(`/api/v4/topics/${id}`).send({ title: 'New' });
     expect([status, body]).toEqual([
       200,
@@ -181,14 +181,14 @@ describe('PUT /topics/:id', () => {
       title: name,
       description: null,
     });
-    expect(await show(id)).toMatchObject({ title: name, description: null });
-    const renamed = unique();
+    expect(await fetchTopic(id)).toMatchObject({ title: name, description: null });
+    const renamed = uniqueName();
     expect((await identity.root.put(`/api/v4/topics/${id}`).query({ name: renamed })).body.name).toBe(renamed);
     await identity.root.put(`/api/v4/topics/${id}`).send({ name: renamed.toUpperCase() }).expect(200);
   });
 
   it('sets and removes the avatar', async () => {
-    const { id } = await make();
+    const { id } = await createTopic();
     const put = () => identity.root.put(`/api/v4/topics/${id}`);
     const url = `http://localhost:8080/uploads/-/system/topics/topic/avatar/${id}/a.png`;
     const withPicture = () => put().field({ file: '' }).attach('avatar', PNG, 'a.png');
@@ -196,14 +196,14 @@ describe('PUT /topics/:id', () => {
       expect((await withPicture()).body.avatar_url).toBe(url);
       expect((await put().send({ description: 'x' })).body.avatar_url).toBe(url);
       expect((await removal()).body.avatar_url).toBeNull();
-      expect((await show(id)).avatar_url).toBeNull();
+      expect((await fetchTopic(id)).avatar_url).toBeNull();
     }
     const bad = await put().attach('avatar', Buffer.alloc(300 * 1024), 'a.png');
     expect([bad.status, bad.body.message.avatar[0]]).toEqual([400, expect.stringContaining('200 KiB')]);
   });
 
   it('refuses invalid values', async () => {
-    const [taken, { id }] = [await make(), await make()];
+    const [taken, { id }] = [await createTopic(), await createTopic()];
     const cases: [object, unknown][] = [
       [{ name: '' }, { message: { name: ["can't be blank"] } }],
       [{ name: taken.name.toUpperCase() }, { message: { name: ['has already been taken'] } }],
@@ -220,7 +220,7 @@ describe('PUT /topics/:id', () => {
     to: async () => ({
       viewer: makeViewer({ userId: 1, username: 'root', isAdmin: true }),
       method: 'PUT',
-      path: `/api/v4/topics/${(await make()).id}`,
+      path: `/api/v4/topics/${(await createTopic()).id}`,
       params: { title: 'T', description: 'd' },
     }),
     seen: (body) => [body['title'], body['description']],
@@ -230,11 +230,11 @@ describe('PUT /topics/:id', () => {
 
 describe('DELETE /topics/:id', () => {
   it('deletes the topic with its avatar and keeps the projects', async () => {
-    const { id, name } = await make();
+    const { id, name } = await createTopic();
     await identity.root.put(`/api/v4/topics/${id}`).attach('avatar', PNG, 'a.png');
     const { body: project }: { body: { id: number } } = await ada.client
       .post('/api/v4/projects')
-      .send({ name: unique('p') })
+      .send({ name: uniqueName('p') })
       .expect(201);
     await identity.db.query(
       `insert into project_topics (project_id, topic_id, position, is_open) values ($1, $2, 1, false)`,
@@ -248,7 +248,7 @@ describe('DELETE /topics/:id', () => {
   });
 
   it('refuses if the topic changed after the given time', async () => {
-    const { id } = await make();
+    const { id } = await createTopic();
     const stale = await identity.root
       .delete(`/api/v4/topics/${id}`)
       .set('if-unmodified-since', 'Sat, 01 Jan 2000 00:00:00 GMT');
@@ -269,26 +269,26 @@ describe('POST /topics/merge', () => {
     (
       await ada.client
         .post('/api/v4/projects')
-        .send({ name: unique('p'), visibility })
+        .send({ name: uniqueName('p'), visibility })
         .expect(201)
     ).body.id;
 
   it('moves the projects and updates the counts', async () => {
-    const [source, target] = [await make(), await make()];
+    const [source, target] = [await createTopic(), await createTopic()];
     const [both, one, other] = [await project('public'), await project('public'), await project('private')];
     for (const id of [both, one, other]) await assign(id, source.id);
     await assign(both, target.id);
     const { status, body } = await identity.root
       .post('/api/v4/topics/merge')
       .send({ source_topic_id: source.id, target_topic_id: `${target.id}` });
-    expect([status, body]).toEqual([201, { ...(await show(target.id)), total_projects_count: 3 }]);
+    expect([status, body]).toEqual([201, { ...(await fetchTopic(target.id)), total_projects_count: 3 }]);
     await identity.anonymous.get(`/api/v4/topics/${source.id}`).expect(404);
     const [row] = await identity.db.query(`select open_projects_count from topics where id = $1`, [target.id]);
     expect(row).toEqual({ open_projects_count: 2 });
   });
 
   it('refuses a topic with itself, and topics of different organizations', async () => {
-    const [one, foreign] = [await make(), await make()];
+    const [one, foreign] = [await createTopic(), await createTopic()];
     await identity.db.query(`update topics set organization_id = 2 where id = $1`, [foreign.id]);
     const merge = async (target_topic_id: number) =>
       (await identity.root.post('/api/v4/topics/merge').type('form').send({ source_topic_id: one.id, target_topic_id }))
@@ -309,7 +309,7 @@ describe('GET /topics', () => {
     );
   beforeAll(async () => {
     for (const name of ['xq-bird', 'xq', 'bird-xq', 'XQ-fish', 'plain']) {
-      await make({ name, title: name === 'plain' ? 'Called XQ' : `T ${unique()}` });
+      await createTopic({ name, title: name === 'plain' ? 'Called XQ' : `T ${uniqueName()}` });
     }
     const put = async (name: string, open: number, hidden: number) => {
       for (let i = 0; i < open + hidden; i++) {
@@ -318,7 +318,7 @@ describe('GET /topics', () => {
              values ($1, $2, $2, $3) returning id)
            insert into project_topics (project_id, topic_id, position, is_open)
              select p.id, t.id, 1, $4 from p, topics t where t.name = $5`,
-          [ada.namespaceId, unique('listed'), i < open ? 'internal' : 'private', i < open, name],
+          [ada.namespaceId, uniqueName('listed'), i < open ? 'internal' : 'private', i < open, name],
         );
       }
     };

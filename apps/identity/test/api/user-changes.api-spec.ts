@@ -16,8 +16,11 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-const put = (id: number, body: Record<string, unknown>) => identity.root.put(`/api/v4/users/${id}`).send(body);
-const inLog = async (kind: string, id: number): Promise<{ version: number; state: Record<string, unknown> | null }> => {
+const putUser = (id: number, body: Record<string, unknown>) => identity.root.put(`/api/v4/users/${id}`).send(body);
+const readNewestChange = async (
+  kind: string,
+  id: number,
+): Promise<{ version: number; state: Record<string, unknown> | null }> => {
   const [row] = await identity.db.query<{ version: number; state: Record<string, unknown> | null }>(
     `select version, state from directory_changes where kind = $1 and entity_id = $2 order by version desc limit 1`,
     [kind, id],
@@ -27,7 +30,7 @@ const inLog = async (kind: string, id: number): Promise<{ version: number; state
 
 describe('PUT /users/:id', () => {
   it('changes one field and keeps the others', async () => {
-    const { body } = await put(ada.id, { location: 'London' }).expect(200);
+    const { body } = await putUser(ada.id, { location: 'London' }).expect(200);
     const { created_at, confirmed_at, last_sign_in_at, current_sign_in_at, created_by, ...rest } = body;
     expect([created_at, confirmed_at]).toEqual([expect.any(String), expect.any(String)]);
     expect([last_sign_in_at, current_sign_in_at, created_by.username]).toEqual([null, null, 'root']);
@@ -104,19 +107,21 @@ describe('PUT /users/:id', () => {
       theme_id: 2,
       color_scheme_id: 3,
     };
-    expect((await put(ada.id, { ...sent, view_diffs_file_by_file: true })).body).toMatchObject({
+    expect((await putUser(ada.id, { ...sent, view_diffs_file_by_file: true })).body).toMatchObject({
       ...sent,
       work_information: 'Countess at Engine',
       can_create_project: false,
       email: 'ada@example.com',
     });
     expect((await identity.root.get(`/api/v4/namespaces/${ada.namespaceId}`)).body ?? {}).toBeDefined();
-    expect(await inLog('user', ada.id)).toMatchObject({ state: { name: 'Ada L.', external: true } });
-    expect(await inLog('namespace', ada.namespaceId)).toMatchObject({ state: { name: 'Ada L.', full_name: 'Ada L.' } });
+    expect(await readNewestChange('user', ada.id)).toMatchObject({ state: { name: 'Ada L.', external: true } });
+    expect(await readNewestChange('namespace', ada.namespaceId)).toMatchObject({
+      state: { name: 'Ada L.', full_name: 'Ada L.' },
+    });
   });
 
   it('changes the password, which is never shown', async () => {
-    const response = await put(ada.id, { password: 'battery staple' }).expect(200);
+    const response = await putUser(ada.id, { password: 'battery staple' }).expect(200);
     expect(response.text).not.toContain('battery');
     const [row] = await identity.db.query<{ password_digest: string }>(
       `select password_digest from users where id = $1`,
@@ -125,19 +130,19 @@ describe('PUT /users/:id', () => {
     const [, salt, key] = row!.password_digest.split('$');
     const derived = scryptSync('battery staple', Buffer.from(salt!, 'base64url'), 32);
     expect(derived.toString('base64url')).toBe(key);
-    expect((await put(ada.id, { password: 'short' })).body).toEqual({
+    expect((await putUser(ada.id, { password: 'short' })).body).toEqual({
       message: { password: ['is too short (minimum is 8 characters)'] },
     });
   });
 
   it('sets and replaces the identity at a provider', async () => {
     const zoe = await identity.person('zoe', { provider: 'ldap', extern_uid: 'z1' });
-    await put(ada.id, { provider: 'ldap', extern_uid: 'a1' });
-    expect((await put(ada.id, { provider: 'ldap', extern_uid: 'a2' })).body.identities).toEqual([
+    await putUser(ada.id, { provider: 'ldap', extern_uid: 'a1' });
+    expect((await putUser(ada.id, { provider: 'ldap', extern_uid: 'a2' })).body.identities).toEqual([
       { provider: 'ldap', extern_uid: 'a2', saml_provider_id: null },
     ]);
     const taken = { message: { 'identities.extern_uid': ['has already been taken'] } };
-    const refused = await put(ada.id, { provider: 'ldap', extern_uid: 'z1' });
+    const refused = await putUser(ada.id, { provider: 'ldap', extern_uid: 'z1' });
     expect([refused.status, refused.body]).toEqual([400, taken]);
     const body = {
       username: 'zed',
@@ -163,7 +168,7 @@ describe('PUT /users/:id', () => {
       .attach('avatar', PNG, png);
     expect([status, body.external, body.projects_limit]).toEqual([200, true, 7]);
     expect(body.avatar_url).toMatch(/^http:\/\/localhost:8080\/uploads\/.*pia\.png$/);
-    expect(await inLog('namespace', pia.namespaceId)).toMatchObject({
+    expect(await readNewestChange('namespace', pia.namespaceId)).toMatchObject({
       state: { avatar_url: expect.stringContaining('pia.png') },
     });
     const svg = { filename: 'x.svg', contentType: 'image/svg+xml' };
@@ -192,20 +197,26 @@ describe('a new username', () => {
       .post(`/api/v4/users/${eve.id}/personal_access_tokens`)
       .send({ name: 't', scopes: ['api'] })
       .expect(201);
-    const { status, body } = await put(eve.id, { username: 'Evelyn' });
+    const { status, body } = await putUser(eve.id, { username: 'Evelyn' });
     expect([status, body.username, body.web_url]).toEqual([200, 'Evelyn', 'http://localhost:8080/Evelyn']);
     expect((await identity.root.get(`/api/v4/projects/${id}`)).body.path_with_namespace).toBe('Evelyn/tool');
     await identity.root.get('/api/v4/projects/evelyn%2Ftool').expect(200);
     const former = await identity.root.get('/api/v4/projects/eve%2Ftool');
     expect([former.status, former.get('location')]).toEqual([301, `http://localhost:8080/api/v4/projects/${id}`]);
-    const [user, namespace] = [await inLog('user', eve.id), await inLog('namespace', eve.namespaceId)];
+    const [user, namespace] = [
+      await readNewestChange('user', eve.id),
+      await readNewestChange('namespace', eve.namespaceId),
+    ];
     expect(user.state).toMatchObject({ username: 'Evelyn' });
     expect(namespace.state).toMatchObject({ path: 'Evelyn', full_path: 'Evelyn' });
-    expect([namespace.version, (await inLog('token', token.id)).version]).toEqual([user.version, user.version]);
+    expect([namespace.version, (await readNewestChange('token', token.id)).version]).toEqual([
+      user.version,
+      user.version,
+    ]);
 
     // The former name is free, and a new user with it takes over the path.
     const other = await identity.person('eve', { email: 'other@example.com' });
-    expect((await put(eve.id, { username: 'eve' })).body).toEqual({ message: 'Username has already been taken' });
+    expect((await putUser(eve.id, { username: 'eve' })).body).toEqual({ message: 'Username has already been taken' });
     const { body: made }: { body: { id: number } } = await other.client
       .post('/api/v4/projects')
       .send({ name: 'tool' })
@@ -216,7 +227,7 @@ describe('a new username', () => {
   it('may differ in case only', async () => {
     const kit = await identity.person('kit');
     const { id } = (await kit.client.post('/api/v4/projects').send({ name: 'p' }).expect(201)).body as { id: number };
-    expect((await put(kit.id, { username: 'KIT' })).body.username).toBe('KIT');
+    expect((await putUser(kit.id, { username: 'KIT' })).body.username).toBe('KIT');
     expect((await identity.root.get('/api/v4/projects/kit%2Fp')).body.id).toBe(id);
     const redirects = await identity.db.query(`select path from redirect_routes where path like 'kit%'`);
     expect(redirects).toEqual([]);
@@ -228,14 +239,17 @@ describe('a new username', () => {
   ])('cannot be that of %s', async (_, username) => {
     await identity.root.post('/api/v4/groups').send({ name: 'Taken', path: 'taken-group' });
     const lou = await identity.person(`lou-${username.toLowerCase()}`);
-    const refused = await put(lou.id, { username, name: 'never' });
+    const refused = await putUser(lou.id, { username, name: 'never' });
     expect([refused.status, refused.body]).toEqual([409, { message: 'Username has already been taken' }]);
     expect((await identity.root.get(`/api/v4/users/${lou.id}`)).body.name).not.toBe('never');
   });
 
   it('goes to one of two concurrent requests', async () => {
     const [one, two] = [await identity.person('one'), await identity.person('two')];
-    const answers = await Promise.all([put(one.id, { username: 'wanted' }), put(two.id, { username: 'wanted' })]);
+    const answers = await Promise.all([
+      putUser(one.id, { username: 'wanted' }),
+      putUser(two.id, { username: 'wanted' }),
+    ]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409]);
   });
 });
@@ -246,7 +260,7 @@ describe('a new address', () => {
 
   it('replaces the former one, which becomes free', async () => {
     const max = await identity.person('max', { public_email: 'max@example.com', commit_email: 'max@example.com' });
-    const { status, body } = await put(max.id, { email: 'MAX@mail.10' });
+    const { status, body } = await putUser(max.id, { email: 'MAX@mail.10' });
     expect([status, body.email, body.public_email, body.commit_email]).toEqual([
       200,
       'MAX@mail.10',
@@ -258,14 +272,14 @@ describe('a new address', () => {
       { id: max.id },
     ]);
     expect((await identity.root.get('/api/v4/users').query({ search: 'max@example.com' })).body).toEqual([]);
-    expect(await inLog('user', max.id)).toMatchObject({ state: { notification_email: 'MAX@mail.10' } });
+    expect(await readNewestChange('user', max.id)).toMatchObject({ state: { notification_email: 'MAX@mail.10' } });
     expect((await identity.person('maxim', { email: 'max@example.com' })).id).toEqual(expect.any(Number));
   });
 
   it('swaps with a secondary one of the same user', async () => {
     const ned = await identity.person('ned');
     await identity.root.post(`/api/v4/users/${ned.id}/emails`).send({ email: 'ned@other.example' });
-    await put(ned.id, { email: 'ned@other.example' });
+    await putUser(ned.id, { email: 'ned@other.example' });
     const rows = await identity.db.query(
       `select email, is_primary, confirmed_at is not null as confirmed from emails where user_id = $1 order by email`,
       [ned.id],
@@ -274,8 +288,8 @@ describe('a new address', () => {
       { email: 'ned@example.com', is_primary: false, confirmed: true },
       { email: 'ned@other.example', is_primary: true, confirmed: true },
     ]);
-    expect((await put(ned.id, { public_email: 'ned@example.com' })).body.public_email).toBe('ned@example.com');
-    expect((await put(ned.id, { public_email: '' })).body.public_email).toBeNull();
+    expect((await putUser(ned.id, { public_email: 'ned@example.com' })).body.public_email).toBe('ned@example.com');
+    expect((await putUser(ned.id, { public_email: '' })).body.public_email).toBeNull();
   });
 
   it.each([
@@ -293,7 +307,7 @@ describe('a new address', () => {
     [{ name: ['x'] }, 400, { error: 'name is invalid' }],
     [{ bio: 'a\0b' }, 400, { error: 'bio is invalid' }],
   ])('is refused with %j', async (sent, status, expected) => {
-    const refused = await put(una.id, sent);
+    const refused = await putUser(una.id, sent);
     expect([refused.status, refused.body]).toEqual([status, expected]);
   });
 });
@@ -307,17 +321,17 @@ describe('permission to change users', () => {
     const wanted = { name: 'ci', scopes: ['api'] };
     const { body: token } = await olga.client.post(`/api/v4/groups/${nest.id}/access_tokens`).send(wanted).expect(201);
     for (const id of [account.id, token.user_id] as number[]) {
-      const { status, body } = await put(id, { admin: true, note: 'trusted' });
+      const { status, body } = await putUser(id, { admin: true, note: 'trusted' });
       expect([status, body]).toEqual([400, { message: { admin: ['is for people only'] } }]);
       expect((await identity.root.get(`/api/v4/users/${id}`)).body).toMatchObject({ is_admin: false, note: null });
-      expect((await put(id, { admin: false })).status).toBe(200);
+      expect((await putUser(id, { admin: false })).status).toBe(200);
       // A bot that a previous release made an administrator has no administrator permissions.
       await identity.db.query(`update users set admin = true where id = $1`, [id]);
       expect(await sudo(identity, String(id))).toMatchObject({ id, admin: false });
     }
     expect(await resolve(identity, token.token)).toMatchObject({ holder: { bot: true, admin: false } });
     const last = '403 Forbidden - The last administrator cannot be removed, demoted or refused entry';
-    expect((await put(1, { admin: false })).body).toEqual({ message: last });
+    expect((await putUser(1, { admin: false })).body).toEqual({ message: last });
   });
 
   it('is for administrators', async () => {
@@ -327,17 +341,17 @@ describe('permission to change users', () => {
     expect((await identity.anonymous.put(`/api/v4/users/${ada.id}`).send({ name: 'x' })).body).toEqual({
       message: '401 Unauthorized',
     });
-    expect((await put(987654321, { name: 'x' })).body).toEqual({ message: '404 User Not Found' });
+    expect((await putUser(987654321, { name: 'x' })).body).toEqual({ message: '404 User Not Found' });
     expect((await identity.root.put('/api/v4/users/9007199254740993').send({ name: 'x' })).status).toBeLessThan(500);
   });
 
   it('leaves an administrator', async () => {
     const last = { message: '403 Forbidden - The last administrator cannot be removed, demoted or refused entry' };
-    expect((await put(1, { admin: false })).body).toEqual(last);
-    await put(1, { name: 'Administrator' }).expect(200);
+    expect((await putUser(1, { admin: false })).body).toEqual(last);
+    await putUser(1, { name: 'Administrator' }).expect(200);
     const ann = await identity.person('ann', { admin: true });
     const answers = await Promise.all([
-      put(ann.id, { admin: false }),
+      putUser(ann.id, { admin: false }),
       ann.client.put('/api/v4/users/1').send({ admin: false }),
     ]);
     expect(answers.map((one) => one.status).sort()).toEqual([200, 403]);

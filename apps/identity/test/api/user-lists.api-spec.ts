@@ -43,24 +43,24 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 type Query = Record<string, unknown>;
-const names = async (query: Query, client = identity.root): Promise<string[]> =>
+const listUsernames = async (query: Query, client = identity.root): Promise<string[]> =>
   (await client.get('/api/v4/users').query(query)).body.map((user: { username: string }) => user.username);
 const ALL = ['ghost', 'service', 'bot', 'dan', 'fay', 'cat', 'bea', 'ann', 'root'];
-const without = (...gone: string[]): string[] => ALL.filter((name) => !gone.includes(name));
+const allNamesExcept = (...gone: string[]): string[] => ALL.filter((name) => !gone.includes(name));
 
 describe('GET /users', () => {
   it.each<[Query, string[]]>([
     [{}, ALL],
-    [{ active: true }, without('ghost', 'cat', 'bea')],
+    [{ active: true }, allNamesExcept('ghost', 'cat', 'bea')],
     [{ active: false }, ALL],
     [{ blocked: true }, ['bea']],
     [{ blocked: 'False' }, ALL],
     [{ external: false }, ALL],
-    [{ humans: true }, without('ghost', 'service', 'bot')],
+    [{ humans: true }, allNamesExcept('ghost', 'service', 'bot')],
     [{ exclude_humans: true }, ['ghost', 'service', 'bot']],
     [{ exclude_active: true }, ['cat', 'bea']],
-    [{ exclude_internal: true }, without('ghost')],
-    [{ without_project_bots: true }, without('bot')],
+    [{ exclude_internal: true }, allNamesExcept('ghost')],
+    [{ without_project_bots: true }, allNamesExcept('bot')],
     [{ username: 'DAN' }, ['dan']],
     [{ username: 'da' }, []],
     [{ search: 'ann' }, ['cat', 'ann']],
@@ -68,8 +68,8 @@ describe('GET /users', () => {
     [{ search: 'fay@example' }, []],
     [{ search: '%' }, []],
   ])('is filtered for all callers by %j', async (query, expected) => {
-    expect(await names(query)).toEqual(expected);
-    expect(await names(query, people['dan']!.client)).toEqual(expected);
+    expect(await listUsernames(query)).toEqual(expected);
+    expect(await listUsernames(query, people['dan']!.client)).toEqual(expected);
   });
 
   it.each<[Query, string[]]>([
@@ -77,12 +77,12 @@ describe('GET /users', () => {
     [{ provider: 'ldap', extern_uid: 'uid-ann' }, ['ann']],
     [{ provider: 'saml', extern_uid: 'uid-ann' }, []],
     [{ two_factor: 'enabled' }, []],
-    [{ without_projects: true }, without('bot', 'dan')],
+    [{ without_projects: true }, allNamesExcept('bot', 'dan')],
     [{ custom_attributes: { place: 'north' } }, ['dan', 'ann']],
     [{ custom_attributes: { place: 'north', desk: '7' } }, ['dan']],
     [{ custom_attributes: { place: 'nor' } }, []],
     [{ external: true }, ['ann']],
-    [{ exclude_external: true }, without('ann')],
+    [{ exclude_external: true }, allNamesExcept('ann')],
     [{ active: true, external: true }, ['ann']],
     [{ created_before: '2020-01-02T00:00:00Z' }, ['dan']],
     [{ created_after: '2020-01-02T00:00:00Z', humans: true }, ['fay', 'cat', 'bea', 'ann', 'root']],
@@ -94,7 +94,7 @@ describe('GET /users', () => {
     [{ order_by: 'created_at', sort: 'asc', humans: true }, ['dan', 'root', 'ann', 'bea', 'cat', 'fay']],
     [{ order_by: 'updated_at', humans: true, blocked: false, active: true }, ['dan', 'fay', 'ann', 'root']],
   ])('is filtered and ordered for administrators by %j', async (query, expected) => {
-    expect(await names(query)).toEqual(expected);
+    expect(await listUsernames(query)).toEqual(expected);
   });
 
   it.each<[Query, string[]]>([
@@ -114,7 +114,7 @@ describe('GET /users', () => {
     [{ search: 'claimed@example.com' }, []],
     [{ search: 'BEA@example.com' }, []],
   ])('ignores %j of other callers', async (query, expected) => {
-    expect(await names(query, people['dan']!.client)).toEqual(expected);
+    expect(await listUsernames(query, people['dan']!.client)).toEqual(expected);
   });
 
   it.each<[Query, string[]]>([
@@ -125,7 +125,7 @@ describe('GET /users', () => {
     [{ username: 'fay', search: 'fay@example.com' }, []],
     [{ username: 'fay', search: 'fa' }, ['fay']],
   ])('discloses nothing hidden to anonymous callers, by %j', async (query, expected) => {
-    expect(await names(query, identity.anonymous)).toEqual(expected);
+    expect(await listUsernames(query, identity.anonymous)).toEqual(expected);
   });
 
   it('shows custom attributes to administrators on request', async () => {
@@ -205,7 +205,7 @@ describe('the bot of a token', () => {
         const bot = identity.as({ userId: id, username, isBot: true });
         await bot.post(`/api/v4/projects/${open.id}/star`).send({}).expect(201);
         const knownTo = async (client: Person['client'], isSignedIn = true) => {
-          const listed = (await names({ username }, client)).includes(username);
+          const listed = (await listUsernames({ username }, client)).includes(username);
           for (const list of ['projects', 'starred_projects'])
             for (const ref of [id, username])
               expect((await client.get(`/api/v4/users/${ref}/${list}`)).status).toBe(listed ? 200 : 404);
@@ -216,7 +216,7 @@ describe('the bot of a token', () => {
           expect((body as { user: { id: number } }[]).some(({ user }) => user.id === id)).toBe(listed);
           if (!isSignedIn) return listed;
           const { status } = await client.get(`/api/v4/users/${id}`);
-          const found = (await names({ search: username }, client)).includes(username);
+          const found = (await listUsernames({ search: username }, client)).includes(username);
           expect([visibility, place, status, found]).toEqual([visibility, place, listed ? 200 : 404, listed]);
           return listed;
         };

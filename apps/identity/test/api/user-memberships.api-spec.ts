@@ -29,12 +29,12 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const list = (query: Record<string, unknown> = {}, id = bob.id) =>
+const requestMemberships = (query: Record<string, unknown> = {}, id = bob.id) =>
   identity.root.get(`/api/v4/users/${id}/memberships`).query(query);
 
 describe('GET /users/:id/memberships', () => {
   it('lists direct memberships in groups and projects', async () => {
-    const { body } = await list().expect(200);
+    const { body } = await requestMemberships().expect(200);
     expect(body).toHaveLength(6);
     expect(body[0]).toEqual({ source_id: groups[0], source_name: 'one', source_type: 'Namespace', access_level: 30 });
     expect(body[5]).toEqual({
@@ -49,11 +49,11 @@ describe('GET /users/:id/memberships', () => {
   });
 
   it('is filtered by type', async () => {
-    expect((await list({ type: 'Project' })).body.map((one: { source_name: string }) => one.source_name)).toEqual([
-      'own',
-    ]);
-    expect((await list({ type: 'Namespace' })).body).toHaveLength(5);
-    const refused = await list({ type: 'group' });
+    expect(
+      (await requestMemberships({ type: 'Project' })).body.map((one: { source_name: string }) => one.source_name),
+    ).toEqual(['own']);
+    expect((await requestMemberships({ type: 'Namespace' })).body).toHaveLength(5);
+    const refused = await requestMemberships({ type: 'group' });
     expect([refused.status, refused.body]).toEqual([400, { error: 'type does not have a valid value' }]);
   });
 
@@ -67,9 +67,9 @@ describe('GET /users/:id/memberships', () => {
       `insert into shares (source_type, source_id, group_id, access_level) values ('namespace', $1, $2, 30)`,
       [groups[1], id],
     );
-    expect((await list({}, cleo.id)).body).toHaveLength(1);
+    expect((await requestMemberships({}, cleo.id)).body).toHaveLength(1);
     await identity.db.query(`update members set expires_on = current_date where user_id = $1`, [cleo.id]);
-    expect((await list({}, cleo.id)).body).toEqual([]);
+    expect((await requestMemberships({}, cleo.id)).body).toEqual([]);
   });
 
   it('is for administrators, and for existing users', async () => {
@@ -77,7 +77,7 @@ describe('GET /users/:id/memberships', () => {
     expect((await identity.anonymous.get(`/api/v4/users/${bob.id}/memberships`)).body).toEqual({
       message: '401 Unauthorized',
     });
-    expect((await list({}, 987654321)).body).toEqual({ message: '404 User Not Found' });
+    expect((await requestMemberships({}, 987654321)).body).toEqual({ message: '404 User Not Found' });
   });
 
   paging(() => ({

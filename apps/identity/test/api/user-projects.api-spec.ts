@@ -32,11 +32,12 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const named = (rows: readonly MadeProject[]) => rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id));
-async function list(path: string, query: object = {}, client = identity.anonymous) {
+const namesOf = (rows: readonly MadeProject[]) =>
+  rows.map(({ id }) => Object.keys(ids).find((name) => ids[name] === id));
+async function listProjectNames(path: string, query: object = {}, client = identity.anonymous) {
   const { status, body } = await client.get(path).query({ ...query });
   expect([status, body]).toEqual([200, expect.any(Array)]);
-  return named(body);
+  return namesOf(body);
 }
 
 describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (what) => {
@@ -47,13 +48,14 @@ describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (w
     }
     const odd = await ada.client.get(`/api/v4/users/a%00b/${what}`);
     expect([odd.status, odd.body]).toEqual([400, { error: 'user_id is invalid' }]);
-    expect(await list(`/api/v4/users/${shy.id}/${what}`, {}, bob.client)).toEqual([]);
+    expect(await listProjectNames(`/api/v4/users/${shy.id}/${what}`, {}, bob.client)).toEqual([]);
   });
 
   it('finds users by id and by username, ignoring case', async () => {
-    const whole = await list(`/api/v4/users/${ada.id}/${what}`, {}, ada.client);
+    const whole = await listProjectNames(`/api/v4/users/${ada.id}/${what}`, {}, ada.client);
     expect(whole.length).toBeGreaterThan(3);
-    for (const ref of ['ada', 'ADA']) expect(await list(`/api/v4/users/${ref}/${what}`, {}, ada.client)).toEqual(whole);
+    for (const ref of ['ada', 'ADA'])
+      expect(await listProjectNames(`/api/v4/users/${ref}/${what}`, {}, ada.client)).toEqual(whole);
   });
 
   it.each(['asc', 'desc'])('continues by id, %s', async (sort) => {
@@ -65,8 +67,8 @@ describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (w
       url = /<http:\/\/localhost:8080([^>]+)>; rel="next"/.exec(headers['link'] ?? '')?.[1];
       if (url) expect(url).toMatch(sort === 'asc' ? /id_after=/ : /id_before=/);
     }
-    expect(named(found.map((id) => ({ id, name: '', path: '', path_with_namespace: '' })))).toEqual(
-      await list(`/api/v4/users/ada/${what}`, { order_by: 'id', sort }, ada.client),
+    expect(namesOf(found.map((id) => ({ id, name: '', path: '', path_with_namespace: '' })))).toEqual(
+      await listProjectNames(`/api/v4/users/ada/${what}`, { order_by: 'id', sort }, ada.client),
     );
     const { status, body } = await ada.client.get(`/api/v4/users/ada/${what}?pagination=keyset&order_by=name`);
     expect([status, body]).toEqual([405, { error: 'Keyset pagination is not yet available for this type of request' }]);
@@ -80,17 +82,31 @@ describe.each([['projects'], ['starred_projects']])('GET /users/:user_id/%s', (w
 
 describe('GET /users/:user_id/projects', () => {
   it("lists the projects in the user's own namespace that the caller can see", async () => {
-    expect(await list('/api/v4/users/ada/projects', {}, ada.client)).toEqual(['last', 'hidden', 'inner', 'open']);
-    expect(await list('/api/v4/users/ada/projects', {}, identity.root)).toEqual(['last', 'hidden', 'inner', 'open']);
-    expect(await list('/api/v4/users/ada/projects', {}, bob.client)).toEqual(['last', 'inner', 'open']);
-    expect(await list('/api/v4/users/ada/projects')).toEqual(['last', 'open']);
+    expect(await listProjectNames('/api/v4/users/ada/projects', {}, ada.client)).toEqual([
+      'last',
+      'hidden',
+      'inner',
+      'open',
+    ]);
+    expect(await listProjectNames('/api/v4/users/ada/projects', {}, identity.root)).toEqual([
+      'last',
+      'hidden',
+      'inner',
+      'open',
+    ]);
+    expect(await listProjectNames('/api/v4/users/ada/projects', {}, bob.client)).toEqual(['last', 'inner', 'open']);
+    expect(await listProjectNames('/api/v4/users/ada/projects')).toEqual(['last', 'open']);
     const external = await person({ external: true });
-    expect(await list('/api/v4/users/ada/projects', {}, external.client)).toEqual(['last', 'open']);
+    expect(await listProjectNames('/api/v4/users/ada/projects', {}, external.client)).toEqual(['last', 'open']);
     await join(`/api/v4/projects/${ids['hidden']!}`, external, 10);
-    expect(await list('/api/v4/users/ada/projects', {}, external.client)).toEqual(['last', 'hidden', 'open']);
-    expect(await list('/api/v4/users/bob/projects')).toEqual(['of bob']);
+    expect(await listProjectNames('/api/v4/users/ada/projects', {}, external.client)).toEqual([
+      'last',
+      'hidden',
+      'open',
+    ]);
+    expect(await listProjectNames('/api/v4/users/bob/projects')).toEqual(['of bob']);
     const fresh = await person();
-    expect(await list(`/api/v4/users/${fresh.id}/projects`, {}, fresh.client)).toEqual([]);
+    expect(await listProjectNames(`/api/v4/users/${fresh.id}/projects`, {}, fresh.client)).toEqual([]);
   });
 
   it.each<[object, string[]]>([
@@ -102,7 +118,7 @@ describe('GET /users/:user_id/projects', () => {
     [{ membership: true }, ['last', 'hidden', 'inner', 'open']],
     [{ archived: true }, []],
   ])('filters by %j', async (query, expected) =>
-    expect(await list('/api/v4/users/ada/projects', query, ada.client)).toEqual(expected),
+    expect(await listProjectNames('/api/v4/users/ada/projects', query, ada.client)).toEqual(expected),
   );
 
   it('returns full projects, with statistics for callers who may see them', async () => {
@@ -133,22 +149,24 @@ describe('GET /users/:user_id/projects', () => {
 describe('GET /users/:user_id/starred_projects', () => {
   it("lists the user's starred projects that the caller can see", async () => {
     const all = ['of bob', 'of group', 'hidden', 'inner', 'open'];
-    expect(await list('/api/v4/users/ada/starred_projects', {}, ada.client)).toEqual(all);
-    expect(await list('/api/v4/users/ada/starred_projects', {}, identity.root)).toEqual(all);
-    expect(await list('/api/v4/users/ada/starred_projects', {}, bob.client)).toEqual(
+    expect(await listProjectNames('/api/v4/users/ada/starred_projects', {}, ada.client)).toEqual(all);
+    expect(await listProjectNames('/api/v4/users/ada/starred_projects', {}, identity.root)).toEqual(all);
+    expect(await listProjectNames('/api/v4/users/ada/starred_projects', {}, bob.client)).toEqual(
       all.filter((one) => one !== 'hidden'),
     );
-    expect(await list('/api/v4/users/ada/starred_projects')).toEqual(['of bob', 'of group', 'open']);
-    expect(await list('/api/v4/users/ada/starred_projects', { owned: true }, bob.client)).toEqual(['of bob']);
-    expect(await list('/api/v4/users/bob/starred_projects', {}, ada.client)).toEqual([]);
+    expect(await listProjectNames('/api/v4/users/ada/starred_projects')).toEqual(['of bob', 'of group', 'open']);
+    expect(await listProjectNames('/api/v4/users/ada/starred_projects', { owned: true }, bob.client)).toEqual([
+      'of bob',
+    ]);
+    expect(await listProjectNames('/api/v4/users/bob/starred_projects', {}, ada.client)).toEqual([]);
   });
 
   it('shows the stars of a private profile only to its user and to administrators', async () => {
     const path = `/api/v4/users/${shy.id}/starred_projects`;
-    expect(await list(path)).toEqual([]);
-    expect(await list(path, {}, ada.client)).toEqual([]);
-    expect(await list(path, {}, shy.client)).toEqual(['open']);
-    expect(await list(path, {}, identity.root)).toEqual(['open']);
+    expect(await listProjectNames(path)).toEqual([]);
+    expect(await listProjectNames(path, {}, ada.client)).toEqual([]);
+    expect(await listProjectNames(path, {}, shy.client)).toEqual(['open']);
+    expect(await listProjectNames(path, {}, identity.root)).toEqual(['open']);
   });
 
   paging(() => ({

@@ -13,9 +13,10 @@ const CHANGES = ['activate', 'approve', 'ban', 'block', 'deactivate', 'unban', '
 type Change = (typeof CHANGES)[number];
 type State = 'active' | 'blocked' | 'banned' | 'deactivated' | 'blocked_pending_approval';
 
-const change = (id: number, what: Change) => identity.root.post(`/api/v4/users/${id}/${what}`);
-const put = (id: number, state: State) => identity.db.query(`update users set state = $2 where id = $1`, [id, state]);
-const stateOf = async (id: number): Promise<string> => (await identity.root.get(`/api/v4/users/${id}`)).body.state;
+const requestStateChange = (id: number, what: Change) => identity.root.post(`/api/v4/users/${id}/${what}`);
+const setStateInDatabase = (id: number, state: State) =>
+  identity.db.query(`update users set state = $2 where id = $1`, [id, state]);
+const fetchState = async (id: number): Promise<string> => (await identity.root.get(`/api/v4/users/${id}`)).body.state;
 const ANSWERS = { true: 'true', null: 'null', false: 'false' } as const;
 
 const BLOCKED_ACTIVATE = '403 Forbidden - A blocked user must be unblocked to be activated';
@@ -55,18 +56,18 @@ const TABLE: [State, Change, string, State][] = [
 
 describe('POST /users/:id/…', () => {
   it.each(TABLE)('for a user who is %s: %s answers %s', async (before, what, expected, after) => {
-    await put(target.id, before);
-    const { status, text, body } = await change(target.id, what);
+    await setStateInDatabase(target.id, before);
+    const { status, text, body } = await requestStateChange(target.id, what);
     const isAnswer = Object.values<string>(ANSWERS).includes(expected);
     expect([status, isAnswer ? text : body]).toEqual(isAnswer ? [201, expected] : [403, { message: expected }]);
-    expect(await stateOf(target.id)).toBe(after);
-    await put(target.id, 'active');
+    expect(await fetchState(target.id)).toBe(after);
+    await setStateInDatabase(target.id, 'active');
   });
 
   it.each(CHANGES)('%s is for administrators, and for existing users', async (what) => {
     expect((await target.client.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '403 Forbidden' });
     expect((await identity.anonymous.post(`/api/v4/users/1/${what}`)).body).toEqual({ message: '401 Unauthorized' });
-    expect((await change(987654321, what)).body).toEqual({ message: '404 User Not Found' });
+    expect((await requestStateChange(987654321, what)).body).toEqual({ message: '404 User Not Found' });
     expect((await identity.root.post(`/api/v4/users/x/${what}`)).body).toEqual({ error: 'id is invalid' });
   });
 
@@ -75,7 +76,7 @@ describe('POST /users/:id/…', () => {
     ['ban', 'You cannot ban yourself.'],
     ['deactivate', '403 Forbidden - The API initiating user cannot be deactivated by the API'],
   ] as const)('refuses %s of oneself', async (what, message) => {
-    expect((await change(1, what)).body).toEqual({ message });
+    expect((await requestStateChange(1, what)).body).toEqual({ message });
   });
 
   it.each([
@@ -86,7 +87,7 @@ describe('POST /users/:id/…', () => {
     await identity.db.query(
       `insert into users (id, username, name, email, kind) values (900000, 'ghost', 'Ghost', 'g@ghost.invalid', 'ghost') on conflict do nothing`,
     );
-    expect((await change(900000, what)).body).toEqual({ message });
+    expect((await requestStateChange(900000, what)).body).toEqual({ message });
   });
 
   it('recently active users cannot be deactivated', async () => {
@@ -98,7 +99,7 @@ describe('POST /users/:id/…', () => {
         lee.id,
         days,
       ]);
-      expect((await change(lee.id, 'deactivate')).body).toEqual({ message });
+      expect((await requestStateChange(lee.id, 'deactivate')).body).toEqual({ message });
     }
     await identity.db.query(`update users set last_activity_on = current_date - 91 where id = $1`, [lee.id]);
     await identity.root
@@ -106,16 +107,16 @@ describe('POST /users/:id/…', () => {
       .send({ name: 't', scopes: ['api'] })
       .expect(201);
     await identity.db.query(`update access_tokens set last_used_at = now() where user_id = $1`, [lee.id]);
-    expect((await change(lee.id, 'deactivate')).body).toEqual({ message });
+    expect((await requestStateChange(lee.id, 'deactivate')).body).toEqual({ message });
     await identity.db.query(`update access_tokens set last_used_at = null where user_id = $1`, [lee.id]);
-    expect((await change(lee.id, 'deactivate')).text).toBe('true');
+    expect((await requestStateChange(lee.id, 'deactivate')).text).toBe('true');
   });
 
   it('users whose removal is in progress cannot be reactivated', async () => {
     const fin = await identity.person('fin');
     await identity.db.query(`insert into user_removals (user_id, hard_delete) values ($1, false)`, [fin.id]);
-    await put(fin.id, 'blocked');
-    expect((await change(fin.id, 'unblock')).body).toEqual({ message: '404 User Not Found' });
+    await setStateInDatabase(fin.id, 'blocked');
+    expect((await requestStateChange(fin.id, 'unblock')).body).toEqual({ message: '404 User Not Found' });
     expect((await identity.root.put(`/api/v4/users/${fin.id}`).send({ name: 'x' })).body).toEqual({
       message: '404 User Not Found',
     });
@@ -131,12 +132,12 @@ describe('a change of state', () => {
         .post(`/api/v4/users/${gus.id}/personal_access_tokens`)
         .send({ name: 't', scopes: ['api'] })
         .expect(201);
-      await change(gus.id, what);
+      await requestStateChange(gus.id, what);
       const rows = await identity.db.query<{ kind: string; state: { state: string } | null }>(
         `select kind, state from directory_changes where version = (select max(version) from directory_changes) order by kind`,
       );
       expect(rows.map((row) => row.kind)).toEqual(['token', 'user']);
-      expect(rows[1]!.state!.state).toBe(await stateOf(gus.id));
+      expect(rows[1]!.state!.state).toBe(await fetchState(gus.id));
       const [entry] = await identity.db.query(
         `select 1 from directory_changes where kind = 'token' and entity_id = $1`,
         [token.id],
@@ -148,7 +149,10 @@ describe('a change of state', () => {
   it('one of two administrators who block each other concurrently stays', async () => {
     for (let round = 0; round < 5; round += 1) {
       const ann = await identity.person(`ann${round}`, { admin: true });
-      const answers = await Promise.all([change(ann.id, 'block'), ann.client.post('/api/v4/users/1/block')]);
+      const answers = await Promise.all([
+        requestStateChange(ann.id, 'block'),
+        ann.client.post('/api/v4/users/1/block'),
+      ]);
       expect(answers.map((one) => one.status).sort()).toEqual([201, 403]);
       await identity.db.query(
         `update users set state = case when id = 1 then 'active' else 'blocked' end where id in (1, $1)`,

@@ -15,7 +15,7 @@ async function makeGroup(path: string, parentId: number | null): Promise<number>
   const sent = { name: path, path, parent_id: parentId };
   return ((await ada.client.post('/api/v4/groups').send(sent).expect(201)).body as { id: number }).id;
 }
-const logged = (id: number) =>
+const listLoggedStates = (id: number) =>
   identity.db.query<{ version: number; state: Record<string, unknown> }>(
     `select version, state from directory_changes where kind = 'namespace' and entity_id = $1 order by version desc`,
     [id],
@@ -26,7 +26,7 @@ it('publishes again the groups at or below a mark for deletion, and no others', 
   const below = await makeGroup('below', marked);
   const other = await makeGroup('other', null);
   await ada.client.delete(`/api/v4/groups/${marked}`).expect(202);
-  const before = [await logged(marked), await logged(below), await logged(other)];
+  const before = [await listLoggedStates(marked), await listLoggedStates(below), await listLoggedStates(other)];
   const runner = identity.db.dataSource.createQueryRunner();
   try {
     await new PublishArchivedGroups1767225600062().up(runner);
@@ -34,10 +34,10 @@ it('publishes again the groups at or below a mark for deletion, and no others', 
     await runner.release();
   }
   for (const [index, id] of [marked, below].entries()) {
-    const [published, ...former] = await logged(id);
+    const [published, ...former] = await listLoggedStates(id);
     expect(former).toEqual(before[index]);
     expect(published!.state).toEqual({ ...before[index]![0]!.state, default_branch_protection: undefined });
     expect(published!.state).toMatchObject({ archived: true });
   }
-  expect(await logged(other)).toEqual(before[2]);
+  expect(await listLoggedStates(other)).toEqual(before[2]);
 });

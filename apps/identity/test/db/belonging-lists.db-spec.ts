@@ -30,16 +30,16 @@ afterAll(async () => {
   await database.drop();
 });
 
-const run = async (statement: Statement) =>
+const runStatement = async (statement: Statement) =>
   (await pool.query({ text: statement.text, values: [...statement.values] })).rows as unknown[];
-const db = { run } as unknown as Database;
+const db = { run: runStatement } as unknown as Database;
 const PER_PAGE = 6;
 const PEOPLE = RandomForest.USERS.slice(0, 4);
 
-type Read = (page: { readonly page: number; readonly perPage: number }) => Promise<Page<{ readonly id: number }>>;
+type ReadPage = (page: { readonly page: number; readonly perPage: number }) => Promise<Page<{ readonly id: number }>>;
 
 /** Three pages compared with all rows in order. */
-async function compare(read: Read, plain: string, values: readonly unknown[]): Promise<void> {
+async function comparePages(read: ReadPage, plain: string, values: readonly unknown[]): Promise<void> {
   const all = (await pool.query<{ id: string }>(plain, [...values])).rows.map((row) => Number(row.id));
   for (const page of [1, 2, 3]) {
     const { rows, total } = await read({ page, perPage: PER_PAGE });
@@ -55,17 +55,18 @@ const GROUPS: GroupFilters = {
   top_level_only: false,
   with_custom_attributes: false,
 };
-type Asked = Pick<ProjectFilters, 'membership' | 'owned' | 'min_access_level'>;
+type BelongingFilters = Pick<ProjectFilters, 'membership' | 'owned' | 'min_access_level'>;
 const LEVELS = [{ owned: true }, { min_access_level: 30 }];
-const least = (asked: Asked) => (asked.owned ? 50 : (asked.min_access_level ?? 10));
-const both = <T>(terms: readonly T[]) => terms.flatMap((by) => [[by, 'asc'] as const, [by, 'desc'] as const]);
+const leastLevel = (asked: BelongingFilters) => (asked.owned ? 50 : (asked.min_access_level ?? 10));
+const inBothDirections = <T>(terms: readonly T[]) =>
+  terms.flatMap((by) => [[by, 'asc'] as const, [by, 'desc'] as const]);
 
 async function compareGroups(): Promise<void> {
   const lists = new GroupListsQueries(db);
   const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
   for (const user of PEOPLE) {
     for (const asked of [{}, ...LEVELS]) {
-      for (const [order_by, sort] of both(['name', 'path', 'id'] as const)) {
+      for (const [order_by, sort] of inBothDirections(['name', 'path', 'id'] as const)) {
         for (const [narrowed, where] of [
           [{}, 'true'],
           [{ top_level_only: true }, 'n.parent_id is null'],
@@ -76,11 +77,11 @@ async function compareGroups(): Promise<void> {
           [{ top_level_only: true, skip_groups: [1, 2, 3] }, 'n.parent_id is null and n.id > 3'],
         ] as const) {
           const params = { ...GROUPS, ...asked, ...narrowed, order_by, sort };
-          await compare(
+          await comparePages(
             (page) => lists.list(makeViewer({ userId: user }), params, page),
             `select n.id from namespaces n where n.kind = 'group' and ${where} and ${level} >= $2
              order by n.${order_by} ${sort}, n.id`,
-            [user, least(asked)],
+            [user, leastLevel(asked)],
           );
         }
       }
@@ -94,18 +95,18 @@ async function compareProjects(): Promise<void> {
   const plain: ProjectFilters = { order_by: 'created_at', sort: 'desc', simple: true };
   for (const user of PEOPLE) {
     for (const asked of [{ membership: true }, ...LEVELS]) {
-      for (const [order_by, sort] of both(['created_at', 'last_activity_at', 'name'] as const)) {
+      for (const [order_by, sort] of inBothDirections(['created_at', 'last_activity_at', 'name'] as const)) {
         for (const [narrowed, where] of [
           [{}, 'true'],
           [{ search: 'project-1' }, `p.name ilike '%project-1%'`],
         ] as const) {
           const by = order_by === 'created_at' ? 'id' : order_by;
-          await compare(
+          await comparePages(
             (page) =>
               lists.list(makeViewer({ userId: user }), { ...plain, ...asked, ...narrowed, order_by, sort }, page),
             `select p.id from projects p join namespaces n on n.id = p.namespace_id where ${where} and ${level} >= $2
              order by p.${by} ${sort}, p.id ${sort}`,
-            [user, least(asked)],
+            [user, leastLevel(asked)],
           );
         }
       }

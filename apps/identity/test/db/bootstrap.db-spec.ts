@@ -11,25 +11,25 @@ let identity: IdentityApp;
 beforeAll(async () => (identity = await startIdentity()));
 afterAll(() => identity.close());
 
-const run = (rootToken: string | null) => {
+const runBootstrap = (rootToken: string | null) => {
   const { app } = identity;
   const settings = { rootToken, rootEmail: 'admin@example.com' } as never;
   return new BootstrapCommand(app.get(Work), app.get(UsersService), app.get(FixedTokens), settings).run();
 };
-const working = async () =>
+const listWorkingDigests = async () =>
   (
     await identity.db.query<{ digest: string }>(
       `select encode(digest, 'hex') as digest from access_tokens where user_id = 1 and not revoked`,
     )
   ).map((row) => row.digest);
-const digest = (token: string) => createHash('sha256').update(token).digest('hex');
+const digestOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
 describe('bootstrap', () => {
   it('creates root with id 1, once, also when run several times concurrently', async () => {
-    await Promise.all([run(ROOT_TOKEN), run(ROOT_TOKEN), run(ROOT_TOKEN)]);
+    await Promise.all([runBootstrap(ROOT_TOKEN), runBootstrap(ROOT_TOKEN), runBootstrap(ROOT_TOKEN)]);
     const users = await identity.db.query(`select id, username, admin from users`);
     expect(users).toEqual([{ id: 1, username: 'root', admin: true }]);
-    expect(await working()).toEqual([digest(ROOT_TOKEN)]);
+    expect(await listWorkingDigests()).toEqual([digestOf(ROOT_TOKEN)]);
   });
 
   it("replaces the former token by a changed one, and keeps root's other tokens", async () => {
@@ -38,19 +38,19 @@ describe('bootstrap', () => {
       .send({ name: 'bootstrap', scopes: ['api'] })
       .expect(201);
     const next = 'glpat-nextnextnextnextnext';
-    await run(next);
-    expect((await working()).sort()).toEqual([digest(next), digest(other.token)].sort());
+    await runBootstrap(next);
+    expect((await listWorkingDigests()).sort()).toEqual([digestOf(next), digestOf(other.token)].sort());
   });
 
   it('requires a valid token, which no other user has', async () => {
-    await expect(run(null)).rejects.toThrow('ROOKERY_ROOT_TOKEN is missing');
-    await expect(run(ROOT_TOKEN)).rejects.toThrow('was revoked');
+    await expect(runBootstrap(null)).rejects.toThrow('ROOKERY_ROOT_TOKEN is missing');
+    await expect(runBootstrap(ROOT_TOKEN)).rejects.toThrow('was revoked');
     const ada = await identity.person('ada');
     const { body: foreign }: { body: { token: string } } = await identity.root
       .post(`/api/v4/users/${ada.id}/personal_access_tokens`)
       .send({ name: 'x', scopes: ['api'] })
       .expect(201);
-    await expect(run(foreign.token)).rejects.toThrow('of another user');
+    await expect(runBootstrap(foreign.token)).rejects.toThrow('of another user');
   });
 });
 

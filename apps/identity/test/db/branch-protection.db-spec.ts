@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const states = (id: number) =>
+const listLoggedStates = (id: number) =>
   identity.db.query<{ state: Record<string, unknown> }>(
     `select state from directory_changes where kind = 'namespace' and entity_id = $1 order by version desc`,
     [id],
@@ -34,24 +34,24 @@ it.each([
   ],
 ])('publishes the protection of default branches: %j', async (sent, published) => {
   const id = await makeGroup(`group-${JSON.stringify(sent).replaceAll(/\W+/g, '-')}x`);
-  expect((await states(id))[0]!.state).toMatchObject({ default_branch_protection: null });
+  expect((await listLoggedStates(id))[0]!.state).toMatchObject({ default_branch_protection: null });
   await ada.client.put(`/api/v4/groups/${id}`).send(sent).expect(200);
   const full = { allow_force_push: false, developer_can_initial_push: false, ...published };
-  expect((await states(id))[0]!.state).toMatchObject({ default_branch_protection: full });
+  expect((await listLoggedStates(id))[0]!.state).toMatchObject({ default_branch_protection: full });
 });
 
 it('publishes groups with a protection again, and no others', async () => {
   const [set, other] = [await makeGroup('set'), await makeGroup('other')];
   await ada.client.put(`/api/v4/groups/${set}`).send({ default_branch_protection: 4 }).expect(200);
-  const before = [await states(set), await states(other)];
+  const before = [await listLoggedStates(set), await listLoggedStates(other)];
   const runner = identity.db.dataSource.createQueryRunner();
   try {
     await new PublishBranchProtection1767225600410().up(runner);
   } finally {
     await runner.release();
   }
-  const [published, ...former] = await states(set);
+  const [published, ...former] = await listLoggedStates(set);
   expect(former).toEqual(before[0]);
   expect(published).toEqual(former[0]);
-  expect(await states(other)).toEqual(before[1]);
+  expect(await listLoggedStates(other)).toEqual(before[1]);
 });

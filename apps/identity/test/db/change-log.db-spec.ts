@@ -9,7 +9,7 @@ import { HistoriesService } from '../../src/directory/history/histories.service'
 import { DirectoryLog } from '../directory-log';
 
 /** Collects all statements that the transaction sends from here on. */
-function listen(tx: Tx, sent: string[]): void {
+function collectStatements(tx: Tx, sent: string[]): void {
   const client = (tx.manager.queryRunner as unknown as { databaseConnection: Client }).databaseConnection;
   const send = client.query.bind(client) as (...given: unknown[]) => unknown;
   const spy = jest.spyOn(client, 'query') as unknown as jest.SpyInstance<unknown, unknown[]>;
@@ -245,7 +245,7 @@ describe('the change log of the directory', () => {
       await holder.query('begin; select 1 from directory_head for update');
       const pendingWrite = identity.work.run(async (tx) => {
         identity.log.recordChange(tx, 'user', await user(tx, 'ann'));
-        listen(tx, sent);
+        collectStatements(tx, sent);
       });
       await until(async () => (await lockWaiters()) > 0);
       expect(sent.map((sql) => sql.split(' ', 1)[0])).toEqual(['with', 'insert', 'COMMIT']);
@@ -264,7 +264,7 @@ describe('the change log of the directory', () => {
       identity.log.recordChange(tx, 'user', id);
       const data = { user_id: id, username: 'ann', created_at: new Date().toISOString() };
       identity.log.emit(tx, userCreated.of({ aggregateId: id, actorId: null, data }));
-      listen(tx, sent);
+      collectStatements(tx, sent);
     });
     expect(sent.map((sql) => sql.split(' ', 1)[0])).toEqual(['update', 'insert', 'insert', 'COMMIT']);
     const [told] = await identity.database.query('select directory_version from outbox');

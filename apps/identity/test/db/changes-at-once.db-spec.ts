@@ -23,79 +23,87 @@ beforeAll(async () => {
   identity = await startIdentity();
   people = await Promise.all(['ada', 'bob', 'cyd', 'dan'].map((name) => identity.person(name)));
   for (let n = 0; n < 10; n += 1) await makeGroup(null);
-  for (let n = 0; n < 6; n += 1) await makeProject(group());
+  for (let n = 0; n < 6; n += 1) await makeProject(randomGroupId());
   await identity.root.post('/api/v4/topics').send({ name: 'eggs', title: 'Eggs' });
 });
 afterAll(() => identity.close());
 
-function random(below: number): number {
+function randomBelow(below: number): number {
   seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
   return (seed >> 8) % below;
 }
-function pick<T>(all: readonly T[]): T {
-  return all[random(all.length)]!;
+function pickRandom<T>(all: readonly T[]): T {
+  return all[randomBelow(all.length)]!;
 }
-const group = () => pick(groups.slice(-HOT));
-const project = () => pick(projects.slice(-HOT));
-const name = () => `n${++serial}`;
-const level = () => pick([10, 20, 30, 40, 50]);
-const visibility = () => pick(['private', 'internal', 'public']);
+const randomGroupId = () => pickRandom(groups.slice(-HOT));
+const randomProjectId = () => pickRandom(projects.slice(-HOT));
+const uniqueName = () => `n${++serial}`;
+const randomLevel = () => pickRandom([10, 20, 30, 40, 50]);
+const randomVisibility = () => pickRandom(['private', 'internal', 'public']);
 async function makeGroup(parent: number | null): Promise<Response> {
-  const path = name();
+  const path = uniqueName();
   const made = await identity.root
     .post('/api/v4/groups')
-    .send({ name: path, path, visibility: visibility(), ...(parent === null ? {} : { parent_id: parent }) });
+    .send({ name: path, path, visibility: randomVisibility(), ...(parent === null ? {} : { parent_id: parent }) });
   if (made.status === 201) groups.push(made.body.id);
   return made;
 }
 async function makeProject(home: number): Promise<Response> {
-  const path = name();
+  const path = uniqueName();
   const made = await identity.root.post('/api/v4/projects').send({ name: path, path, namespace_id: home });
   if (made.status === 201) projects.push(made.body.id);
   return made;
 }
 
-const someGroup = () => `/api/v4/groups/${group()}`;
-const someProject = () => `/api/v4/projects/${project()}`;
-const someSource = () => (random(2) ? someGroup() : someProject());
-const randomUser = () => pick(people).id;
+const randomGroupPath = () => `/api/v4/groups/${randomGroupId()}`;
+const randomProjectPath = () => `/api/v4/projects/${randomProjectId()}`;
+const randomSourcePath = () => (randomBelow(2) ? randomGroupPath() : randomProjectPath());
+const randomUserId = () => pickRandom(people).id;
 
 /**
  * Each operation is a request by an administrator. Refusals are valid answers, because the target may be deleted or
  * already changed.
  */
 const CALLS: readonly (() => PromiseLike<Response>)[] = [
-  () => makeGroup(group()),
-  () => makeGroup(group()),
-  () => makeProject(group()),
-  () => identity.root.put(someGroup()).send({ path: name() }),
-  () => identity.root.put(someGroup()).send({ path: name(), name: name() }),
-  () => identity.root.put(someSource()).send({ visibility: visibility() }),
-  () => identity.root.put(someProject()).send({ path: name(), topics: pick(['eggs', 'nests', 'eggs,nests']) }),
-  () => identity.root.post(`${someGroup()}/transfer`).send(random(3) ? { group_id: group() } : {}),
-  () => identity.root.put(`${someProject()}/transfer`).send({ namespace: group() }),
+  () => makeGroup(randomGroupId()),
+  () => makeGroup(randomGroupId()),
+  () => makeProject(randomGroupId()),
+  () => identity.root.put(randomGroupPath()).send({ path: uniqueName() }),
+  () => identity.root.put(randomGroupPath()).send({ path: uniqueName(), name: uniqueName() }),
+  () => identity.root.put(randomSourcePath()).send({ visibility: randomVisibility() }),
   () =>
     identity.root
-      .post(`${someSource()}/members`)
-      .send({ user_id: people.map(({ id }) => id).join(','), access_level: level() }),
-  () => identity.root.post(`${someSource()}/members`).send({ user_id: randomUser(), access_level: level() }),
-  () => identity.root.put(`${someSource()}/members/${randomUser()}`).send({ access_level: level() }),
-  () => identity.root.delete(`${someSource()}/members/${randomUser()}`),
-  () => identity.root.post(`${someSource()}/share`).send({ group_id: group(), group_access: level() }),
-  () => identity.root.delete(`${someSource()}/share/${group()}`),
-  () => pick(people).client.post(`${someSource()}/access_requests`),
-  () => identity.root.put(`${someSource()}/access_requests/${randomUser()}/approve`),
-  () => pick(people).client.post(`${someProject()}/star`),
-  () => pick(people).client.post(`${someProject()}/unstar`),
-  () => identity.root.post(`${someProject()}/fork`).send({ namespace_id: group(), path: name(), name: name() }),
-  () => identity.root.post(`${someProject()}/${pick(['archive', 'unarchive'])}`),
-  () => identity.root.delete(someSource()),
-  () => identity.root.post(`${someSource()}/restore`),
+      .put(randomProjectPath())
+      .send({ path: uniqueName(), topics: pickRandom(['eggs', 'nests', 'eggs,nests']) }),
+  () => identity.root.post(`${randomGroupPath()}/transfer`).send(randomBelow(3) ? { group_id: randomGroupId() } : {}),
+  () => identity.root.put(`${randomProjectPath()}/transfer`).send({ namespace: randomGroupId() }),
   () =>
     identity.root
-      .post(`${someSource()}/access_tokens`)
-      .send({ name: name(), scopes: ['api'], expires_at: '2027-01-01' }),
-  () => identity.root.post(`/api/v4/users/${randomUser()}/${pick(['block', 'unblock', 'ban', 'unban'])}`),
+      .post(`${randomSourcePath()}/members`)
+      .send({ user_id: people.map(({ id }) => id).join(','), access_level: randomLevel() }),
+  () =>
+    identity.root.post(`${randomSourcePath()}/members`).send({ user_id: randomUserId(), access_level: randomLevel() }),
+  () => identity.root.put(`${randomSourcePath()}/members/${randomUserId()}`).send({ access_level: randomLevel() }),
+  () => identity.root.delete(`${randomSourcePath()}/members/${randomUserId()}`),
+  () =>
+    identity.root.post(`${randomSourcePath()}/share`).send({ group_id: randomGroupId(), group_access: randomLevel() }),
+  () => identity.root.delete(`${randomSourcePath()}/share/${randomGroupId()}`),
+  () => pickRandom(people).client.post(`${randomSourcePath()}/access_requests`),
+  () => identity.root.put(`${randomSourcePath()}/access_requests/${randomUserId()}/approve`),
+  () => pickRandom(people).client.post(`${randomProjectPath()}/star`),
+  () => pickRandom(people).client.post(`${randomProjectPath()}/unstar`),
+  () =>
+    identity.root
+      .post(`${randomProjectPath()}/fork`)
+      .send({ namespace_id: randomGroupId(), path: uniqueName(), name: uniqueName() }),
+  () => identity.root.post(`${randomProjectPath()}/${pickRandom(['archive', 'unarchive'])}`),
+  () => identity.root.delete(randomSourcePath()),
+  () => identity.root.post(`${randomSourcePath()}/restore`),
+  () =>
+    identity.root
+      .post(`${randomSourcePath()}/access_tokens`)
+      .send({ name: uniqueName(), scopes: ['api'], expires_at: '2027-01-01' }),
+  () => identity.root.post(`/api/v4/users/${randomUserId()}/${pickRandom(['block', 'unblock', 'ban', 'unban'])}`),
 ];
 
 /** Statements that find rows which disagree with their source. */
@@ -129,7 +137,7 @@ const DISAGREEMENTS: Readonly<Record<string, string>> = {
 it('hundreds of concurrent changes never fail and leave one tree', async () => {
   const worker = async (): Promise<Response[]> => {
     const answers: Response[] = [];
-    for (let n = 0; n < CHANGES; n += 1) answers.push(await pick(CALLS)());
+    for (let n = 0; n < CHANGES; n += 1) answers.push(await pickRandom(CALLS)());
     return answers;
   };
   const answers = (await Promise.all(Array.from({ length: WORKERS }, worker))).flat();

@@ -10,7 +10,7 @@ import type { TestDatabase } from '@rookery/testing';
 import { HistoriesService } from '../../src/directory/history/histories.service';
 import { DirectoryLog } from '../directory-log';
 
-/** Starts a service with a copy of this identity's directory. Shape: with `isBehind` the copy is never updated. */
+/** Starts a service with a copy of this identity's directory. With `isBehind` the copy is never updated. */
 async function startService(databaseUrl: string, identityUrl: string, isBehind = false): Promise<TestingModule> {
   const settings = databaseSettingsFor('collaboration');
   const values = readSettings([platformSettings, settings], {

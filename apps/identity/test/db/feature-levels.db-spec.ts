@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-async function aProject(levels: object): Promise<number> {
+async function createProject(levels: object): Promise<number> {
   const name = `levels${(serial += 1)}`;
   const made = await ada.client
     .post('/api/v4/projects')
@@ -20,39 +20,39 @@ async function aProject(levels: object): Promise<number> {
     .expect(201);
   return (made.body as { id: number }).id;
 }
-const logged = (id: number) =>
+const listLoggedStates = (id: number) =>
   identity.db.query<{ version: number; state: Record<string, unknown> }>(
     `select version, state from directory_changes where kind = 'project' and entity_id = $1 order by version desc`,
     [id],
   );
-async function levelsOf(id: number): Promise<unknown[]> {
-  const [newest] = await logged(id);
+async function readLoggedLevels(id: number): Promise<unknown[]> {
+  const [newest] = await listLoggedStates(id);
   return [newest!.state['repository_access_level'], newest!.state['feature_flags_access_level']];
 }
 
 it('publishes the access levels of the repository and the feature flags of a project', async () => {
-  const id = await aProject({});
-  expect(await levelsOf(id)).toEqual([null, null]);
+  const id = await createProject({});
+  expect(await readLoggedLevels(id)).toEqual([null, null]);
   const change = (levels: object) => ada.client.put(`/api/v4/projects/${id}`).send(levels).expect(200);
   await change({ feature_flags_access_level: 'disabled' });
-  expect(await levelsOf(id)).toEqual([null, 'disabled']);
+  expect(await readLoggedLevels(id)).toEqual([null, 'disabled']);
   await change({ feature_flags_access_level: 'private', repository_access_level: 'disabled' });
-  expect(await levelsOf(id)).toEqual(['disabled', 'private']);
+  expect(await readLoggedLevels(id)).toEqual(['disabled', 'private']);
   await change({ feature_flags_access_level: 'enabled', repository_access_level: 'enabled' });
-  expect(await levelsOf(id)).toEqual(['enabled', 'enabled']);
+  expect(await readLoggedLevels(id)).toEqual(['enabled', 'enabled']);
 });
 
 it('publishes again those projects whose levels were set before services knew of them, and no others', async () => {
-  const said = await aProject({ feature_flags_access_level: 'disabled', description: 'Eggs' });
-  const silent = await aProject({});
-  const [before, others] = [await logged(said), await logged(silent)];
+  const said = await createProject({ feature_flags_access_level: 'disabled', description: 'Eggs' });
+  const silent = await createProject({});
+  const [before, others] = [await listLoggedStates(said), await listLoggedStates(silent)];
   const runner = identity.db.dataSource.createQueryRunner();
   try {
     await new TellFeatureLevels1767225600042().up(runner);
   } finally {
     await runner.release();
   }
-  const [told, ...former] = await logged(said);
+  const [told, ...former] = await listLoggedStates(said);
   expect(former).toEqual(before);
   // This migration comes before the one of the settings for merges.
   expect(told!.state).toEqual({
@@ -62,7 +62,7 @@ it('publishes again those projects whose levels were set before services knew of
     job_admission: undefined,
     initialize_with_readme: undefined,
   });
-  expect(await logged(silent)).toEqual(others);
+  expect(await listLoggedStates(silent)).toEqual(others);
   const [head] = await identity.db.query<{ version: number }>('select version from directory_head');
   expect(told!.version).toBe(head!.version);
   expect(told!.version).toBeGreaterThan(before[0]!.version);

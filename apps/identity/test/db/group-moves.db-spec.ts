@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-interface Row {
+interface NamespaceTreeRow {
   readonly id: number;
   readonly parent_id: number | null;
   readonly path: string;
@@ -21,24 +21,24 @@ interface Row {
   readonly traversal_ids: number[];
 }
 /** Checks that every group has the ids and the path that follow from its parent. */
-async function strays(): Promise<unknown[]> {
-  return identity.db.query<Row>(
+async function findInconsistentRows(): Promise<unknown[]> {
+  return identity.db.query<NamespaceTreeRow>(
     `select n.id, n.full_path, n.traversal_ids from namespaces n left join namespaces p on p.id = n.parent_id
      where n.traversal_ids <> coalesce(p.traversal_ids, '{}') || n.id
        or n.full_path <> coalesce(p.full_path || '/', '') || n.path`,
   );
 }
-const move = (from: { id: number }, group_id: number | null) =>
+const transferGroup = (from: { id: number }, group_id: number | null) =>
   ada.client.post(`/api/v4/groups/${from.id}/transfer`).send({ group_id });
 
 describe('concurrent moves of groups', () => {
   it('do not put groups below each other', async () => {
     for (let round = 0; round < 8; round++) {
       const [one, two] = [await group(ada), await group(ada)];
-      const answers = await Promise.all([move(one, two.id), move(two, one.id)]);
+      const answers = await Promise.all([transferGroup(one, two.id), transferGroup(two, one.id)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
     }
-    expect(await strays()).toEqual([]);
+    expect(await findInconsistentRows()).toEqual([]);
   });
 
   it('include children that are created meanwhile, and tolerate new projects and renames', async () => {
@@ -49,13 +49,13 @@ describe('concurrent moves of groups', () => {
         ...Array.from({ length: 4 }, (_, n) =>
           ada.client.post('/api/v4/groups').send({ name: `n${n}`, path: `n${n}`, parent_id: child.id }),
         ),
-        move(top, target.id),
+        transferGroup(top, target.id),
         ada.client.put(`/api/v4/groups/${target.id}`).send({ path: `${target.path}-renamed` }),
         ada.client.post('/api/v4/projects').send({ name: 'inside', namespace_id: child.id }),
       ]);
       expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 200, 201]);
     }
-    expect(await strays()).toEqual([]);
+    expect(await findInconsistentRows()).toEqual([]);
   });
 });
 
@@ -65,7 +65,7 @@ it('a rename waits for a child that is being created, and includes it', async ()
   let renamed: Promise<{ status: number }> | undefined;
   await identity.app.get(Work).run(async (tx) => {
     // The statements that create a group below `child`, with time for a rename in between.
-    const [parent] = await tx.query<Row>(`select * from namespaces where id = $1 for share`, [child.id]);
+    const [parent] = await tx.query<NamespaceTreeRow>(`select * from namespaces where id = $1 for share`, [child.id]);
     // Only `then` sends the request.
     renamed = ada.client
       .put(`/api/v4/groups/${top.id}`)
@@ -82,5 +82,5 @@ it('a rename waits for a child that is being created, and includes it', async ()
     );
   });
   expect((await renamed!).status).toBe(200);
-  expect(await strays()).toEqual([]);
+  expect(await findInconsistentRows()).toEqual([]);
 });

@@ -65,11 +65,11 @@ const plain: GroupFilters = {
 };
 const pageOne = { page: 1, perPage: 20 };
 
-const listed =
+const plannedList =
   (viewer: Viewer, over: Partial<GroupFilters> = {}): Planned =>
   (db) =>
     new GroupListsQueries(db).list(viewer, { ...plain, ...over }, pageOne);
-const below =
+const plannedListBelow =
   (id: number, level: number, how: 'listChildren' | 'listDescendants'): Planned =>
   (db) =>
     new GroupListsQueries(db)[how](above, { id, level, traversalIds: [id] }, plain, pageOne);
@@ -77,15 +77,15 @@ const below =
 const HOT: Record<string, Planned> = {
   'groups/groups-anonymous': (db) =>
     new GroupListsQueries(db).listAfter(anonymousViewer(), plain, 20, { name: 'Group 09', id: 7 }),
-  'groups/groups-of-few': listed(few),
-  'groups/groups-of-last': listed(last),
-  'groups/groups-of-root': listed(above),
-  'groups/groups-top-level': listed(last, { top_level_only: true }),
-  'groups/groups-by-path': listed(last, { order_by: 'path' }),
-  'groups/groups-available': listed(few, { all_available: true }),
-  'groups/groups-of-admin': listed(makeViewer({ userId: 1, isAdmin: true })),
-  'groups/groups-children': below(1, 30, 'listChildren'),
-  'groups/groups-descendants': below(1, 30, 'listDescendants'),
+  'groups/groups-of-few': plannedList(few),
+  'groups/groups-of-last': plannedList(last),
+  'groups/groups-of-root': plannedList(above),
+  'groups/groups-top-level': plannedList(last, { top_level_only: true }),
+  'groups/groups-by-path': plannedList(last, { order_by: 'path' }),
+  'groups/groups-available': plannedList(few, { all_available: true }),
+  'groups/groups-of-admin': plannedList(makeViewer({ userId: 1, isAdmin: true })),
+  'groups/groups-children': plannedListBelow(1, 30, 'listChildren'),
+  'groups/groups-descendants': plannedListBelow(1, 30, 'listDescendants'),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {
@@ -104,8 +104,8 @@ test.each<[string, number]>([
   ['groups/groups-by-path', 200],
 ])('%s reads few more rows than its page', async (name, most) => {
   const cut = limitNodeOf(await planOf(pool, HOT[name]!, 'run'));
-  expect(read(cut)).toBeLessThanOrEqual(most);
+  expect(sumReadRows(cut)).toBeLessThanOrEqual(most);
 });
 
-const read = (plan: PlanNode): number =>
+const sumReadRows = (plan: PlanNode): number =>
   ['namespaces', 'namespace_ancestors', 'members'].reduce((sum, table) => sum + readRows(plan, table), 0);

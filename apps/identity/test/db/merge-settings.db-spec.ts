@@ -18,28 +18,29 @@ async function makeProject(settings: object): Promise<number> {
   const sent = { name: `merges${(serial += 1)}`, ...settings };
   return ((await ada.client.post('/api/v4/projects').send(sent).expect(201)).body as { id: number }).id;
 }
-const logged = (id: number) =>
+const listLoggedStates = (id: number) =>
   identity.db.query<{ version: number; state: Record<string, unknown> }>(
     `select version, state from directory_changes where kind = 'project' and entity_id = $1 order by version desc`,
     [id],
   );
-const settingsOf = async (id: number): Promise<unknown> => (await logged(id))[0]!.state['merge_settings'];
+const readMergeSettings = async (id: number): Promise<unknown> =>
+  (await listLoggedStates(id))[0]!.state['merge_settings'];
 
 it('publishes the settings for merges that a project has set', async () => {
   const id = await makeProject({});
-  expect(await settingsOf(id)).toBeNull();
+  expect(await readMergeSettings(id)).toBeNull();
   const change = (settings: object) => ada.client.put(`/api/v4/projects/${id}`).send(settings).expect(200);
   await change({ merge_method: 'ff', squash_option: 'always', build_timeout: 700 });
-  expect(await settingsOf(id)).toEqual({ merge_method: 'ff', squash_option: 'always' });
+  expect(await readMergeSettings(id)).toEqual({ merge_method: 'ff', squash_option: 'always' });
   await change({ merge_commit_template: '%{title}', autoclose_referenced_issues: false });
-  expect(await settingsOf(id)).toEqual({
+  expect(await readMergeSettings(id)).toEqual({
     ...{ merge_method: 'ff', squash_option: 'always' },
     ...{ merge_commit_template: '%{title}', autoclose_referenced_issues: false },
   });
   await change({ ci_config_path: 'ci/all.yml', jobs_enabled: false });
-  expect(await settingsOf(id)).toMatchObject({ ci_config_path: 'ci/all.yml', builds_access_level: 'disabled' });
+  expect(await readMergeSettings(id)).toMatchObject({ ci_config_path: 'ci/all.yml', builds_access_level: 'disabled' });
   await change({ merge_commit_template: null, ci_config_path: null, jobs_enabled: true });
-  expect(await settingsOf(id)).toEqual({
+  expect(await readMergeSettings(id)).toEqual({
     merge_method: 'ff',
     squash_option: 'always',
     autoclose_referenced_issues: false,
@@ -60,14 +61,14 @@ it.each([
   async (_, own, other, migration) => {
     const set = await makeProject(own);
     const silent = await makeProject(other);
-    const [before, others] = [await logged(set), await logged(silent)];
+    const [before, others] = [await listLoggedStates(set), await listLoggedStates(silent)];
     const runner = identity.db.dataSource.createQueryRunner();
     try {
       await migration.up(runner);
     } finally {
       await runner.release();
     }
-    const [published, ...former] = await logged(set);
+    const [published, ...former] = await listLoggedStates(set);
     expect(former).toEqual(before);
     expect(published!.state).toEqual({
       ...before[0]!.state,
@@ -76,7 +77,7 @@ it.each([
       initialize_with_readme: undefined,
     });
     expect(published!.version).toBeGreaterThan(before[0]!.version);
-    expect(await logged(silent)).toEqual(others);
+    expect(await listLoggedStates(silent)).toEqual(others);
   },
 );
 
@@ -88,7 +89,7 @@ it('publishes existing forks again, with an empty branch, and no other projects'
   };
   const first = await forkOf(origin);
   const second = await forkOf(first);
-  const [before, others] = [await logged(second), await logged(origin)];
+  const [before, others] = [await listLoggedStates(second), await listLoggedStates(origin)];
   expect(before[0]!.state['fork']).toEqual({ project_id: first, network_id: origin, branch: null });
   const runner = identity.db.dataSource.createQueryRunner();
   try {
@@ -97,7 +98,7 @@ it('publishes existing forks again, with an empty branch, and no other projects'
   } finally {
     await runner.release();
   }
-  const [published, ...former] = await logged(second);
+  const [published, ...former] = await listLoggedStates(second);
   expect(former).toEqual(before);
   const fork = { project_id: first, network_id: origin, branch: '' };
   expect(published!.state).toEqual({
@@ -106,5 +107,5 @@ it('publishes existing forks again, with an empty branch, and no other projects'
     job_admission: undefined,
     initialize_with_readme: undefined,
   });
-  expect(await logged(origin)).toEqual(others);
+  expect(await listLoggedStates(origin)).toEqual(others);
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-async function planOf(planned: Planned): Promise<string> {
+async function explain(planned: Planned): Promise<string> {
   const { text, values } = typeof planned === 'function' ? await statementOf(planned) : planned;
   const rows = await identity.db.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
   return rows.map((row) => row['QUERY PLAN']).join('\n');
@@ -46,7 +46,7 @@ async function planOf(planned: Planned): Promise<string> {
 it('badges of a project and its groups are found by their indexes', async () => {
   const within = { kind: 'project', id: 77, namespace: { traversalIds: [1, 2, 3] } } as unknown as ProjectScope;
   const work = identity.app.get(Work);
-  const plan = await planOf((db) => badges.on(work, db).list({ page: { page: 1, perPage: 20 }, within }));
+  const plan = await explain((db) => badges.on(work, db).list({ page: { page: 1, perPage: 20 }, within }));
   expect(plan).toContain('ix_badges_project_id');
   expect(plan).toContain('ix_badges_namespace_id');
   expect(plan).not.toContain('Seq Scan');
@@ -55,12 +55,12 @@ it('badges of a project and its groups are found by their indexes', async () => 
 it('projects with a custom attribute are found by its value', async () => {
   const list = new ListQuery<object>({ name: 'attributed', from: 'projects p', columns: 'p.id' });
   list.narrow({ wanted: customAttributesFilter('project', 'p.id') }, { wanted: { team: 'team 7' } });
-  const plan = await planOf((db) => list.readRows(db, 20));
+  const plan = await explain((db) => list.readRows(db, 20));
   expect(plan).toContain('ix_custom_attributes_key_value');
   expect(plan).not.toContain('Seq Scan');
 });
 
 it('an avatar is found by its project', async () => {
-  const plan = await planOf({ text: 'select bytes from avatars where project_id = $1', values: [77] });
+  const plan = await explain({ text: 'select bytes from avatars where project_id = $1', values: [77] });
   expect(plan).toContain('uq_avatars_project_id');
 });

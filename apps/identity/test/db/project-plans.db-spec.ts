@@ -72,36 +72,36 @@ const plain: ProjectFilters = { order_by: 'created_at', sort: 'desc', simple: fa
 const pageOne = { page: 1, perPage: 20 };
 const range = { with_shared: true, include_subgroups: false, include_ancestor_groups: false };
 
-const listed =
+const plannedList =
   (viewer: Viewer, over: Partial<ProjectFilters> = {}, among: ProjectSet = {}): Planned =>
   (db) =>
     new ProjectListsQueries(db).list(viewer, { ...plain, ...over }, pageOne, among);
-const ofTopics =
+const plannedTopicsList =
   (over: object): Planned =>
   (db) =>
     listedTopics(topics.on({ dataSource } as Work, db), { without_projects: false, ...over }, pageOne);
 
 const HOT: Record<string, Planned> = {
-  'projects/projects-anonymous': listed(anonymousViewer(), {}),
-  'projects/projects-of-person': listed(person, {}),
-  'projects/projects-searched': listed(person, { search: 'egg', membership: true }),
-  'projects/projects-of-member': listed(person, { membership: true }),
-  'projects/projects-by-activity': listed(person, { order_by: 'last_activity_at' }),
-  'projects/projects-by-size': listed(admin, { order_by: 'storage_size' }),
-  'projects/projects-of-topic': listed(anonymousViewer(), { topic: ['t1'] }),
-  'projects/projects-starred': listed(person, { starred: true }),
-  'projects/projects-of-group': listed(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, true, range)),
-  'projects/projects-of-group-seen-from-outside': listed(
+  'projects/projects-anonymous': plannedList(anonymousViewer(), {}),
+  'projects/projects-of-person': plannedList(person, {}),
+  'projects/projects-searched': plannedList(person, { search: 'egg', membership: true }),
+  'projects/projects-of-member': plannedList(person, { membership: true }),
+  'projects/projects-by-activity': plannedList(person, { order_by: 'last_activity_at' }),
+  'projects/projects-by-size': plannedList(admin, { order_by: 'storage_size' }),
+  'projects/projects-of-topic': plannedList(anonymousViewer(), { topic: ['t1'] }),
+  'projects/projects-starred': plannedList(person, { starred: true }),
+  'projects/projects-of-group': plannedList(person, {}, projectsOfGroup({ id: 7, traversalIds: [7] }, true, range)),
+  'projects/projects-of-group-seen-from-outside': plannedList(
     person,
     {},
     projectsOfGroup({ id: 7, traversalIds: [7] }, false, range),
   ),
-  'projects/projects-shared-with-group': listed(person, {}, projectsSharedWith(7)),
-  'projects/projects-of-user': listed(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
-  'projects/projects-starred-by': listed(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
-  'projects/projects-forked': listed(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
-  'topics/topics': ofTopics({}),
-  'topics/topics-unused': ofTopics({ without_projects: true }),
+  'projects/projects-shared-with-group': plannedList(person, {}, projectsSharedWith(7)),
+  'projects/projects-of-user': plannedList(anonymousViewer(), {}, projectsOfUser({ namespace_id: 5007 })),
+  'projects/projects-starred-by': plannedList(person, {}, projectsStarredBy({ id: 9, private_profile: false }, person)),
+  'projects/projects-forked': plannedList(person, {}, { where: () => 'p.forked_from_project_id = 3' }),
+  'topics/topics': plannedTopicsList({}),
+  'topics/topics-unused': plannedTopicsList({ without_projects: true }),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

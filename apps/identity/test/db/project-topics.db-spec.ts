@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const query = <R>(sql: string, values: readonly unknown[] = []) => identity.database.query<R>(sql, values);
 let serial = 0;
-async function project(visibility = 'public'): Promise<number> {
+async function insertProject(visibility = 'public'): Promise<number> {
   const path = `p${++serial}`;
   const [row] = await query<{ id: number }>(
     `insert into projects (namespace_id, name, path, visibility) values (1, $1, $1, $2) returning id`,
@@ -33,15 +33,15 @@ async function project(visibility = 'public'): Promise<number> {
   );
   return row!.id;
 }
-const assign = (id: number, ...names: string[]) => identity.work.run((tx) => topics.assignTopics(tx, id, names));
-const named = async (id: number) =>
+const assignTopics = (id: number, ...names: string[]) => identity.work.run((tx) => topics.assignTopics(tx, id, names));
+const listTopicNames = async (id: number) =>
   (
     await query<{ name: string }>(
       `select t.name from project_topics a join topics t on t.id = a.topic_id where a.project_id = $1 order by a.position`,
       [id],
     )
   ).map((row) => row.name);
-async function counts(name: string): Promise<[number, number] | null> {
+async function readTopicCounts(name: string): Promise<[number, number] | null> {
   const [row] = await query<{ total: number; open: number }>(
     `select total_projects_count as total, open_projects_count as open from topics where lower(name) = lower($1)`,
     [name],
@@ -49,53 +49,53 @@ async function counts(name: string): Promise<[number, number] | null> {
   return row ? [row.total, row.open] : null;
 }
 /** Counts that disagree with the assignments. */
-const wrong = () =>
+const findWrongCounters = () =>
   query(`select t.name from topics t left join project_topics a on a.topic_id = t.id left join projects p on p.id = a.project_id
     group by t.id having t.total_projects_count <> count(p.id)
       or t.open_projects_count <> count(p.id) filter (where p.visibility <> 'private')
       or bool_or(a.is_open <> (p.visibility <> 'private'))`);
 
 it('creates missing topics with their name as title and keeps the order', async () => {
-  const id = await project();
-  await assign(id, ' Zebra ', 'ant', '', 'ZEBRA', 'Ärmel', 'ärmel');
-  expect((await named(id)).slice(0, 3)).toEqual(['Zebra', 'ant', 'Ärmel']);
+  const id = await insertProject();
+  await assignTopics(id, ' Zebra ', 'ant', '', 'ZEBRA', 'Ärmel', 'ärmel');
+  expect((await listTopicNames(id)).slice(0, 3)).toEqual(['Zebra', 'ant', 'Ärmel']);
   expect(await query(`select title from topics where name = 'Zebra'`)).toEqual([{ title: 'Zebra' }]);
-  await assign(id, 'ant', 'zebra', 'new');
-  expect(await named(id)).toEqual(['ant', 'Zebra', 'new']);
-  expect([await counts('ant'), await counts('zebra'), await counts('Ärmel')]).toEqual([
+  await assignTopics(id, 'ant', 'zebra', 'new');
+  expect(await listTopicNames(id)).toEqual(['ant', 'Zebra', 'new']);
+  expect([await readTopicCounts('ant'), await readTopicCounts('zebra'), await readTopicCounts('Ärmel')]).toEqual([
     [1, 1],
     [1, 1],
     [0, 0],
   ]);
-  await assign(id);
-  expect([await named(id), await counts('ant')]).toEqual([[], [0, 0]]);
+  await assignTopics(id);
+  expect([await listTopicNames(id), await readTopicCounts('ant')]).toEqual([[], [0, 0]]);
 });
 
 it('refuses the whole list for an invalid name', async () => {
-  const id = await project();
-  await assign(id, 'kept');
-  await expect(assign(id, 'fine', 'x'.repeat(256), 'a\nb')).rejects.toEqual(
+  const id = await insertProject();
+  await assignTopics(id, 'kept');
+  await expect(assignTopics(id, 'fine', 'x'.repeat(256), 'a\nb')).rejects.toEqual(
     new Invalid({
       topics: ['is too long (maximum is 255 characters)', 'has characters that are not allowed'],
     }),
   );
-  expect([await named(id), await counts('fine')]).toEqual([['kept'], null]);
+  expect([await listTopicNames(id), await readTopicCounts('fine')]).toEqual([['kept'], null]);
 });
 
 it('updates the counts when a project is published, made private or removed', async () => {
-  const [one, two] = [await project('private'), await project('internal')];
-  await assign(one, 'seen', 'also');
-  await assign(two, 'seen');
-  expect(await counts('seen')).toEqual([2, 1]);
+  const [one, two] = [await insertProject('private'), await insertProject('internal')];
+  await assignTopics(one, 'seen', 'also');
+  await assignTopics(two, 'seen');
+  expect(await readTopicCounts('seen')).toEqual([2, 1]);
   await query(`update projects set visibility = 'public' where id = any($1)`, [[one, two]]);
-  expect([await counts('seen'), await counts('also')]).toEqual([
+  expect([await readTopicCounts('seen'), await readTopicCounts('also')]).toEqual([
     [2, 2],
     [1, 1],
   ]);
   await query(`update projects set visibility = 'private' where id = any($1)`, [[one, two]]);
-  expect(await counts('seen')).toEqual([2, 0]);
+  expect(await readTopicCounts('seen')).toEqual([2, 0]);
   await query(`delete from projects where id = any($1)`, [[one, two]]);
-  expect([await counts('seen'), await counts('also')]).toEqual([
+  expect([await readTopicCounts('seen'), await readTopicCounts('also')]).toEqual([
     [0, 0],
     [0, 0],
   ]);
@@ -103,7 +103,7 @@ it('updates the counts when a project is published, made private or removed', as
 
 it('keeps exact counts under concurrent assignments, changes of visibility, removals and merges', async () => {
   const merge = new TopicMergeService(identity.work);
-  const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => project(i % 2 ? 'private' : 'public')));
+  const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => insertProject(i % 2 ? 'private' : 'public')));
   const pool = ['t1', 't2', 't3', 't4', 't5'];
   const some = (i: number) => pool.filter((_, j) => (i * 7 + j * 3) % 4 < 2).sort(() => (i % 2 ? 1 : -1));
   const mergeTwo = async (from: string, into: string) => {
@@ -115,18 +115,18 @@ it('keeps exact counts under concurrent assignments, changes of visibility, remo
   };
   await Promise.all(
     ids.flatMap((id, i) => [
-      assign(id, ...some(i)),
-      assign(id, ...some(i + 1)),
+      assignTopics(id, ...some(i)),
+      assignTopics(id, ...some(i + 1)),
       identity.work.run((tx) =>
         tx.query(`update projects set visibility = $2 where id = $1`, [id, i % 3 ? 'internal' : 'private']),
       ),
-      i % 4 === 0 ? mergeTwo('t1', 't2') : assign(id, 't1'),
+      i % 4 === 0 ? mergeTwo('t1', 't2') : assignTopics(id, 't1'),
       i % 5 === 0
         ? identity.work.run((tx) => tx.query(`delete from projects where id = $1`, [id]))
-        : assign(id, 't5', 't1'),
+        : assignTopics(id, 't5', 't1'),
     ]),
   );
-  expect(await wrong()).toEqual([]);
+  expect(await findWrongCounters()).toEqual([]);
   // Whichever assignment came last, the project has topics; and the changes had an effect.
   expect(
     await query(`select id from projects where id = any($1) and id not in (select project_id from project_topics)`, [
@@ -137,8 +137,8 @@ it('keeps exact counts under concurrent assignments, changes of visibility, remo
 });
 
 it('loses no assignment to a concurrent merge', async () => {
-  const [early, late] = [await project(), await project()];
-  await assign(early, 'going', 'staying');
+  const [early, late] = [await insertProject(), await insertProject()];
+  await assignTopics(early, 'going', 'staying');
   await identity.work.run((tx) => topics.assignTopics(tx, early, ['going']));
   const rows = await query<{ id: number; name: string }>(
     `select id, name from topics where name in ('going', 'staying')`,
@@ -156,16 +156,16 @@ it('loses no assignment to a concurrent merge', async () => {
   await held;
   const merging = new TopicMergeService(identity.work).mergeTopics(idOf('going'), idOf('staying'));
   await blocked(1);
-  const assigning = assign(late, 'going');
+  const assigning = assignTopics(late, 'going');
   await blocked(2);
   end();
   await Promise.all([holding, merging, assigning]);
-  expect([await named(early), await named(late)]).toEqual([['staying'], ['going']]);
-  expect(await wrong()).toEqual([]);
+  expect([await listTopicNames(early), await listTopicNames(late)]).toEqual([['staying'], ['going']]);
+  expect(await findWrongCounters()).toEqual([]);
 });
 
 it('keeps the avatar of a topic as long as the topic', async () => {
-  await assign(await project(), 'pictured');
+  await assignTopics(await insertProject(), 'pictured');
   await query(
     `insert into avatars (topic_id, filename, media_type, digest, bytes)
      select id, 'a.png', 'image/png', 'x', '' from topics where name = 'pictured'`,

@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 /** Runs every statement of ids, for each user and level, and compares it with the access levels. */
-async function compare(): Promise<void> {
+async function compareWithLevels(): Promise<void> {
   const level = groupLevelSql({ user: '$1::bigint', namespace: 'n', tables: OWN_TABLES });
   const reach = { user: '$1::bigint', level: '$2::integer' };
   for (const user of RandomForest.USERS) {
@@ -64,14 +64,14 @@ const ORDERS = (['name', 'path', 'id'] as const).flatMap((by) => [[by, 'asc'] as
 
 it.each([1, 2, 3])('return what the access levels give, in order (round %d)', async () => {
   await forest.populate();
-  await compare();
+  await compareWithLevels();
 });
 
 it('still do after groups are renamed, moved and removed', async () => {
   await forest.populate();
   for (const change of ['rename', 'moveBelow', 'moveToTop', 'removeLeaf'] as const) {
     await forest[change]();
-    await compare();
+    await compareWithLevels();
   }
 });
 
@@ -86,7 +86,7 @@ it('contain rows from before the migration', async () => {
   // An interrupted migration is run again.
   await migration.up(runner);
   connection.release();
-  await compare();
+  await compareWithLevels();
 });
 
 const facts = { source_name: 'One', source_path: 'One', source_at_top: true, leads_further: false };

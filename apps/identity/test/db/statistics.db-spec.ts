@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 let serial = 0;
-const make = async (over: Readonly<Record<string, unknown>> = {}): Promise<{ id: number }> => {
+const createProject = async (over: Readonly<Record<string, unknown>> = {}): Promise<{ id: number }> => {
   const path = `p-${++serial}`;
   const { body } = await ada.client
     .post('/api/v4/projects')
@@ -45,16 +45,16 @@ const make = async (over: Readonly<Record<string, unknown>> = {}): Promise<{ id:
     .expect(201);
   return body;
 };
-const shown = async (sql: string): Promise<Record<string, number>> =>
+const selectJson = async (sql: string): Promise<Record<string, number>> =>
   (await identity.db.query<{ shown: Record<string, number> }>(`select ${sql} as shown`))[0]!.shown;
-const openIssues = async (project: number) => {
-  const { commits: _, ...issues } = await shown(projectCountsSql(String(project)));
+const readOpenIssueCounts = async (project: number) => {
+  const { commits: _, ...issues } = await selectJson(projectCountsSql(String(project)));
   return issues;
 };
 
 const minute = 60_000;
 const MEASURED = Date.parse('2026-11-21T08:00:00.000Z');
-const storage = (project: number, size: number, at = MEASURED): DomainEvent =>
+const storageMeasuredEvent = (project: number, size: number, at = MEASURED): DomainEvent =>
   collaborationStorageMeasured.of({
     aggregateId: project,
     actorId: null,
@@ -69,7 +69,7 @@ const storage = (project: number, size: number, at = MEASURED): DomainEvent =>
       measured_at: new Date(at).toISOString(),
     },
   });
-const packages = (project: number, size: number, at = MEASURED): DomainEvent =>
+const packagesMeasuredEvent = (project: number, size: number, at = MEASURED): DomainEvent =>
   packageStorageMeasured.of({
     aggregateId: project,
     actorId: null,
@@ -82,7 +82,7 @@ const packages = (project: number, size: number, at = MEASURED): DomainEvent =>
       measured_at: new Date(at).toISOString(),
     },
   });
-const counted = (project: number, all: number, open: number, at = MEASURED): DomainEvent =>
+const issuesCountedEvent = (project: number, all: number, open: number, at = MEASURED): DomainEvent =>
   projectIssuesCounted.of({
     aggregateId: project,
     actorId: null,
@@ -93,7 +93,7 @@ const counted = (project: number, all: number, open: number, at = MEASURED): Dom
       counted_at: new Date(at).toISOString(),
     },
   });
-const pushed = (project: number, branch: string | null, hasChanged = false): DomainEvent =>
+const pushCompletedEvent = (project: number, branch: string | null, hasChanged = false): DomainEvent =>
   pushCompleted.of({
     aggregateId: project,
     actorId: ada.id,
@@ -106,7 +106,7 @@ const pushed = (project: number, branch: string | null, hasChanged = false): Dom
       pushed_at: new Date().toISOString(),
     },
   });
-function issue(id: number, project: number) {
+function issueEvents(id: number, project: number) {
   const at = new Date(MEASURED).toISOString();
   const facts = {
     issue_id: id,
@@ -139,12 +139,12 @@ const NOTHING = {
 
 describe('measurements', () => {
   it('are the statistics of a project, which are zero before', async () => {
-    const { id } = await make();
-    expect(await shown(projectStatisticsSql(String(id)))).toEqual(NOTHING);
-    await worker.publish(storage(id, 1));
-    await worker.publish(packages(id, 10));
+    const { id } = await createProject();
+    expect(await selectJson(projectStatisticsSql(String(id)))).toEqual(NOTHING);
+    await worker.publish(storageMeasuredEvent(id, 1));
+    await worker.publish(packagesMeasuredEvent(id, 10));
     await worker.drained();
-    expect(await shown(projectStatisticsSql(String(id)))).toEqual({
+    expect(await selectJson(projectStatisticsSql(String(id)))).toEqual({
       commit_count: 6,
       storage_size: 75,
       repository_size: 1,
@@ -160,35 +160,35 @@ describe('measurements', () => {
   });
 
   it('count by the time of measurement, not by the order of arrival', async () => {
-    const { id } = await make();
+    const { id } = await createProject();
     for (const [size, at] of [
       [100, 2],
       [300, 3],
       [200, 1],
       [300, 3],
     ] as const)
-      await worker.publish(storage(id, size, MEASURED + at * minute));
+      await worker.publish(storageMeasuredEvent(id, size, MEASURED + at * minute));
     await worker.drained();
     // In separate batches.
-    await worker.publish(storage(id, 50, MEASURED));
+    await worker.publish(storageMeasuredEvent(id, 50, MEASURED));
     await worker.drained();
-    expect(await shown(projectStatisticsSql(String(id)))).toMatchObject({ repository_size: 300 });
+    expect(await selectJson(projectStatisticsSql(String(id)))).toMatchObject({ repository_size: 300 });
   });
 
   it('of a deleted project are ignored', async () => {
-    const [{ id }, other] = [await make(), await make()];
-    await worker.publish(storage(id, 1));
+    const [{ id }, other] = [await createProject(), await createProject()];
+    await worker.publish(storageMeasuredEvent(id, 1));
     await worker.drained();
     await identity.db.query('delete from members where source_type = $1 and source_id = $2', ['project', id]);
     await identity.db.query('delete from projects where id = $1', [id]);
     expect(await identity.db.query('select 1 from project_statistics where project_id = $1', [id])).toEqual([]);
-    await worker.publish(storage(id, 1, MEASURED + minute));
-    await worker.publish(storage(other.id, 7));
-    await worker.publish(issue(990, id).created);
-    await worker.publish(counted(id, 3, 2, MEASURED + minute));
+    await worker.publish(storageMeasuredEvent(id, 1, MEASURED + minute));
+    await worker.publish(storageMeasuredEvent(other.id, 7));
+    await worker.publish(issueEvents(990, id).created);
+    await worker.publish(issuesCountedEvent(id, 3, 2, MEASURED + minute));
     await worker.drained();
     expect(await identity.db.query('select 1 from project_statistics where project_id = $1', [id])).toEqual([]);
-    expect(await shown(projectStatisticsSql(String(other.id)))).toMatchObject({ repository_size: 7 });
+    expect(await selectJson(projectStatisticsSql(String(other.id)))).toMatchObject({ repository_size: 7 });
     expect(worker.logs.filter((line) => line['level'] === 'error')).toEqual([]);
   });
 
@@ -203,16 +203,16 @@ describe('measurements', () => {
     const root = await group('sums');
     const child = await group('sums-below', { parent_id: root });
     const [a, b, c] = [
-      await make({ namespace_id: root }),
-      await make({ namespace_id: root }),
-      await make({ namespace_id: child }),
+      await createProject({ namespace_id: root }),
+      await createProject({ namespace_id: root }),
+      await createProject({ namespace_id: child }),
     ];
     for (const [size, { id }] of [a, b, c].entries()) {
-      await worker.publish(storage(id, 100 * (size + 1)));
-      await worker.publish(packages(id, 10));
+      await worker.publish(storageMeasuredEvent(id, 100 * (size + 1)));
+      await worker.publish(packagesMeasuredEvent(id, 10));
     }
     await worker.drained();
-    expect(await shown(groupStatisticsSql(String(root)))).toEqual({
+    expect(await selectJson(groupStatisticsSql(String(root)))).toEqual({
       storage_size: 448,
       repository_size: 300,
       wiki_size: 4,
@@ -223,7 +223,7 @@ describe('measurements', () => {
       snippets_size: 8,
       uploads_size: 10,
     });
-    expect(await shown(rootStorageStatisticsSql(String(root)))).toEqual({
+    expect(await selectJson(rootStorageStatisticsSql(String(root)))).toEqual({
       build_artifacts_size: 60,
       container_registry_size: 3000,
       container_registry_size_is_estimated: false,
@@ -237,63 +237,64 @@ describe('measurements', () => {
       uploads_size: 15,
       wiki_size: 6,
     });
-    expect(await shown(groupStatisticsSql('0'))).toMatchObject({ storage_size: 0, uploads_size: 0 });
+    expect(await selectJson(groupStatisticsSql('0'))).toMatchObject({ storage_size: 0, uploads_size: 0 });
   });
 });
 
 describe('open issues', () => {
   it('are the last counts, with and without confidential ones', async () => {
-    const { id } = await make();
-    expect(await openIssues(id)).toEqual({ all: 0, public: 0 });
-    await worker.publish(counted(id, 7, 5));
-    await worker.publish(issue(1, id).created);
+    const { id } = await createProject();
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 0, public: 0 });
+    await worker.publish(issuesCountedEvent(id, 7, 5));
+    await worker.publish(issueEvents(1, id).created);
     await worker.drained();
-    expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 7, public: 5 });
   });
 
   it('are those of the newest count, however often and in whatever order the counts arrive', async () => {
-    const { id } = await make();
+    const { id } = await createProject();
     const counts = [
       [4, 3, 2],
       [6, 2, 3],
       [5, 5, 1],
     ] as const;
-    const again = await worker.publish(counted(id, 1, 1, MEASURED));
-    for (const [all, open, at] of counts) await worker.publish(counted(id, all, open, MEASURED + at));
+    const again = await worker.publish(issuesCountedEvent(id, 1, 1, MEASURED));
+    for (const [all, open, at] of counts) await worker.publish(issuesCountedEvent(id, all, open, MEASURED + at));
     await worker.drained();
-    expect(await openIssues(id)).toEqual({ all: 6, public: 2 });
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 6, public: 2 });
     // In separate batches: a repeated event, and one that was lost with its stream and sent again.
-    await worker.publish(counted(id, 1, 1, MEASURED), { id: again });
+    await worker.publish(issuesCountedEvent(id, 1, 1, MEASURED), { id: again });
     await worker.drained();
-    await worker.publish(counted(id, 5, 5, MEASURED + 1));
+    await worker.publish(issuesCountedEvent(id, 5, 5, MEASURED + 1));
     await worker.drained();
-    expect(await openIssues(id)).toEqual({ all: 6, public: 2 });
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 6, public: 2 });
   });
 
   it('replace the sums of a previous release', async () => {
-    const { id } = await make();
+    const { id } = await createProject();
     await identity.db.query(`update project_statistics set open_issues_count = 9 where project_id = $1`, [id]);
-    expect(await openIssues(id)).toEqual({ all: 9, public: 0 });
-    await worker.publish(counted(id, 2, 1));
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 9, public: 0 });
+    await worker.publish(issuesCountedEvent(id, 2, 1));
     await worker.drained();
-    expect(await openIssues(id)).toEqual({ all: 2, public: 1 });
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 2, public: 1 });
   });
 
   it('of many projects in one batch are all stored', async () => {
-    const projects = await Promise.all(Array.from({ length: 12 }, () => make()));
-    await Promise.all(projects.map(({ id }, n) => worker.publish(counted(id, n + 2, n))));
+    const projects = await Promise.all(Array.from({ length: 12 }, () => createProject()));
+    await Promise.all(projects.map(({ id }, n) => worker.publish(issuesCountedEvent(id, n + 2, n))));
     await worker.drained();
-    for (const [n, { id }] of projects.entries()) expect(await openIssues(id)).toEqual({ all: n + 2, public: n });
+    for (const [n, { id }] of projects.entries())
+      expect(await readOpenIssueCounts(id)).toEqual({ all: n + 2, public: n });
   });
 
   it('are kept while a project is marked for deletion and when it is restored', async () => {
-    const { id } = await make();
-    await worker.publish(counted(id, 7, 5));
+    const { id } = await createProject();
+    await worker.publish(issuesCountedEvent(id, 7, 5));
     await worker.drained();
     await ada.client.delete(`/api/v4/projects/${id}`).expect(202);
-    expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 7, public: 5 });
     await ada.client.post(`/api/v4/projects/${id}/restore`).expect(201);
-    expect(await openIssues(id)).toEqual({ all: 7, public: 5 });
+    expect(await readOpenIssueCounts(id)).toEqual({ all: 7, public: 5 });
   });
 });
 
@@ -301,22 +302,22 @@ describe('pushes', () => {
   const show = async (id: number) => (await ada.client.get(`/api/v4/projects/${id}`).expect(200)).body;
 
   it('decide the default branch of a project that has none, and no other', async () => {
-    const { id } = await make();
+    const { id } = await createProject();
     expect(await show(id)).toMatchObject({ default_branch: null, empty_repo: true });
-    await worker.publish(pushed(id, null));
-    await worker.publish(pushed(id, 'develop', true));
-    await worker.publish(storage(id, 1));
+    await worker.publish(pushCompletedEvent(id, null));
+    await worker.publish(pushCompletedEvent(id, 'develop', true));
+    await worker.publish(storageMeasuredEvent(id, 1));
     await worker.drained();
     expect(await show(id)).toMatchObject({ default_branch: 'develop', empty_repo: false });
-    await worker.publish(pushed(id, 'main'));
+    await worker.publish(pushCompletedEvent(id, 'main'));
     await worker.drained();
     expect(await show(id)).toMatchObject({ default_branch: 'develop' });
   });
 
   it('replace a default branch that was not pushed, and tell copies of the directory', async () => {
-    const { id } = await make();
+    const { id } = await createProject();
     await ada.client.put(`/api/v4/projects/${id}`).send({ default_branch: 'trunk' }).expect(200);
-    await worker.publish(pushed(id, 'main', true));
+    await worker.publish(pushCompletedEvent(id, 'main', true));
     await worker.drained();
     expect(await show(id)).toMatchObject({ default_branch: 'main' });
     const [last] = await identity.db.query<{ branch: string }>(
@@ -350,13 +351,13 @@ describe('the last activity', () => {
     });
 
   it('of a project moves with its issues and notes, in steps of ten minutes, and never back', async () => {
-    const { id } = await make();
+    const { id } = await createProject();
     await identity.db.query('update projects set last_activity_at = $2 where id = $1', [id, at(0)]);
     const steps: [DomainEvent, number, number][] = [
       [note(id), 9, 0],
       [note(id), 11, 11],
-      [issue(500, id).created, 15, 11],
-      [issue(500, id).closed, 30, 30],
+      [issueEvents(500, id).created, 15, 11],
+      [issueEvents(500, id).closed, 30, 30],
       [note(id), 12, 30],
       [note(null), 60, 30],
     ];
@@ -368,7 +369,7 @@ describe('the last activity', () => {
   });
 
   it('does not change the directory', async () => {
-    const { id } = await make();
+    const { id } = await createProject();
     await identity.db.query('update projects set last_activity_at = $2 where id = $1', [id, at(0)]);
     const version = async () => (await identity.db.query('select version from directory_head'))[0];
     const before = await version();

@@ -46,12 +46,12 @@ const source: MemberSource = {
   level: 10,
 };
 const presented = { digest: 'ab'.repeat(32), ip: '10.0.0.1' } as never;
-const resolution = (db: Database): TokenResolution =>
+const createResolution = (db: Database): TokenResolution =>
   new TokenResolution(db, ...([] as unknown as [never, never, never, never, never, never]));
 
 const HOT: Record<string, Planned> = {
-  'tokens/tokens-resolve': (db) => resolution(db).resolveToken(presented),
-  'tokens/tokens-resolve-id': (db) => resolution(db).confirm({ token_id: 7 } as never),
+  'tokens/tokens-resolve': (db) => createResolution(db).resolveToken(presented),
+  'tokens/tokens-resolve-id': (db) => createResolution(db).confirm({ token_id: 7 } as never),
   'members/members-direct': (db) => new MembersQueries(db).listDirect(viewer, source, {}, page),
   'members/members-all': (db) => new MembersQueries(db).listAll(viewer, source, {}, page),
   'members/members-one': (db) => new MembersQueries(db).findMember(source, 7),

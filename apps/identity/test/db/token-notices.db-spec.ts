@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const give = async (userId: number, over: object = {}, kind = 'personal_access') =>
+const createToken = async (userId: number, over: object = {}, kind = 'personal_access') =>
   (
     await identity.root
       .post(`/api/v4/users/${userId}/${kind}_tokens`)
@@ -24,13 +24,13 @@ const give = async (userId: number, over: object = {}, kind = 'personal_access')
       .expect(201)
   ).body as Token;
 /** Sets the token's expiry so many days ahead; the day of notices starts at 01:00 UTC. */
-const endsIn = (id: number, days: number) =>
+const setDaysLeft = (id: number, days: number) =>
   identity.db.query(
     `update access_tokens set expires_on = ((now() at time zone 'UTC') - interval '1 hour')::date + $2::int where id = $1`,
     [id, days],
   );
 const sendNotices = () => identity.app.get(TokenExpiryNotices).sendNotices();
-const noticesOf = async (id: number) =>
+const listNotices = async (id: number) =>
   (
     await identity.db.query<{ payload: { days_left: number; recipient_ids: number[] } }>(
       `select payload from outbox where subject = 'identity.access_token.expiry_approached.v1' and aggregate_id = $1
@@ -38,18 +38,18 @@ const noticesOf = async (id: number) =>
       [id],
     )
   ).map((row) => row.payload);
-const noticeDays = async (id: number) => (await noticesOf(id)).map((payload) => payload.days_left);
+const listNoticeDays = async (id: number) => (await listNotices(id)).map((payload) => payload.days_left);
 
 describe('expiry notices', () => {
   it('are sent once each, 60, 30 and 7 days before the expiry and at the expiry', async () => {
     const ada = await make.person();
-    const { id } = await give(ada.id);
+    const { id } = await createToken(ada.id);
     for (const days of [365, 61, 60, 60, 59, 31, 30, 29, 8, 7, 6, 1, 0, 0, -1]) {
-      await endsIn(id, days);
+      await setDaysLeft(id, days);
       await sendNotices();
     }
-    expect(await noticeDays(id)).toEqual([60, 30, 7, 0]);
-    const [first] = await noticesOf(id);
+    expect(await listNoticeDays(id)).toEqual([60, 30, 7, 0]);
+    const [first] = await listNotices(id);
     expect(first).toEqual({
       token_id: id,
       user_id: ada.id,
@@ -60,57 +60,57 @@ describe('expiry notices', () => {
   });
 
   it('that were missed are sent as one', async () => {
-    const { id } = await give((await make.person()).id);
-    await endsIn(id, 5);
+    const { id } = await createToken((await make.person()).id);
+    await setDaysLeft(id, 5);
     await sendNotices();
-    expect(await noticeDays(id)).toEqual([5]);
-    const late = await give((await make.person()).id);
-    await endsIn(late.id, -3);
+    expect(await listNoticeDays(id)).toEqual([5]);
+    const late = await createToken((await make.person()).id);
+    await setDaysLeft(late.id, -3);
     await sendNotices();
     await sendNotices();
-    expect(await noticeDays(late.id)).toEqual([]);
+    expect(await listNoticeDays(late.id)).toEqual([]);
   });
 
   it('are sent once by many concurrent processes', async () => {
     const { id: holder } = await make.person();
-    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await give(holder)).id));
-    for (const id of ids) await endsIn(id, 30);
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await createToken(holder)).id));
+    for (const id of ids) await setDaysLeft(id, 30);
     await Promise.all([sendNotices(), sendNotices(), sendNotices(), identity.app.get(TokenUpkeepJob).run()]);
     await sendNotices();
-    for (const id of ids) expect(await noticeDays(id)).toEqual([30]);
+    for (const id of ids) expect(await listNoticeDays(id)).toEqual([30]);
   });
 
   it('are not sent for days before the token was created', async () => {
     const ada = await make.person();
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-    const short = await give(ada.id, { expires_at: inDays(7) });
-    const longer = await give(ada.id, { expires_at: inDays(45) });
+    const short = await createToken(ada.id, { expires_at: inDays(7) });
+    const longer = await createToken(ada.id, { expires_at: inDays(45) });
     await sendNotices();
-    expect([await noticeDays(short.id), await noticeDays(longer.id)]).toEqual([[], []]);
-    await endsIn(longer.id, 30);
-    await endsIn(short.id, 0);
+    expect([await listNoticeDays(short.id), await listNoticeDays(longer.id)]).toEqual([[], []]);
+    await setDaysLeft(longer.id, 30);
+    await setDaysLeft(short.id, 0);
     await sendNotices();
-    expect([await noticeDays(short.id), await noticeDays(longer.id)]).toEqual([[0], [30]]);
+    expect([await listNoticeDays(short.id), await listNoticeDays(longer.id)]).toEqual([[0], [30]]);
   });
 
   it('are not sent for revoked and impersonation tokens, nor to blocked users', async () => {
     const [ada, bob] = [await make.person(), await make.person()];
-    const revoked = await give(ada.id);
+    const revoked = await createToken(ada.id);
     await identity.root.delete(`/api/v4/personal_access_tokens/${revoked.id}`);
-    const impersonation = await give(ada.id, {}, 'impersonation');
-    const blocked = await give(bob.id);
+    const impersonation = await createToken(ada.id, {}, 'impersonation');
+    const blocked = await createToken(bob.id);
     await identity.root.post(`/api/v4/users/${bob.id}/block`);
-    for (const { id } of [revoked, impersonation, blocked]) await endsIn(id, 7);
+    for (const { id } of [revoked, impersonation, blocked]) await setDaysLeft(id, 7);
     await sendNotices();
-    for (const { id } of [revoked, impersonation, blocked]) expect(await noticesOf(id)).toEqual([]);
+    for (const { id } of [revoked, impersonation, blocked]) expect(await listNotices(id)).toEqual([]);
   });
 });
 
 describe('recipients', () => {
   const notices = async (id: number) => {
-    await endsIn(id, 7);
+    await setDaysLeft(id, 7);
     await sendNotices();
-    return (await noticesOf(id)).flatMap((payload) => payload.recipient_ids);
+    return (await listNotices(id)).flatMap((payload) => payload.recipient_ids);
   };
   const bot = async (by: Person, where: string, over: object = {}) =>
     (
@@ -156,7 +156,7 @@ describe('recipients', () => {
       .post(`/api/v4/groups/${group.id}/service_accounts`)
       .send({})
       .expect(201);
-    expect(await notices((await give(account.id)).id)).toEqual([owner.id]);
+    expect(await notices((await createToken(account.id)).id)).toEqual([owner.id]);
   });
 
   it('of a rotation are the same', async () => {

@@ -35,7 +35,7 @@ export interface Person {
   readonly client: Agent;
 }
 
-/** Shape: `replace` as in `startTestApp`. */
+/** Starts identity with a root user. `replace` has the form of the same option of `startTestApp`. */
 export async function startIdentity(
   env: Readonly<Record<string, string>> = {},
   replace: TestAppOptions['replace'] = new Map(),

@@ -26,7 +26,8 @@ export class FakeCollaboration {
         if (!isOurs || !isKnown) return response.writeHead(404).end();
         const { project_ids } = JSON.parse(Buffer.concat(chunks).toString()) as RepositoryFactsRequest;
         this.asked.push([...project_ids]);
-        if (!this.isSilent) response.end(JSON.stringify({ projects: project_ids.flatMap((id) => this.known(id)) }));
+        if (!this.isSilent)
+          response.end(JSON.stringify({ projects: project_ids.flatMap((id) => this.findKnownFacts(id)) }));
       });
     });
     await new Promise<void>((resolve) => this.server!.listen(0, '127.0.0.1', resolve));
@@ -38,7 +39,7 @@ export class FakeCollaboration {
     await new Promise((resolve) => this.server?.close(resolve));
   }
 
-  private known(id: number): RepositoryFacts[] {
+  private findKnownFacts(id: number): RepositoryFacts[] {
     const facts = this.facts.get(id);
     return facts ? [{ project_id: id, default_branch: null, commit_sha: null, latest_tag: null, ...facts }] : [];
   }

@@ -21,7 +21,7 @@ export async function internalCall<T>(
   return body as T;
 }
 
-/** Resolves a token like the gateway. Shape: `more` are further fields of the request. */
+/** Resolves a token like the gateway. `more` has further fields of the request. */
 export function resolve(
   identity: IdentityApp,
   token: string | null,

@@ -64,7 +64,7 @@ export class RandomForest {
 
   /** Moves a tree below the first group and gives its root another name and path. */
   async moveBelow(): Promise<void> {
-    const root = await this.one(
+    const root = await this.selectFirstId(
       `select id from namespaces where kind = 'group' and parent_id is null order by id desc`,
     );
     await this.pool.query(
@@ -78,7 +78,7 @@ export class RandomForest {
   /** Moves trees with members to the top level; they keep name and path. */
   async moveToTop(): Promise<void> {
     for (let n = 0; n < 3; n++) {
-      const id = await this.one(`select n.id from namespaces n where n.parent_id is not null
+      const id = await this.selectFirstId(`select n.id from namespaces n where n.parent_id is not null
         and exists (select 1 from members m where m.source_type = 'namespace' and m.source_id = n.id) order by n.id`);
       await this.pool.query(
         `update namespaces set parent_id = case when id = $1 then null else parent_id end,
@@ -90,7 +90,7 @@ export class RandomForest {
   }
 
   async removeLeaf(): Promise<void> {
-    const leaf = await this.one(`select n.id from namespaces n where n.kind = 'group'
+    const leaf = await this.selectFirstId(`select n.id from namespaces n where n.kind = 'group'
       and not exists (select 1 from namespaces c where c.parent_id = n.id) order by n.id`);
     await this.pool.query(`delete from members where source_type = 'namespace' and source_id = $1`, [leaf]);
     await this.pool.query(`delete from shares where source_type = 'namespace' and source_id = $1`, [leaf]);
@@ -98,7 +98,7 @@ export class RandomForest {
     await this.pool.query(`delete from namespaces where id = $1`, [leaf]);
   }
 
-  private async one(sql: string): Promise<number> {
+  private async selectFirstId(sql: string): Promise<number> {
     const { rows } = await this.pool.query<{ id: string }>(`${sql} limit 1`);
     return Number(rows[0]!.id);
   }
@@ -125,7 +125,7 @@ export class RandomForest {
   }
 
   private async addProject(id: number): Promise<void> {
-    const home = this.random(6) ? this.group() : 1000 + this.user();
+    const home = this.random(6) ? this.group() : 1000 + this.randomUser();
     await this.pool.query(
       `insert into projects (id, namespace_id, name, path, visibility, last_activity_at)
        values ($1, $2, $3, $3, 'private', timestamptz '2026-01-01' + $4 * interval '1 day')`,
@@ -136,25 +136,25 @@ export class RandomForest {
   private async addMember(source: string, id: number): Promise<void> {
     await this.pool.query(
       `insert into members (user_id, source_type, source_id, access_level, expires_on)
-       values ($1, $2, $3, $4, ${this.end()}) on conflict do nothing`,
-      [this.user(), source, id, RandomForest.LEVELS[this.random(6)]],
+       values ($1, $2, $3, $4, ${this.randomEndSql()}) on conflict do nothing`,
+      [this.randomUser(), source, id, RandomForest.LEVELS[this.random(6)]],
     );
   }
 
   private async addShare(source: string, id: number): Promise<void> {
     await this.pool.query(
       `insert into shares (source_type, source_id, group_id, access_level, expires_on)
-       values ($1, $2, $3, $4, ${this.end()}) on conflict do nothing`,
+       values ($1, $2, $3, $4, ${this.randomEndSql()}) on conflict do nothing`,
       [source, id, this.group(), RandomForest.LEVELS.slice(1)[this.random(5)]],
     );
   }
 
-  private user(): number {
+  private randomUser(): number {
     return RandomForest.USERS[this.random(RandomForest.USERS.length)]!;
   }
 
   /** Some are expired, some expire later, most do not expire. */
-  private end(): string {
+  private randomEndSql(): string {
     return ['null', 'null', 'null', `current_date - 1`, `current_date + 5`][this.random(5)]!;
   }
 }

@@ -19,13 +19,13 @@ const COLUMNS = 'id, import_key, user_id, state, api_url, sealed_credential, nex
 const STUCK_HOURS = 24;
 const KEPT_DAYS = 7;
 
-interface AddParams {
+interface AddGistImportParams {
   readonly key: string;
   readonly user: number;
   readonly api: string;
   readonly credential: Buffer | null;
 }
-const ADD = statement<AddParams, { id: number }>(
+const ADD = statement<AddGistImportParams, { id: number }>(
   'gist_imports_add',
   `insert into gist_imports (import_key, user_id, api_url, sealed_credential)
    values (:key::uuid, :user::bigint, :api, :credential::bytea)

@@ -51,13 +51,13 @@ export class GistImportsJob {
     const credential = row.sealed_credential && this.credentials.open(row.import_key, row.sealed_credential);
     if (credential === null) return this.records.endImport(row.id, 'failed');
     try {
-      await this.importPages(row, { url: row.api_url, credential }, signal);
+      await this.importRemainingPages(row, { url: row.api_url, credential }, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof SourceError && error.retryAt) return this.records.postponeImport(row.id, error.retryAt);
       const isFinal = error instanceof SourceError && error.reason !== 'other';
       // Tries count from the last page on, so that a long import survives many short failures of its host.
-      if (!isFinal && (await this.hasAdvanced(row)))
+      if (!isFinal && (await this.hasAdvancedSince(row)))
         return this.records.postponeImport(row.id, new Date(Date.now() + RETRY_MS));
       if (!isFinal && attempt < importGists.tries) throw error;
       await this.endImport(row.id, 'failed');
@@ -70,16 +70,16 @@ export class GistImportsJob {
     return this.records.sweepImports();
   }
 
-  private async hasAdvanced({ id, pages }: GistImportRow): Promise<boolean> {
+  private async hasAdvancedSince({ id, pages }: GistImportRow): Promise<boolean> {
     return ((await this.records.findImport(id))?.pages ?? 0) > pages;
   }
 
-  private async importPages(first: GistImportRow, access: UpstreamAccess, signal: AbortSignal): Promise<void> {
+  private async importRemainingPages(first: GistImportRow, access: UpstreamAccess, signal: AbortSignal): Promise<void> {
     let row: GistImportRow | null = first;
     while (row !== null && (row.pages === 0 || row.next_page !== null)) {
       if (row.pages >= MAX_PAGES) throw new SourceError('address', 'The host sends too many pages.');
       const within = AbortSignal.any([signal, AbortSignal.timeout(MAX_PAGE_MS)]);
-      row = await this.importPage(row, access, within).catch((error: unknown) => {
+      row = await this.importNextPage(row, access, within).catch((error: unknown) => {
         if (within.aborted && !signal.aborted) throw new SourceError('address', 'The host is too slow.');
         throw error;
       });
@@ -88,7 +88,7 @@ export class GistImportsJob {
   }
 
   /** Returns null for an import that has ended. */
-  private async importPage(
+  private async importNextPage(
     row: GistImportRow,
     access: UpstreamAccess,
     signal: AbortSignal,
@@ -113,7 +113,7 @@ export class GistImportsJob {
     await this.records.endImport(id, state);
   }
 
-  /** Shape: null for a gist that is a snippet now, and for one without files. */
+  /** Imports a gist as a snippet. Returns null if it became a snippet or has no files. */
   private async importGist(
     { user_id: userId }: GistImportRow,
     access: UpstreamAccess,
@@ -121,34 +121,38 @@ export class GistImportsJob {
     signal: AbortSignal,
   ): Promise<LeftOutGist | null> {
     if (listed.files.length === 0) return null;
-    const name = gistTitle(listed);
+    const name = snippetTitleOf(listed);
     if (listed.files.length > MAX_FILES) return { name, reason: TOO_MANY };
-    const gist = await this.readGist(access, listed, signal);
+    const gist = await this.readGistOrReason(access, listed, signal);
     if (typeof gist === 'string') return { name, reason: gist };
     const reason = await this.snippets.writeSnippet(userId, new URL(access.url).host, { ...gist, title: name });
     return reason === null ? null : { name, reason };
   }
 
   /** The reason why a gist cannot be read, as a text. Errors: SourceError for failures that can pass. */
-  private async readGist(access: UpstreamAccess, gist: RemoteGist, signal: AbortSignal): Promise<RemoteGist | string> {
+  private async readGistOrReason(
+    access: UpstreamAccess,
+    gist: RemoteGist,
+    signal: AbortSignal,
+  ): Promise<RemoteGist | string> {
     try {
       return await this.client.completeGist(access, gist, signal);
     } catch (error) {
       if (error instanceof GistTooLarge) return TOO_LARGE;
-      if (!(error instanceof SourceError) || error.reason === 'limit' || isTransient(error)) throw error;
+      if (!(error instanceof SourceError) || error.reason === 'limit' || isTransientError(error)) throw error;
       return UNREADABLE;
     }
   }
 }
 
 /** Whether a repetition may succeed. */
-function isTransient({ reason, status, cause }: SourceError): boolean {
+function isTransientError({ reason, status, cause }: SourceError): boolean {
   if (cause instanceof EgressError && LASTING.has(cause.reason)) return false;
   return reason === 'other' && (status === null || status >= 500);
 }
 
 /** Source: reference identity-and-import 6.9. */
-function gistTitle({ description, files }: RemoteGist): string {
+function snippetTitleOf({ description, files }: RemoteGist): string {
   const line = (description ?? '').replace(/[\s\p{C}]+/gu, ' ').trim();
   return (line === '' ? files[0]!.name : line).slice(0, MAX_NAME).replace(/\p{Cs}$/u, '');
 }

@@ -36,20 +36,20 @@ export class IdentityImportsClient {
 
   /** Checks whether a user may import into a namespace. */
   findTarget(request: ImportTargetRequest): Promise<ImportTargetAnswer> {
-    return this.convertFailures(() => this.targets.ask(request));
+    return this.askOrUnavailable(() => this.targets.ask(request));
   }
 
   /** Creates the project of an import, once. */
   createProject(request: ImportProjectRequest): Promise<ImportProjectAnswer> {
-    return this.convertFailures(() => this.projects.ask(request).catch(toProblem));
+    return this.askOrUnavailable(() => this.projects.ask(request).catch(toTooLargeAnswer));
   }
 
   /** Reports the state of an import. */
   recordState(request: ImportStateRequest): Promise<ImportStateAnswer> {
-    return this.convertFailures(() => this.states.ask(request));
+    return this.askOrUnavailable(() => this.states.ask(request));
   }
 
-  private async convertFailures<T>(ask: () => Promise<T>): Promise<T> {
+  private async askOrUnavailable<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
@@ -60,7 +60,7 @@ export class IdentityImportsClient {
 }
 
 /** Identity does not read a request that is too large, so it has not created the project. Errors: all others. */
-function toProblem(error: unknown): ImportProjectAnswer {
+function toTooLargeAnswer(error: unknown): ImportProjectAnswer {
   if (!(error instanceof InternalRefusal) || error.status !== PAYLOAD_TOO_LARGE) throw error;
   return { outcome: 'invalid', problems: ['The fields of the repository are too long'] };
 }

@@ -17,7 +17,7 @@ export class ImportCredentials {
 
   constructor(private readonly context: ContextSigningKeys) {}
 
-  /** Encrypts the credential of an import. Shape: nonce, tag and ciphertext. */
+  /** Encrypts the credential of an import. Returns the nonce, the tag and the ciphertext, in this order. */
   seal(importKey: string, credential: string): Buffer {
     const nonce = randomBytes(NONCE_LENGTH);
     const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(associatedData(importKey));

@@ -17,8 +17,8 @@ export type NewImport = Omit<
   'id' | 'projectId' | 'state' | 'jobId' | 'progressTry' | 'error' | 'createdAt' | 'updatedAt'
 >;
 
-/** States that an import leaves only once. */
-type FinalState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
+/** States in which an import ends. It never leaves them. */
+type FinalImportState = Extract<ImportState, 'finished' | 'failed' | 'canceled'>;
 
 const COLUMNS = `i.id, i.import_key, i.project_id, i.user_id, i.source, i.state, i.upstream_name, i.upstream_url, i.clone_url,
   i.default_branch, i.api_url, i.page_size, i.is_optimistic, i.single_endpoint_notes, i.with_attachments,
@@ -65,7 +65,7 @@ const FORGOTTEN = statement<{ count: number }, { user_id: number }>(
      select 1 from project_imports o where o.user_id = i.user_id and o.state = 'started')
    order by i.user_id limit :count::int`,
 );
-const END = statement<{ id: number; state: FinalState; error: string | null }, ImportRow>(
+const END = statement<{ id: number; state: FinalImportState; error: string | null }, ImportRow>(
   'project_imports_end',
   `update project_imports i set state = :state, error = :error::text, sealed_credential = null, updated_at = now()
    where i.id = :id::bigint and i.state in ('pending', 'scheduled', 'started') returning ${COLUMNS}`,
@@ -110,13 +110,13 @@ const DROP_FORGOTTEN = statement<object, never>(
   'project_imports_drop_forgotten',
   `delete from project_imports where project_id is null and state = 'failed' and updated_at < now() - interval '1 day'`,
 );
-interface FailureParams {
+interface AddFailuresParams {
   readonly id: number;
   readonly relations: readonly string[];
   readonly names: readonly string[];
   readonly messages: readonly string[];
 }
-const ADD_FAILURES = statement<FailureParams, never>(
+const ADD_FAILURES = statement<AddFailuresParams, never>(
   'import_failures_add',
   `insert into import_failures (import_id, relation_name, object_name, message)
    select i.id, f.relation_name, f.object_name, f.message
@@ -185,14 +185,14 @@ export class ImportRecords {
   }
 
   /**
-   * Marks an unfinished import as started. Shape: null for one that has ended or was deleted, and for one that has to wait
-   * for other imports of its user: the end of one of them starts it.
+   * Marks an unfinished import as started. Returns null for an import that has ended or was deleted. Also returns null
+   * for an import that has to wait for other imports of its user: the end of one of them starts it.
    */
   beginImport(id: number): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
       await tx.run(LOCK_USER, { id });
       const [row] = await tx.run(BEGIN, { id, most: this.settings.perUser });
-      if (row) await this.queueReport(tx, id);
+      if (row) await this.queueStateReport(tx, id);
       return row ?? null;
     });
   }
@@ -200,14 +200,14 @@ export class ImportRecords {
   /**
    * Ends an import and wipes its credential, and starts the next one of the user. Returns null if it has ended already.
    */
-  endImport(id: number, state: FinalState, error: string | null = null): Promise<ImportRow | null> {
+  endImport(id: number, state: FinalImportState, error: string | null = null): Promise<ImportRow | null> {
     return this.work.run(async (tx) => {
       await tx.run(LOCK_USER, { id });
       const [row] = await tx.run(END, { id, state, error });
       if (!row) return null;
-      await this.queueReport(tx, id);
+      await this.queueStateReport(tx, id);
       if (state === 'canceled' && row.job_id !== null) await this.jobs.cancelJob(tx, row.job_id);
-      await this.startNext(tx, row.user_id);
+      await this.startNextImport(tx, row.user_id);
       return row;
     });
   }
@@ -220,7 +220,7 @@ export class ImportRecords {
   /** Starts imports whose predecessor was deleted together with its project. */
   async startForgotten(): Promise<void> {
     for (const { user_id: user } of await this.database.run(FORGOTTEN, { count: CHUNK })) {
-      await this.work.run((tx) => this.startNext(tx, user));
+      await this.work.run((tx) => this.startNextImport(tx, user));
     }
   }
 
@@ -273,14 +273,14 @@ export class ImportRecords {
     return (await this.database.run(STUCK, { count: CHUNK })).map(({ id }) => id);
   }
 
-  private async startNext(tx: Tx, user: number): Promise<void> {
-    const [next] = await tx.run(NEXT_OF_USER, { user });
+  private async startNextImport(tx: Tx, userId: number): Promise<void> {
+    const [next] = await tx.run(NEXT_OF_USER, { user: userId });
     if (!next) return;
     const job = await this.jobs.enqueue(tx, runImport, { import_id: next.id });
     await tx.run(POSTPONE, { id: next.id, job });
   }
 
-  private async queueReport(tx: Tx, id: number): Promise<void> {
+  private async queueStateReport(tx: Tx, id: number): Promise<void> {
     await this.jobs.enqueue(tx, reportImportState, { import_id: id });
   }
 }

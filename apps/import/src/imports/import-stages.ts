@@ -8,11 +8,11 @@ import type { ImportStage } from './project-import.entity';
 
 export type StageRow = RowOf<ImportStage, 'name' | 'fetched' | 'imported'>;
 
-interface StageParams {
+interface StageKeyParams {
   readonly id: number;
   readonly name: string;
 }
-const ONE = statement<StageParams, RowOf<ImportStage, 'isDone' | 'nextPage' | 'pages'>>(
+const ONE = statement<StageKeyParams, RowOf<ImportStage, 'isDone' | 'nextPage' | 'pages'>>(
   'import_stages_one',
   `select is_done, next_page, pages from import_stages where import_id = :id::bigint and name = :name`,
 );
@@ -21,7 +21,7 @@ const ALL = statement<{ id: number }, StageRow>(
   `select name, fetched, imported from import_stages where import_id = :id::bigint`,
 );
 /** Stores the progress of a stage, and records that the import makes progress. */
-const ADVANCE = statement<StageParams & { next: string | null; fetched: number; imported: number }, never>(
+const ADVANCE = statement<StageKeyParams & { next: string | null; fetched: number; imported: number }, never>(
   'import_stages_advance',
   `with progress as (
      update project_imports set updated_at = now() where id = :id::bigint and state = 'started' returning id

@@ -40,7 +40,7 @@ const failure = object({
   line_number: alwaysNull,
 });
 
-function toFailure({ id, created_at, message, object_name: name, relation_name }: FailureRow) {
+function toShownFailure({ id, created_at, message, object_name: name, relation_name }: FailureRow) {
   const text = `${name}: ${message}`;
   const named = { exception_class: 'ImportFailure', exception_message: text, source: 'import', relation_name };
   return { id, created_at: created_at.toISOString(), ...named, line_number: null };
@@ -66,7 +66,7 @@ export const importStatus = presenter<ImportStatus>('ProjectImport').fields({
   correlation_id: [nullable(text), ({ row }) => row?.import_key ?? null, { about: 'Identifies the import in logs.' }],
   failed_relations: [
     list(failure),
-    ({ failures }) => failures.map(toFailure),
+    ({ failures }) => failures.map(toShownFailure),
     { about: 'Objects that could not be imported, at most 100; for reporters and higher roles.' },
   ],
   import_error: [nullable(text), ({ error }) => error, { about: 'For reporters and higher roles.' }],

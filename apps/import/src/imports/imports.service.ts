@@ -16,7 +16,8 @@ export interface ImportView {
 }
 
 /**
- * Shape: no row for a project that was not imported; `error`, `failures` and `stages` (null) are hidden from some callers.
+ * Status of the import of a project. `row` is null for a project that was not imported. Callers below reporter get no
+ * `error`, no `failures`, and null for `stages`.
  */
 export interface ImportStatus {
   readonly project: ProjectScope;
@@ -48,7 +49,7 @@ export class ImportsService {
       throw new Forbidden('Unauthorized access', { verbatim: true });
     }
     const row = await this.records.endImport(found.id, 'canceled');
-    if (row) return { project: shownProject(project), row };
+    if (row) return { project: toImportedProject(project), row };
     const { state } = (await this.records.findImport(found.id)) ?? found;
     throw new Refused(`The import cannot be canceled because it is ${state}`, { verbatim: true });
   }
@@ -66,6 +67,6 @@ export class ImportsService {
   }
 }
 
-function shownProject({ id, name, fullPath, nameWithNamespace }: ProjectScope): ImportedProject {
+function toImportedProject({ id, name, fullPath, nameWithNamespace }: ProjectScope): ImportedProject {
   return { id, name, full_path: fullPath, name_with_namespace: nameWithNamespace };
 }

@@ -5,14 +5,14 @@ const MAX_ADDRESS = 4096;
 
 /** Errors: SourceError for the address of a page outside the API, because it gets the credential. */
 export function assertInsideApi(address: string, api: string): void {
-  if (!isInside(address, api) || address.length > MAX_ADDRESS) {
+  if (!isBelowApi(address, api) || address.length > MAX_ADDRESS) {
     throw new SourceError('address', 'Invalid pagination URL.');
   }
 }
 
-function isInside(address: string, api: string): boolean {
+function isBelowApi(address: string, apiUrl: string): boolean {
   if (!URL.canParse(address)) return false;
-  const [one, base] = [new URL(address), new URL(api)];
+  const [one, base] = [new URL(address), new URL(apiUrl)];
   const path = base.pathname.replace(/\/+$/, '');
   return (
     one.origin === base.origin && one.username === '' && one.password === '' && one.pathname.startsWith(`${path}/`)

@@ -8,7 +8,7 @@ export type SourceReason =
   | 'limit'
   | 'other';
 
-/** A failed request to an upstream host. Shape: `message` may be shown to the user and has no credential. */
+/** A failed request to an upstream host. `message` contains no credential and may be shown to the user. */
 export class SourceError extends Error {
   /** Status of the answer; null without one. */
   readonly status: number | null;

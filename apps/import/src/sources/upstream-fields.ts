@@ -11,7 +11,7 @@ export const MAX_USERNAME = 255;
 export const MAX_SHA = 64;
 const MAX_LIST = 500;
 
-/** Readers of fields of objects that an upstream host sent. Shape: null for a value of another type. */
+/** Returns the fields of an object that an upstream host sent. A value of another type has no fields. */
 export function toFields(item: unknown): Fields {
   return typeof item === 'object' && item !== null ? (item as Fields) : {};
 }

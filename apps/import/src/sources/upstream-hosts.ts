@@ -24,7 +24,7 @@ export function findHeadRefs(kind: ImportType): string | null {
   return heads[kind];
 }
 
-/** Returns the credential for git. Shape: `user:password`. */
+/** Returns the credential for git in the form `user:password`. */
 export function toGitCredential(kind: ImportType, credential: string | null): string | null {
   if (kind === 'remote') return `${credential}:${TOKEN_PASSWORD}`;
   const [user] = (credential ?? '').split(':', 1);
@@ -54,7 +54,7 @@ export class UpstreamHosts {
     private readonly requests: UpstreamRequests,
   ) {}
 
-  /** Shape: `name` as the import stores it: owner and name. */
+  /** Opens a repository. `name` is `owner/name`, as the import stores it. */
   open(kind: UpstreamKind, access: UpstreamAccess, name: string): UpstreamRepository {
     const client = { remote: this.remote, repohost_server: this.server, repohost: this.service }[kind];
     return client.open(access, name);

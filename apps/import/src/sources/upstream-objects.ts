@@ -2,7 +2,7 @@ import type { ImportedObject, UpstreamPerson } from '@rookery/contracts';
 
 export interface UpstreamLabel {
   readonly name: string;
-  /** Shape: `rrggbb`. */
+  /** Hexadecimal digits `rrggbb`. */
   readonly color: string;
   readonly description: string | null;
 }
@@ -131,7 +131,7 @@ export interface UpstreamRelease {
   readonly publishedAt: string | null;
 }
 
-/** A protected branch. Shape: without details the credential may not read the protection. */
+/** A protected branch. Both flags are false if the credential may not read the protection. */
 export interface UpstreamProtectedBranch {
   readonly name: string;
   readonly needsPullRequest: boolean;

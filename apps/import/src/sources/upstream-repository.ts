@@ -8,17 +8,23 @@ export interface UpstreamPage {
 
 /** The lists and objects of one repository of an upstream host. */
 export interface UpstreamRepository {
-  /** Host of the API, which separates people of different hosts. Shape: `host:port`. */
+  /** Host of the API as `host:port`. It separates people of different hosts. */
   readonly host: string;
-  /** Returns the address of the first page of a list. Shape: `path` is below the address of the repository. */
+  /** Returns the address of the first page of a list. `path` is relative to the address of the repository. */
   firstPage(path: string, pageSize: number): string;
   /** Reads a page of a list. A list that the repository does not use is empty. Errors: SourceError. */
   page(address: string, signal: AbortSignal): Promise<UpstreamPage>;
-  /** Reads an object. Shape: `path` as for lists; null if the credential does not reach one. Errors: SourceError. */
+  /**
+   * Reads an object. `path` is relative to the address of the repository. Returns null if the credential does not reach
+   * the object. Errors: SourceError.
+   */
   object(path: string, signal: AbortSignal): Promise<object | null>;
 }
 
-/** Access to the API of a host. Shape: `url` has no trailing slash; `credential` as the user gave it. */
+/**
+ * Access to the API of a host. `url` has no trailing slash. `credential` is a token, or `user:secret` for hosts with
+ * HTTP Basic authentication.
+ */
 export interface UpstreamAccess {
   readonly url: string;
   readonly credential: string;

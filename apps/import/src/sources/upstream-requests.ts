@@ -97,7 +97,7 @@ export function isLimited({ status, headers }: EgressAnswer): boolean {
  */
 export function parseJson({ status, body }: EgressAnswer, secrets: readonly string[]): unknown {
   if (secrets.some((secret) => body.includes(secret))) throw new SourceError('other', REPEATED, { status });
-  if (hasTooManyParts(body)) throw new SourceError('other', 'The answer has too many parts.', { status });
+  if (hasTooManyJsonParts(body)) throw new SourceError('other', 'The answer has too many parts.', { status });
   try {
     return JSON.parse(body.toString());
   } catch {
@@ -115,7 +115,7 @@ function quoteBody(body: Buffer, secrets: readonly string[]): string {
   return text.trim().slice(0, MAX_QUOTED);
 }
 
-function hasTooManyParts(body: Buffer): boolean {
+function hasTooManyJsonParts(body: Buffer): boolean {
   let parts = 0;
   for (const sign of body) if (sign === COMMA || sign === BRACKET || sign === BRACE) parts++;
   return parts > MAX_PARTS;

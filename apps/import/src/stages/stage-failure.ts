@@ -7,7 +7,7 @@ export interface FailedObject {
   readonly message: string;
 }
 
-/** A stage that cannot be completed. Shape: `message` is shown to users; `isFinal` if another try would fail too. */
+/** A stage that cannot be completed. `message` is shown to users. `isFinal` is true if another try would fail too. */
 export class StageFailed extends Error {
   constructor(
     message: string,

@@ -5,7 +5,7 @@ export interface StageProgress {
   readonly pages: number;
 }
 
-/** A page of an upstream list that was imported. Shape: `next` is the address of the next page; null after the last. */
+/** An imported page of an upstream list. `next` is the address of the next page, or null after the last page. */
 export interface StagePage {
   readonly next: string | null;
   /** Number of objects that the host has sent. */

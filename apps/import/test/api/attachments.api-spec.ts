@@ -55,16 +55,16 @@ const comment = (id: number, body: string) => ({
   html_url: `https://git.example/wren/x/issues/1#issuecomment-${id}`,
 });
 /** Adds a file to the host. Returns its address. */
-const hosted = (path: string, file: Partial<HostedFile> = {}): string => {
+const addHostedFile = (path: string, file: Partial<HostedFile> = {}): string => {
   scene.host.files.set(path, { type: 'image/png', content: PNG, ...file });
   return scene.host.url + path;
 };
 const withAttachments = { optional_stages: { attachments_import: 'true' } };
-const textsOf = ({ projectId }: StartedImport, field = 'description', kind = 'issue'): readonly unknown[] =>
+const listSentTexts = ({ projectId }: StartedImport, field = 'description', kind = 'issue'): readonly unknown[] =>
   scene.inside.objects
     .filter((request) => request.project_id === projectId && request.kind === kind)
     .flatMap(({ objects }) => objects.map((object) => (object as unknown as Record<string, unknown>)[field]));
-const status = async ({ projectId }: StartedImport) =>
+const showImport = async ({ projectId }: StartedImport) =>
   (await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200)).body as {
     readonly import_status: string;
     readonly stats: { readonly fetched: Record<string, number>; readonly imported: Record<string, number> };
@@ -85,9 +85,9 @@ const manyFiles = (count: number): string[] =>
 it('stores the files of all texts, each once, and rewrites the texts', async () => {
   const started = await scene.started('heron', withAttachments);
   const { repository, importId } = started;
-  const [image, file] = [hosted('/user-attachments/assets/1'), hosted('/wren/heron/files/2/%C3%9C.pdf')];
-  const [pull, review] = [hosted('/user-attachments/files/3/p.txt'), hosted('/assets/4/r.txt')];
-  const [line, release] = [hosted('/storage/user/5/files/l.txt'), hosted('/wren/heron/assets/6/n.txt')];
+  const [image, file] = [addHostedFile('/user-attachments/assets/1'), addHostedFile('/wren/heron/files/2/%C3%9C.pdf')];
+  const [pull, review] = [addHostedFile('/user-attachments/files/3/p.txt'), addHostedFile('/assets/4/r.txt')];
+  const [line, release] = [addHostedFile('/storage/user/5/files/l.txt'), addHostedFile('/wren/heron/assets/6/n.txt')];
   scene.host.put(repository, 'issues', [issue(1, `![x](${image}) and ${file}.`), issue(2, `\`${image}\``)]);
   scene.host.put(repository, 'issues/comments', [comment(51, `<img src="${image}">`)]);
   const head = { ref: 'x', sha: 'a'.repeat(40), user: robin, repo: { id: 1 } };
@@ -114,14 +114,17 @@ it('stores the files of all texts, each once, and rewrites the texts', async () 
   expect(scene.inside.files.map(({ filename, content }) => [filename, content])).toEqual(
     ['n.txt', '1.png', 'Ü.pdf', 'p.txt', 'r.txt', 'l.txt'].map((name) => [name, PNG]),
   );
-  expect(textsOf(started)).toEqual(['![x](/uploads/1/1.png) and [Ü.pdf](/uploads/2/%C3%9C.pdf).', `\`${image}\``]);
-  expect(textsOf(started, 'body', 'note')).toEqual(['<img src="/uploads/1/1.png">']);
-  expect(textsOf(started, 'description', 'merge_request')).toEqual(['[p](/uploads/3/p.txt)']);
-  expect(textsOf(started, 'body', 'review')).toEqual(['[r](/uploads/4/r.txt)']);
-  expect(textsOf(started, 'body', 'diff_note')).toEqual(['[l](/uploads/5/l.txt)']);
-  expect(textsOf(started, 'description', 'release')).toEqual(['[n](/uploads/0/n.txt)']);
+  expect(listSentTexts(started)).toEqual([
+    '![x](/uploads/1/1.png) and [Ü.pdf](/uploads/2/%C3%9C.pdf).',
+    `\`${image}\``,
+  ]);
+  expect(listSentTexts(started, 'body', 'note')).toEqual(['<img src="/uploads/1/1.png">']);
+  expect(listSentTexts(started, 'description', 'merge_request')).toEqual(['[p](/uploads/3/p.txt)']);
+  expect(listSentTexts(started, 'body', 'review')).toEqual(['[r](/uploads/4/r.txt)']);
+  expect(listSentTexts(started, 'body', 'diff_note')).toEqual(['[l](/uploads/5/l.txt)']);
+  expect(listSentTexts(started, 'description', 'release')).toEqual(['[n](/uploads/0/n.txt)']);
   expect(requestsFor('/user-attachments/assets/1')).toBe(1);
-  expect(await status(started)).toMatchObject({
+  expect(await showImport(started)).toMatchObject({
     import_status: 'finished',
     stats: { fetched: { attachment: 7 }, imported: { attachment: 7 } },
     failed_relations: [],
@@ -130,11 +133,11 @@ it('stores the files of all texts, each once, and rewrites the texts', async () 
 
 it('leaves files upstream unless the user wants them', async () => {
   const started = await scene.started('egret', { optional_stages: { attachments_import: false } });
-  const text = `![x](${hosted('/user-attachments/assets/1')})`;
+  const text = `![x](${addHostedFile('/user-attachments/assets/1')})`;
   scene.host.put(started.repository, 'issues', [issue(1, text)]);
   await scene.run(started.importId);
-  expect([textsOf(started), scene.inside.files]).toEqual([[text], []]);
-  expect((await status(started)).stats.fetched).not.toHaveProperty('attachment');
+  expect([listSentTexts(started), scene.inside.files]).toEqual([[text], []]);
+  expect((await showImport(started)).stats.fetched).not.toHaveProperty('attachment');
 });
 
 it('follows redirects to listed servers without the credential', async () => {
@@ -143,7 +146,7 @@ it('follows redirects to listed servers without the credential', async () => {
   onCdn = (response) =>
     void response.writeHead(200, { 'content-disposition': 'attachment; filename="../../a b.png"' }).end(PNG);
   scene.host.put(started.repository, 'issues', [
-    issue(1, `![x](${hosted('/user-attachments/assets/1', { location })})`),
+    issue(1, `![x](${addHostedFile('/user-attachments/assets/1', { location })})`),
   ]);
   await scene.run(started.importId);
   expect(cdnRequests.splice(0).map(({ headers }) => headers.authorization)).toEqual([undefined]);
@@ -152,7 +155,7 @@ it('follows redirects to listed servers without the credential', async () => {
 
 it('asks for no other path than those of attachments', async () => {
   const started = await scene.started('shrike', withAttachments);
-  hosted('/api/v3/user', { type: 'application/json', content: Buffer.from('{"secret":true}') });
+  addHostedFile('/api/v3/user', { type: 'application/json', content: Buffer.from('{"secret":true}') });
   const [plain, encoded] = ['/assets/../api/v3/user', '/wren/shrike/files/%2e%2e/%2E./..%2f../api/v3/user'];
   const text = `![x](${scene.host.url}${plain}) ![x](${scene.host.url}${encoded})`;
   scene.host.put(started.repository, 'issues', [issue(1, text)]);
@@ -160,13 +163,13 @@ it('asks for no other path than those of attachments', async () => {
   await scene.run(started.importId);
   const expected = /^\/api\/v3\/repos|^\/wren\/shrike\.git\//;
   expect(scene.host.seen.slice(length).filter(({ path }) => !expected.test(path))).toEqual([]);
-  expect([textsOf(started), scene.inside.files]).toEqual([[text], []]);
-  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+  expect([listSentTexts(started), scene.inside.files]).toEqual([[text], []]);
+  expect(await showImport(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
 });
 
 it('stores each file once and writes the texts after a death between them', async () => {
   const started = await scene.started('ibis', withAttachments);
-  const [a, b] = [hosted('/user-attachments/files/1/a.txt'), hosted('/user-attachments/files/1/b.txt')];
+  const [a, b] = [addHostedFile('/user-attachments/files/1/a.txt'), addHostedFile('/user-attachments/files/1/b.txt')];
   scene.host.put(started.repository, 'issues', [issue(1, `[a](${a})`), issue(2, `[a](${a}) [b](${b})`)]);
   const dead = new AbortController();
   scene.inside.afterFile = async () => dead.abort(new Error('killed'));
@@ -175,14 +178,14 @@ it('stores each file once and writes the texts after a death between them', asyn
   await scene.run(started.importId, 2);
   expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['a.txt', 'b.txt']);
   expect(requestsFor('/user-attachments/files/1/a.txt')).toBe(1);
-  expect(textsOf(started)).toEqual(['[a](/uploads/0/a.txt)', '[a](/uploads/0/a.txt) [b](/uploads/1/b.txt)']);
-  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+  expect(listSentTexts(started)).toEqual(['[a](/uploads/0/a.txt)', '[a](/uploads/0/a.txt) [b](/uploads/1/b.txt)']);
+  expect(await showImport(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
 });
 
 it('asks for no more files of a text after the import is cancelled', async () => {
   const started = await scene.started('plover', withAttachments);
   const addresses = manyFiles(3);
-  for (const address of addresses) hosted(new URL(address).pathname);
+  for (const address of addresses) addHostedFile(new URL(address).pathname);
   scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
   scene.inside.afterFile = async () =>
     void (await scene
@@ -193,37 +196,37 @@ it('asks for no more files of a text after the import is cancelled', async () =>
   await scene.run(started.importId);
   expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['0.txt']);
   expect(requestsFor(new URL(addresses[1]!).pathname)).toBe(0);
-  expect(textsOf(started)).toEqual([]);
+  expect(listSentTexts(started)).toEqual([]);
 });
 
 it('waits for a rate limit of files, and then continues with the page', async () => {
   const started = await scene.started('crane', withAttachments);
   const path = '/user-attachments/files/1/c.txt';
-  scene.host.put(started.repository, 'issues', [issue(1, `[c](${hosted(path)})`)]);
+  scene.host.put(started.repository, 'issues', [issue(1, `[c](${addHostedFile(path)})`)]);
   limitRate(path);
   await scene.run(started.importId);
   expect(await scene.row(started.importId)).toMatchObject({ state: 'started' });
-  expect(textsOf(started)).toEqual([]);
+  expect(listSentTexts(started)).toEqual([]);
   scene.host.answer = null;
   await scene.run(started.importId);
-  expect(textsOf(started)).toEqual(['[c](/uploads/0/c.txt)']);
+  expect(listSentTexts(started)).toEqual(['[c](/uploads/0/c.txt)']);
 });
 
 it('gives up a file whose rate limit does not end', async () => {
   const started = await scene.started('knot', withAttachments);
   const path = '/user-attachments/files/1/k.txt';
-  const text = `[k](${hosted(path)})`;
+  const text = `[k](${addHostedFile(path)})`;
   scene.host.put(started.repository, 'issues', [issue(1, text)]);
   limitRate(path);
   await scene.run(started.importId);
-  expect(await status(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
+  expect(await showImport(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
   await scene.service.database.query(
     `update project_imports set updated_at = now() - interval '7 hours' where id = $1`,
     [started.importId],
   );
   await scene.run(started.importId);
-  expect(textsOf(started)).toEqual([text]);
-  expect(await status(started)).toMatchObject({
+  expect(listSentTexts(started)).toEqual([text]);
+  expect(await showImport(started)).toMatchObject({
     import_status: 'finished',
     failed_relations: [{ exception_message: expect.stringContaining('The rate of requests is limited.') }],
   });
@@ -249,10 +252,10 @@ it('does not wait for the rate limit of another server', async () => {
   const location = `http://127.0.0.1:${portOf(cdn)}/store/1`;
   onCdn = (response) => void response.writeHead(429, { 'retry-after': '60' }).end();
   scene.host.put(started.repository, 'issues', [
-    issue(1, `![x](${hosted('/user-attachments/assets/1', { location })})`),
+    issue(1, `![x](${addHostedFile('/user-attachments/assets/1', { location })})`),
   ]);
   await scene.run(started.importId);
-  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [{}] });
+  expect(await showImport(started)).toMatchObject({ import_status: 'finished', failed_relations: [{}] });
 });
 
 it('keeps links whose files cannot be fetched, and lists them as failed relations', async () => {
@@ -307,7 +310,7 @@ it('keeps links whose files cannot be fetched, and lists them as failed relation
     ],
   ];
   const started = await scene.started('bittern', withAttachments);
-  const other = hosted('/user-attachments/files/2/y.txt');
+  const other = addHostedFile('/user-attachments/files/2/y.txt');
   const addressOf = (n: number): string => `${scene.host.url}/user-attachments/files/1/${n}.txt`;
   const textOf = (n: number, y: string): string => `[x](${addressOf(n)}?jwt=s3cret) [y](${y})`;
   scene.host.put(
@@ -323,8 +326,8 @@ it('keeps links whose files cannot be fetched, and lists them as failed relation
     return true;
   };
   await scene.run(started.importId);
-  expect(textsOf(started)).toEqual(cases.map((_, n) => textOf(n, '/uploads/0/y.txt')));
-  const shown = await status(started);
+  expect(listSentTexts(started)).toEqual(cases.map((_, n) => textOf(n, '/uploads/0/y.txt')));
+  const shown = await showImport(started);
   const count = cases.length;
   expect(shown).toMatchObject({
     import_status: 'finished',
@@ -337,7 +340,7 @@ it('keeps links whose files cannot be fetched, and lists them as failed relation
   expect(forbiddenConnections).toBe(0);
 });
 
-const breakOff = (request: IncomingMessage): boolean => {
+const destroyFileRequest = (request: IncomingMessage): boolean => {
   if (!request.url!.startsWith('/user-attachments/')) return false;
   request.socket.destroy();
   return true;
@@ -346,11 +349,11 @@ const breakOff = (request: IncomingMessage): boolean => {
 it('asks a host that does not answer no longer than for a few files, and leaves their links in the last try', async () => {
   const started = await scene.started('dunlin', withAttachments);
   scene.host.put(started.repository, 'issues', [issue(1, manyFiles(8).join(' '))]);
-  scene.host.answer = breakOff;
+  scene.host.answer = destroyFileRequest;
   await scene.run(started.importId);
-  expect(await status(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
+  expect(await showImport(started)).toMatchObject({ import_status: 'started', failed_relations: [] });
   await scene.run(started.importId, 4);
-  const messages = (await status(started)).failed_relations.map((one) => one.exception_message.split(': ').at(-1));
+  const messages = (await showImport(started)).failed_relations.map((one) => one.exception_message.split(': ').at(-1));
   expect(messages).toEqual([
     ...Array.from({ length: 5 }, () => expect.stringContaining('cannot be reached')),
     ...Array.from({ length: 3 }, () => 'The host did not send the files before this one.'),
@@ -360,24 +363,24 @@ it('asks a host that does not answer no longer than for a few files, and leaves 
 it('stores all files of a host that answers again in a later try', async () => {
   const started = await scene.started('curlew', withAttachments);
   const addresses = manyFiles(7);
-  for (const address of addresses) hosted(new URL(address).pathname);
+  for (const address of addresses) addHostedFile(new URL(address).pathname);
   scene.host.put(started.repository, 'issues', [issue(1, addresses.join(' '))]);
-  scene.host.answer = breakOff;
+  scene.host.answer = destroyFileRequest;
   await scene.run(started.importId);
   scene.host.answer = null;
   await scene.run(started.importId, 2);
   expect(scene.inside.files).toHaveLength(7);
-  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+  expect(await showImport(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
 });
 
 it('goes on with a host that answers, whatever the answers are', async () => {
   const started = await scene.started('godwit', withAttachments);
   const addresses = manyFiles(7);
-  hosted(new URL(addresses.pop()!).pathname);
+  addHostedFile(new URL(addresses.pop()!).pathname);
   const location = `http://127.0.0.1:${portOf(forbidden)}/`;
-  for (const address of addresses) hosted(new URL(address).pathname, { location });
+  for (const address of addresses) addHostedFile(new URL(address).pathname, { location });
   scene.host.put(started.repository, 'issues', [issue(1, [...addresses, manyFiles(7)[6]].join(' '))]);
   await scene.run(started.importId);
   expect(scene.inside.files.map(({ filename }) => filename)).toEqual(['6.txt']);
-  expect((await status(started)).failed_relations).toHaveLength(6);
+  expect((await showImport(started)).failed_relations).toHaveLength(6);
 });

@@ -19,84 +19,90 @@ const PATH = '/api/v4/import/remote/gists';
 const AT = '2024-01-02T03:04:05.000Z';
 const LATER = '2024-02-03T04:05:06.000Z';
 const LAST = 4;
-const parameters = (over: object = {}) => ({
+const importParameters = (over: object = {}) => ({
   ...{ personal_access_token: scene.host.token, remote_hostname: scene.host.url },
   ...over,
 });
-const post = (by: SeededUser, body: object = parameters(), path = PATH) => scene.as(by).post(path).send(body);
+const postImport = (by: SeededUser, body: object = importParameters(), path = PATH) =>
+  scene.as(by).post(path).send(body);
 const gist = (id: string, over: Partial<HostedGist> = {}): HostedGist => ({
   ...{ id, public: false, description: `About ${id}`, created_at: AT, updated_at: LATER, files: { 'a.txt': id } },
   ...over,
 });
-const filesOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}.txt`, 'x']));
-interface Row {
+const createFiles = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}.txt`, 'x']));
+interface ImportRow {
   readonly id: number;
   readonly state: string;
   readonly sealed_credential: Buffer | null;
   readonly pages: number;
 }
-const rowOf = async ({ id }: SeededUser) =>
+const findImportRow = async ({ id }: SeededUser) =>
   (
-    await scene.service.database.query<Row>('select * from gist_imports where user_id = $1 order by id desc limit 1', [
-      id,
-    ])
+    await scene.service.database.query<ImportRow>(
+      'select * from gist_imports where user_id = $1 order by id desc limit 1',
+      [id],
+    )
   )[0];
-const run = async (by: SeededUser, attempt = 1, signal = new AbortController().signal): Promise<void> => {
-  const params = { import_id: (await rowOf(by))!.id };
+const runImportJob = async (by: SeededUser, attempt = 1, signal = new AbortController().signal): Promise<void> => {
+  const params = { import_id: (await findImportRow(by))!.id };
   const progress = async (): Promise<void> => undefined;
   await scene.service.app.get(GistImportsJob).run({ params, attempt, dueAt: new Date(), signal, progress });
 };
-const started = async (): Promise<SeededUser> => {
+const startImport = async (): Promise<SeededUser> => {
   const user = await scene.service.seed.user();
-  await post(user).expect(202);
+  await postImport(user).expect(202);
   return user;
 };
 
 describe('POST /import/remote/gists', () => {
   it('schedules an import, one for each user at a time', async () => {
     const user = await scene.service.seed.user();
-    const { text } = await post(user).expect(202);
+    const { text } = await postImport(user).expect(202);
     expect(text).toBe('');
-    expect((await post(user).expect(422)).body).toEqual({ errors: 'Import already in progress' });
+    expect((await postImport(user).expect(422)).body).toEqual({ errors: 'Import already in progress' });
     const jobs = await scene.service.database.query('select name, state from background_jobs order by id desc limit 1');
     expect(jobs).toEqual([{ name: 'import-gists', state: 'waiting' }]);
-    expect(JSON.stringify(await rowOf(user))).not.toContain(scene.host.token);
-    await run(user);
-    await post(user).expect(202);
+    expect(JSON.stringify(await findImportRow(user))).not.toContain(scene.host.token);
+    await runImportJob(user);
+    await postImport(user).expect(202);
   });
 
   it('starts one of many at once', async () => {
     const user = await scene.service.seed.user();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => post(user)));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => postImport(user)));
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 422, 422, 422, 422]);
   });
 
   it('has the name of existing clients', async () => {
     const user = await scene.service.seed.user();
     const given = { personal_access_token: scene.host.token, github_hostname: scene.host.url };
-    await post(user, given, '/api/v4/import/github/gists').expect(202);
+    await postImport(user, given, '/api/v4/import/github/gists').expect(202);
   });
 
   it('refuses missing and malformed parameters, and forbidden hosts', async () => {
     const user = await scene.service.seed.user();
-    expect((await post(user, {}).expect(400)).body).toEqual({ error: 'personal_access_token is missing' });
-    const malformed = parameters({ personal_access_token: 'a\r\nb' });
-    expect((await post(user, malformed).expect(400)).body).toEqual({ error: 'personal_access_token is invalid' });
-    const inside = parameters({ remote_hostname: 'http://169.254.169.254' });
-    expect((await post(user, inside).expect(400)).body).toEqual({ errors: 'Invalid URL: http://169.254.169.254' });
+    expect((await postImport(user, {}).expect(400)).body).toEqual({ error: 'personal_access_token is missing' });
+    const malformed = importParameters({ personal_access_token: 'a\r\nb' });
+    expect((await postImport(user, malformed).expect(400)).body).toEqual({ error: 'personal_access_token is invalid' });
+    const inside = importParameters({ remote_hostname: 'http://169.254.169.254' });
+    expect((await postImport(user, inside).expect(400)).body).toEqual({
+      errors: 'Invalid URL: http://169.254.169.254',
+    });
   });
 
   it('reports a refused credential, a rate limit and other failures', async () => {
     const user = await scene.service.seed.user();
-    const wrong = parameters({ personal_access_token: 'wrong' });
-    expect((await post(user, wrong).expect(401)).body).toEqual({ errors: 'Access denied to the remote account.' });
+    const wrong = importParameters({ personal_access_token: 'wrong' });
+    expect((await postImport(user, wrong).expect(401)).body).toEqual({
+      errors: 'Access denied to the remote account.',
+    });
     scene.host.answer = (_, response) => void response.writeHead(429).end();
-    expect((await post(user).expect(429)).body).toEqual({ error: 'Too Many Requests' });
+    expect((await postImport(user).expect(429)).body).toEqual({ error: 'Too Many Requests' });
     scene.host.answer = (_, response) => void response.writeHead(500).end(scene.host.token);
-    expect((await post(user).expect(422)).body).toEqual({
+    expect((await postImport(user).expect(422)).body).toEqual({
       errors: 'Import failed due to a remote error: [credential] (HTTP 500)',
     });
-    expect(await rowOf(user)).toBeUndefined();
+    expect(await findImportRow(user)).toBeUndefined();
   });
 
   it('is for users who may have personal snippets, with a token that has the scope api', async () => {
@@ -108,17 +114,17 @@ describe('POST /import/remote/gists', () => {
     await scene
       .as(user, { scopes: ['read_api'] })
       .post(PATH)
-      .send(parameters())
+      .send(importParameters())
       .expect(403);
     const external = scene.as(user, { isExternal: true });
-    expect((await external.post(PATH).send(parameters()).expect(403)).body).toEqual({ message: '403 Forbidden' });
+    expect((await external.post(PATH).send(importParameters()).expect(403)).body).toEqual({ message: '403 Forbidden' });
   });
 
   parameterEncodings({
     app: () => scene.service.app,
     to: async () => {
       const viewer = scene.service.seed.viewer(await scene.service.seed.user());
-      return { viewer, method: 'POST', path: PATH, params: parameters() };
+      return { viewer, method: 'POST', path: PATH, params: importParameters() };
     },
     seen: (body) => body,
     expected: {},
@@ -127,13 +133,13 @@ describe('POST /import/remote/gists', () => {
 
 describe('an import of gists', () => {
   it('brings titles, files, visibility and times along, and wipes the credential', async () => {
-    const user = await started();
+    const user = await startImport();
     scene.host.gists = [
       gist('one', { public: true, files: { 'b.txt': 'B', 'a.txt': 'A'.repeat(500) } }),
       gist('two', { description: null, files: { 'notes.md': '# Notes' } }),
       gist('three', { description: ' \n', files: {} }),
     ];
-    await run(user);
+    await runImportJob(user);
     const common = { user_id: user.id, source: scene.host.address, created_at: AT, updated_at: LATER };
     expect(scene.inside.snippets).toEqual([
       {
@@ -149,29 +155,29 @@ describe('an import of gists', () => {
       },
     ]);
     expect(scene.inside.leftOut).toEqual([]);
-    expect(await rowOf(user)).toMatchObject({ state: 'finished', sealed_credential: null });
+    expect(await findImportRow(user)).toMatchObject({ state: 'finished', sealed_credential: null });
   });
 
   it('reads all pages', async () => {
-    const user = await started();
+    const user = await startImport();
     scene.host.gists = Array.from({ length: 120 }, (_, at) => gist(`gist${at}`));
-    await run(user);
+    await runImportJob(user);
     expect(new Set(scene.inside.snippets.map(({ upstream_id: id }) => id)).size).toBe(120);
-    expect(await rowOf(user)).toMatchObject({ state: 'finished', pages: 2 });
+    expect(await findImportRow(user)).toMatchObject({ state: 'finished', pages: 2 });
   });
 
   it('notifies the user about gists that were left out', async () => {
-    const user = await started();
+    const user = await startImport();
     scene.host.gists = [
-      gist('ten', { files: filesOf(10) }),
-      gist('eleven', { files: filesOf(11) }),
+      gist('ten', { files: createFiles(10) }),
+      gist('eleven', { files: createFiles(11) }),
       gist('odd', { description: 'Odd\nname' }),
       gist('big', { files: { 'a.txt': '\u0001'.repeat(2 * 1024 * 1024) } }),
       gist('../etc'),
     ];
     scene.inside.onSnippet = async ({ upstream_id: id }) =>
       id === 'odd' ? 'Files have a path that is invalid.' : null;
-    await run(user);
+    await runImportJob(user);
     expect(scene.inside.leftOut).toMatchObject([
       {
         user_id: user.id,
@@ -187,7 +193,7 @@ describe('an import of gists', () => {
   });
 
   it('reads files at their own addresses, and no address inside', async () => {
-    const user = await started();
+    const user = await startImport();
     scene.host.gists = [gist('one'), gist('two')];
     scene.host.answer = (request, response) => {
       if (request.url!.startsWith('/api/v3/gists/')) return void response.writeHead(404).end('{}');
@@ -204,7 +210,7 @@ describe('an import of gists', () => {
       ];
       return void response.end(JSON.stringify(shown));
     };
-    await run(user);
+    await runImportJob(user);
     expect(scene.inside.snippets).toMatchObject([{ upstream_id: 'one', files: [{ path: 'a.txt', content: 'one' }] }]);
     expect(scene.inside.leftOut).toMatchObject([
       { snippets: [{ name: 'a.txt', reason: 'The other host does not send it.' }] },
@@ -212,7 +218,7 @@ describe('an import of gists', () => {
   });
 
   it('leaves a gist out whose files are too large together or have moved, and brings the next one', async () => {
-    const user = await started();
+    const user = await startImport();
     scene.host.gists = [gist('large'), gist('moved'), gist('fine')];
     const files = (id: string) =>
       Object.fromEntries(
@@ -228,8 +234,8 @@ describe('an import of gists', () => {
       const shown = ['large', 'moved', 'fine'].map((id) => ({ id, public: true, files: files(id), created_at: AT }));
       return void response.end(JSON.stringify(shown));
     };
-    await run(user);
-    expect(await rowOf(user)).toMatchObject({ state: 'finished' });
+    await runImportJob(user);
+    expect(await findImportRow(user)).toMatchObject({ state: 'finished' });
     expect(scene.inside.snippets.map(({ upstream_id: id }) => id)).toEqual(['fine']);
     expect(scene.inside.leftOut).toMatchObject([
       {
@@ -242,38 +248,38 @@ describe('an import of gists', () => {
   });
 
   it('notes about a hundred gists that were left out, however many there are', async () => {
-    const user = await started();
+    const user = await startImport();
     const next = `<${scene.host.url}/api/v3/gists?per_page=100&page=`;
     scene.host.answer = (request, response) => {
       const page = Number(new URL(request.url!, scene.host.url).searchParams.get('page') ?? 1);
       if (page < 4) response.setHeader('link', `${next}${page + 1}>; rel="next"`);
       return void response.end(JSON.stringify(Array.from({ length: 100 }, () => ({}))));
     };
-    await run(user);
+    await runImportJob(user);
     const [{ count } = { count: 0 }] = await scene.service.database.query<{ count: number }>(
       'select jsonb_array_length(left_out) as count from gist_imports where user_id = $1',
       [user.id],
     );
-    expect([(await rowOf(user))!.pages, count]).toEqual([4, 100]);
+    expect([(await findImportRow(user))!.pages, count]).toEqual([4, 100]);
   });
 
   it('counts its tries from the last page on', async () => {
-    const user = await started();
+    const user = await startImport();
     const next = `<${scene.host.url}/api/v3/gists?per_page=100&page=2>; rel="next"`;
     scene.host.answer = (request, response) => {
       if (request.url!.includes('page=2')) return void response.writeHead(500).end('no');
       return void response.setHeader('link', next).end('[]');
     };
-    await run(user, LAST);
-    expect(await rowOf(user)).toMatchObject({ state: 'started', pages: 1 });
-    await run(user, LAST);
-    expect(await rowOf(user)).toMatchObject({ state: 'failed' });
+    await runImportJob(user, LAST);
+    expect(await findImportRow(user)).toMatchObject({ state: 'started', pages: 1 });
+    await runImportJob(user, LAST);
+    expect(await findImportRow(user)).toMatchObject({ state: 'failed' });
   });
 
   it('continues with the same result when it is killed', async () => {
-    const user = await started();
+    const user = await startImport();
     scene.host.gists = Array.from({ length: 120 }, (_, at) =>
-      gist(`gist${at}`, at === 3 ? { files: filesOf(11) } : {}),
+      gist(`gist${at}`, at === 3 ? { files: createFiles(11) } : {}),
     );
     for (const wanted of [50, 110]) {
       const death = new AbortController();
@@ -283,35 +289,35 @@ describe('an import of gists', () => {
         death.signal.throwIfAborted();
         return null;
       };
-      await expect(run(user, 1, death.signal)).rejects.toThrow('killed');
-      expect(await rowOf(user)).toMatchObject({ state: 'started' });
+      await expect(runImportJob(user, 1, death.signal)).rejects.toThrow('killed');
+      expect(await findImportRow(user)).toMatchObject({ state: 'started' });
     }
     scene.inside.onSnippet = async () => null;
-    await run(user, 2);
+    await runImportJob(user, 2);
     expect(new Set(scene.inside.snippets.map(({ upstream_id: id }) => id)).size).toBe(119);
     expect(scene.inside.leftOut).toMatchObject([{ snippets: [{ name: 'About gist3' }] }]);
-    expect(await rowOf(user)).toMatchObject({ state: 'finished' });
+    expect(await findImportRow(user)).toMatchObject({ state: 'finished' });
   });
 
   it('waits for a rate limit, tries failures again, and fails at last', async () => {
-    const user = await started();
+    const user = await startImport();
     scene.host.answer = (_, response) => void response.writeHead(429, { 'retry-after': '60' }).end();
-    await run(user);
-    expect(await rowOf(user)).toMatchObject({ state: 'started' });
+    await runImportJob(user);
+    expect(await findImportRow(user)).toMatchObject({ state: 'started' });
     scene.host.answer = (_, response) => void response.writeHead(500).end('no');
-    await expect(run(user)).rejects.toThrow('no (HTTP 500)');
-    await run(user, LAST);
-    expect(await rowOf(user)).toMatchObject({ state: 'failed', sealed_credential: null });
-    await run(user);
+    await expect(runImportJob(user)).rejects.toThrow('no (HTTP 500)');
+    await runImportJob(user, LAST);
+    expect(await findImportRow(user)).toMatchObject({ state: 'failed', sealed_credential: null });
+    await runImportJob(user);
     scene.host.answer = null;
-    const other = await started();
+    const other = await startImport();
     scene.host.answer = (_, response) => void response.writeHead(401).end('{}');
-    await run(other);
-    expect(await rowOf(other)).toMatchObject({ state: 'failed' });
+    await runImportJob(other);
+    expect(await findImportRow(other)).toMatchObject({ state: 'failed' });
   });
 
   it('ends without progress after a day, and is forgotten after a week', async () => {
-    const user = await started();
+    const user = await startImport();
     const { database, app } = scene.service;
     const age = (days: number) =>
       database.query(`update gist_imports set updated_at = now() - $2 * interval '1 day' where user_id = $1`, [
@@ -320,10 +326,10 @@ describe('an import of gists', () => {
       ]);
     await age(2);
     await app.get(GistImportsJob).sweep();
-    expect(await rowOf(user)).toMatchObject({ state: 'failed', sealed_credential: null });
+    expect(await findImportRow(user)).toMatchObject({ state: 'failed', sealed_credential: null });
     await age(8);
     await app.get(GistImportsJob).sweep();
-    expect(await rowOf(user)).toBeUndefined();
+    expect(await findImportRow(user)).toBeUndefined();
     expect(await app.get(GistImportRecords).isRunning(user.id)).toBe(false);
   });
 

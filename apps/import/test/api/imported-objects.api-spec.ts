@@ -23,7 +23,7 @@ const issue = (number: number, over: object = {}) => ({
   ...{ milestone: null, locked: false, created_at: AT, updated_at: LATER, closed_at: null },
   ...over,
 });
-const pull = (number: number, over: object = {}) => ({
+const pullRequest = (number: number, over: object = {}) => ({
   ...{ number, title: `Change ${number}`, body: 'Text', state: 'open', user: robin, assignees: [], labels: [] },
   ...{ milestone: null, locked: false, draft: false, merged_at: null, closed_at: null, requested_reviewers: [] },
   head: { ref: 'feature', sha: 'a'.repeat(40), user: robin, repo: { id: 1 } },
@@ -36,16 +36,16 @@ const comment = (id: number, number: number, over: object = {}) => ({
   html_url: `https://git.example/wren/x/issues/${number}#issuecomment-${id}`,
   ...over,
 });
-const sent = (projectId: number): readonly ImportObjectsRequest[] =>
+const listSentRequests = (projectId: number): readonly ImportObjectsRequest[] =>
   scene.inside.objects.filter(({ project_id: id }) => id === projectId);
-const sentOf = (projectId: number, kind: string): readonly unknown[] =>
-  sent(projectId).flatMap((request) => (request.kind === kind ? request.objects : []));
-const status = async ({ projectId }: StartedImport, by = scene.owner) =>
+const listSentObjects = (projectId: number, kind: string): readonly unknown[] =>
+  listSentRequests(projectId).flatMap((request) => (request.kind === kind ? request.objects : []));
+const showImport = async ({ projectId }: StartedImport, by = scene.owner) =>
   (await scene.as(by).get(`/api/v4/projects/${projectId}/import`).expect(200)).body as Record<string, unknown> & {
     readonly failed_relations: readonly Record<string, unknown>[];
     readonly stats: unknown;
   };
-const counted = (label: number, milestone: number, issues: number, merge_request: number, note: number) => ({
+const expectedCounts = (label: number, milestone: number, issues: number, merge_request: number, note: number) => ({
   ...{ label, milestone, release: 0, issue: issues, merge_request, review: 0, diff_note: 0, issue_event: 0, note },
   protected_branch: 0,
 });
@@ -75,26 +75,32 @@ it('brings labels, milestones, issues, pull requests and comments along, in this
     issue(4, { user: null, body: null }),
   ]);
   scene.host.put(repository, 'pulls', [
-    pull(2, {
+    pullRequest(2, {
       ...{ state: 'closed', merged_at: LATER, closed_at: LATER, merge_commit_sha: 'c'.repeat(40), merged_by: merlin },
       ...{ labels: [{ name: 'bug' }], milestone: { number: 3 }, assignees: [merlin], requested_reviewers: [robin] },
     }),
-    pull(3, { draft: true, body: null, head: { ref: 'x', sha: 'd'.repeat(40), user: merlin, repo: null } }),
-    pull(5, { state: 'closed', title: 'draft: Y', draft: true, closed_at: LATER, locked: true }),
+    pullRequest(3, { draft: true, body: null, head: { ref: 'x', sha: 'd'.repeat(40), user: merlin, repo: null } }),
+    pullRequest(5, { state: 'closed', title: 'draft: Y', draft: true, closed_at: LATER, locked: true }),
   ]);
   scene.host.put(repository, 'issues/comments', [
     comment(51, 1),
     comment(52, 2, { html_url: 'https://git.example/wren/x/pull/2#issuecomment-52' }),
   ]);
   await scene.run(importId);
-  expect(sent(projectId).map(({ kind }) => kind)).toEqual(['label', 'milestone', 'issue', 'merge_request', 'note']);
-  expect(sent(projectId)[0]).toMatchObject({ project_id: projectId, import_type: 'remote' });
+  expect(listSentRequests(projectId).map(({ kind }) => kind)).toEqual([
+    'label',
+    'milestone',
+    'issue',
+    'merge_request',
+    'note',
+  ]);
+  expect(listSentRequests(projectId)[0]).toMatchObject({ project_id: projectId, import_type: 'remote' });
   const times = { created_at: '2024-01-02T03:04:05.000Z', updated_at: '2024-02-03T04:05:06.000Z' };
-  expect(sentOf(projectId, 'label')).toEqual([{ name: 'bug', color: '#d73a4a', description: 'Broken' }]);
-  expect(sentOf(projectId, 'milestone')).toEqual([
+  expect(listSentObjects(projectId, 'label')).toEqual([{ name: 'bug', color: '#d73a4a', description: 'Broken' }]);
+  expect(listSentObjects(projectId, 'milestone')).toEqual([
     { number: 3, title: 'v1', description: null, state: 'closed', due_on: '2024-05-06', ...times },
   ]);
-  expect(sentOf(projectId, 'issue')).toEqual([
+  expect(listSentObjects(projectId, 'issue')).toEqual([
     {
       ...{ number: 1, author_id: 1011, title: 'Issue 1', description: 'Text', state: 'closed', is_locked: true },
       ...{ ...times, closed_at: times.updated_at, assignee_ids: [1012], labels: ['bug'], milestone: 3 },
@@ -104,7 +110,7 @@ it('brings labels, milestones, issues, pull requests and comments along, in this
       ...{ ...times, closed_at: null, assignee_ids: [], labels: [], milestone: null },
     },
   ]);
-  expect(sentOf(projectId, 'note')).toEqual([
+  expect(listSentObjects(projectId, 'note')).toEqual([
     {
       ...{ id: 51, issue: 1, merge_request: null, author_id: 1012, body: 'Comment 51' },
       ...{ created_at: times.created_at, updated_at: times.created_at },
@@ -116,7 +122,7 @@ it('brings labels, milestones, issues, pull requests and comments along, in this
   ]);
   const compared = { head_sha: 'a'.repeat(40), base_sha: 'b'.repeat(40), target_branch: 'main' };
   const own = { source_branch: 'feature', source_owner: 'robin', is_foreign: false };
-  expect(sentOf(projectId, 'merge_request')).toEqual([
+  expect(listSentObjects(projectId, 'merge_request')).toEqual([
     {
       ...{ number: 2, author_id: 1011, title: 'Change 2', description: 'Text', state: 'merged', is_locked: false },
       ...{ ...compared, ...own, merge_commit_sha: 'c'.repeat(40), merged_by_id: 1012 },
@@ -136,8 +142,8 @@ it('brings labels, milestones, issues, pull requests and comments along, in this
     ...{ import_key: row!['import_key'], host: scene.host.address },
     people: [{ id: 12, username: 'merlin' }],
   });
-  const numbers = counted(1, 1, 2, 3, 2);
-  expect(await status(started)).toMatchObject({
+  const numbers = expectedCounts(1, 1, 2, 3, 2);
+  expect(await showImport(started)).toMatchObject({
     ...{ import_status: 'finished', failed_relations: [] },
     stats: { fetched: numbers, imported: numbers },
   });
@@ -148,7 +154,7 @@ it('brings changes from the timelines of issues and pull requests along', async 
   const address = 'https://git.example/api/v3/repos/wren/sanderling';
   const at = { repository_url: address };
   scene.host.put(repository, 'issues', [issue(1, at), issue(2, { pull_request: {}, ...at })]);
-  scene.host.put(repository, 'pulls', [pull(2)]);
+  scene.host.put(repository, 'pulls', [pullRequest(2)]);
   const event = (id: number, name: string, over: object = {}) => ({
     ...{ id, event: name, actor: robin, created_at: AT },
     ...over,
@@ -181,7 +187,7 @@ it('brings changes from the timelines of issues and pull requests along', async 
     ...{ change, name, before: null, created_at },
     ...over,
   });
-  expect(sentOf(projectId, 'issue_event')).toEqual([
+  expect(listSentObjects(projectId, 'issue_event')).toEqual([
     sentChange(1, 1, 'label_added', 'bug'),
     sentChange(1, 2, 'milestone_removed', 'v1'),
     sentChange(1, 3, 'renamed', 'New', { before: 'Old' }),
@@ -192,7 +198,7 @@ it('brings changes from the timelines of issues and pull requests along', async 
     sentChange(2, 9, 'review_request_removed', 'birds'),
     sentChange(2, 10, 'merged'),
   ]);
-  const { failed_relations: failed, stats } = await status({ projectId, importId, repository } as StartedImport);
+  const { failed_relations: failed, stats } = await showImport({ projectId, importId, repository } as StartedImport);
   expect([failed.length, stats]).toMatchObject([1, { fetched: { issue_event: 10 }, imported: { issue_event: 9 } }]);
 });
 
@@ -201,8 +207,8 @@ it('shows numbers to reporters and higher roles only', async () => {
   await scene.run(started.importId);
   const guest = await scene.service.seed.user();
   await scene.service.seed.member(guest, started.project, 'guest');
-  expect(await status(started, guest)).not.toHaveProperty('stats');
-  expect(await status(started)).toHaveProperty('stats');
+  expect(await showImport(started, guest)).not.toHaveProperty('stats');
+  expect(await showImport(started)).toHaveProperty('stats');
 });
 
 it('names the author in texts that belong to the account of all people', async () => {
@@ -210,7 +216,7 @@ it('names the author in texts that belong to the account of all people', async (
   scene.inside.isShared = true;
   scene.host.put(repository, 'issues', [issue(1), issue(2, { body: null, user: { id: 3, login: 'a*b' } })]);
   await scene.run(importId);
-  expect(sentOf(projectId, 'issue')).toMatchObject([
+  expect(listSentObjects(projectId, 'issue')).toMatchObject([
     { author_id: 999, description: '*Created by: robin*\n\nText' },
     { author_id: 999, description: '*Created by: ab*' },
   ]);
@@ -240,8 +246,8 @@ it('reads pages of the requested size, and continues after an interruption with 
   // The stage of events reads the list from its first page again.
   expect(queries.map(({ query }) => new URLSearchParams(query).get('page'))).toEqual(['3', null, '2', '3']);
   expect(scene.host.seen.slice(before).some(({ path }) => path.includes('.git'))).toBe(false);
-  expect(sentOf(projectId, 'issue')).toHaveLength(5);
-  expect((await status(started)).stats).toMatchObject({ fetched: { issue: 5 }, imported: { issue: 5 } });
+  expect(listSentObjects(projectId, 'issue')).toHaveLength(5);
+  expect((await showImport(started)).stats).toMatchObject({ fetched: { issue: 5 }, imported: { issue: 5 } });
 });
 
 it('leaves out issues that are switched off upstream', async () => {
@@ -249,7 +255,7 @@ it('leaves out issues that are switched off upstream', async () => {
   scene.host.put(started.repository, 'issues', null);
   scene.host.put(started.repository, 'issues/comments', null);
   await scene.run(started.importId);
-  expect(await status(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+  expect(await showImport(started)).toMatchObject({ import_status: 'finished', failed_relations: [] });
 });
 
 it('lists malformed objects and those that collaboration refuses', async () => {
@@ -257,14 +263,17 @@ it('lists malformed objects and those that collaboration refuses', async () => {
   const { repository, importId } = started;
   scene.host.put(repository, 'labels', [{ name: 7 }, { name: 'a,b', color: 'ffffff' }]);
   scene.host.put(repository, 'issues', [issue(1, { body: 'x'.repeat(950_000) }), issue(2, { title: 'nul\0\ud800' })]);
-  scene.host.put(repository, 'pulls', [pull(3, { head: null })]);
+  scene.host.put(repository, 'pulls', [pullRequest(3, { head: null })]);
   scene.inside.onObjects = async ({ kind }) => ({
     failed: kind === 'label' ? [{ index: 0, message: 'Title is invalid.' }] : [],
   });
   await scene.run(importId);
-  expect(sentOf(started.projectId, 'issue')).toMatchObject([{ number: 2, title: 'nul\ufffd' }]);
-  const { failed_relations: failed, stats, import_status: state } = await status(started);
-  expect([state, stats]).toEqual(['finished', { fetched: counted(2, 0, 2, 1, 0), imported: counted(0, 0, 1, 0, 0) }]);
+  expect(listSentObjects(started.projectId, 'issue')).toMatchObject([{ number: 2, title: 'nul\ufffd' }]);
+  const { failed_relations: failed, stats, import_status: state } = await showImport(started);
+  expect([state, stats]).toEqual([
+    'finished',
+    { fetched: expectedCounts(2, 0, 2, 1, 0), imported: expectedCounts(0, 0, 1, 0, 0) },
+  ]);
   expect(failed.map((one) => [one['relation_name'], one['exception_message']])).toEqual([
     ['label', 'unknown: The host sent a malformed object.'],
     ['label', 'a,b: Title is invalid.'],
@@ -295,7 +304,7 @@ it('waits as long as a rate limit says, and continues', async () => {
   expect(job!.run_at.getTime() - before).toBeGreaterThan(85_000);
   isLimited = false;
   await scene.run(importId);
-  expect(await status(started)).toMatchObject({ import_status: 'finished', stats: { imported: { issue: 1 } } });
+  expect(await showImport(started)).toMatchObject({ import_status: 'finished', stats: { imported: { issue: 1 } } });
 });
 
 it.each([
@@ -310,7 +319,7 @@ it.each([
     return true;
   };
   await scene.run(started.importId);
-  const shown = await status(started);
+  const shown = await showImport(started);
   expect(shown).toMatchObject({ import_status: state, import_error: error });
   expect(shown.failed_relations.map((one) => one['exception_message'])).toEqual(
     error === null ? ['all: no (HTTP 404)'] : [],
@@ -327,7 +336,10 @@ it('follows no page to another address, and does not repeat a page', async () =>
       return true;
     };
     await scene.run(started.importId);
-    expect(await status(started)).toMatchObject({ import_status: 'failed', import_error: 'Invalid pagination URL.' });
+    expect(await showImport(started)).toMatchObject({
+      import_status: 'failed',
+      import_error: 'Invalid pagination URL.',
+    });
   }
 });
 
@@ -343,7 +355,7 @@ it('refuses lists that repeat the credential, and answers that are no list', asy
       return true;
     };
     await scene.run(started.importId, LAST);
-    expect(await status(started)).toMatchObject({ import_status: 'failed', import_error: error });
+    expect(await showImport(started)).toMatchObject({ import_status: 'failed', import_error: error });
   }
 });
 
@@ -365,8 +377,8 @@ it('tries again while collaboration does not answer, and writes nothing after a 
   };
   await scene.run(importId);
   await scene.run(importId);
-  expect(sent(projectId).map(({ kind }) => kind)).toEqual(['label']);
-  expect(await status(started)).toMatchObject({ import_status: 'canceled' });
+  expect(listSentRequests(projectId).map(({ kind }) => kind)).toEqual(['label']);
+  expect(await showImport(started)).toMatchObject({ import_status: 'canceled' });
 });
 
 describe('reviews of pull requests', () => {
@@ -385,7 +397,7 @@ describe('reviews of pull requests', () => {
   it('come along with their states, one request for each pull request', async () => {
     const started = await scene.started('wigeon', { pagination_limit: 2 });
     const { repository, projectId, importId } = started;
-    scene.host.put(repository, 'pulls', [pull(2), pull(3)]);
+    scene.host.put(repository, 'pulls', [pullRequest(2), pullRequest(3)]);
     scene.host.put(repository, 'pulls/2/reviews', [
       review(1, 'APPROVED'),
       review(2, 'COMMENTED'),
@@ -396,12 +408,12 @@ describe('reviews of pull requests', () => {
     ]);
     await scene.run(importId);
     const common = { merge_request: 2, created_at: '2024-01-02T03:04:05.000Z' };
-    expect(sentOf(projectId, 'review')).toEqual([
+    expect(listSentObjects(projectId, 'review')).toEqual([
       { ...common, id: 1, author_id: 1012, state: 'approved', body: null },
       { ...common, id: 3, author_id: 1011, state: 'changes_requested', body: 'No' },
       { ...common, id: 5, author_id: 1012, state: 'commented', body: 'Well' },
     ]);
-    const shown = await status(started);
+    const shown = await showImport(started);
     expect(shown).toMatchObject({
       import_status: 'finished',
       stats: { fetched: { review: 4 }, imported: { review: 3 } },
@@ -429,7 +441,7 @@ describe('reviews of pull requests', () => {
       ...{ start_line: null, commit_id: 'a'.repeat(40), reply_to: null, ...times },
       ...over,
     });
-    expect(sentOf(projectId, 'diff_note')).toEqual([
+    expect(listSentObjects(projectId, 'diff_note')).toEqual([
       note(1),
       note(2, { side: 'old', reply_to: 1 }),
       note(3, { line: 4, commit_id: 'e'.repeat(40) }),
@@ -450,7 +462,7 @@ it('brings published releases along', async () => {
   scene.host.put(repository, 'releases', all);
   await scene.run(importId);
   const [created_at, released_at] = ['2024-01-02T03:04:05.000Z', '2024-02-03T04:05:06.000Z'];
-  expect(sentOf(projectId, 'release')).toEqual([
+  expect(listSentObjects(projectId, 'release')).toEqual([
     { id: 1, tag: 'v1', name: 'Version 1', description: 'Text', author_id: 1011, created_at, released_at },
     { id: 3, tag: 'v3', name: null, description: null, author_id: 1011, created_at, released_at: created_at },
   ]);
@@ -464,7 +476,7 @@ it('brings the protection of branches along, as far as the credential may read i
     { name: 'hidden' },
   ]);
   await scene.run(importId);
-  expect(sentOf(projectId, 'protected_branch')).toEqual([
+  expect(listSentObjects(projectId, 'protected_branch')).toEqual([
     { name: 'main', needs_merge_request: true, allows_force_push: false },
     { name: 'feature/a b', needs_merge_request: false, allows_force_push: true },
     { name: 'hidden', needs_merge_request: false, allows_force_push: false },
@@ -482,7 +494,7 @@ it('brings the protection of branches along, as far as the credential may read i
   expect(await waitingJobs(limited.importId)).toHaveLength(1);
   headers = {};
   await scene.run(limited.importId);
-  expect(sentOf(limited.projectId, 'protected_branch')).toHaveLength(1);
+  expect(listSentObjects(limited.projectId, 'protected_branch')).toHaveLength(1);
 });
 
 it.each([
@@ -503,14 +515,14 @@ it.each([
     });
     const onPull = { html_url: 'https://git.example/wren/x/pull/2#issuecomment-1' };
     scene.host.put(repository, 'issues', [issue(1), issue(2, { pull_request: {} })]);
-    scene.host.put(repository, 'pulls', [pull(2)]);
+    scene.host.put(repository, 'pulls', [pullRequest(2)]);
     scene.host.put(repository, 'issues/1/comments', [comment(11, 1), comment(12, 1)]);
     scene.host.put(repository, 'issues/2/comments', [comment(13, 2, onPull)]);
     scene.host.put(repository, 'pulls/2/comments', [onLine(21)]);
     scene.host.put(repository, 'issues/comments', [comment(14, 1)]);
     scene.host.put(repository, 'pulls/comments', [onLine(22)]);
     await scene.run(importId);
-    const ids = (kind: string) => sentOf(projectId, kind).map((one) => (one as { id: number }).id);
+    const ids = (kind: string) => listSentObjects(projectId, kind).map((one) => (one as { id: number }).id);
     expect([ids('note'), ids('diff_note')]).toEqual(isOfEach ? [[11, 12, 13], [21]] : [[14], [22]]);
     expect(await scene.row(importId)).toMatchObject({ state: 'finished', single_endpoint_notes: isOfEach });
   },

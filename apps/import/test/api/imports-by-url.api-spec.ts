@@ -11,7 +11,7 @@ let scene: ImportScene;
 beforeAll(async () => void (scene = await ImportScene.open()));
 afterAll(() => scene.close());
 
-const prepare = async (url: string, import_key = randomUUID()) => {
+const prepareImport = async (url: string, import_key = randomUUID()) => {
   const { body } = await scene.service.app
     .bare()
     .post(INTERNAL_PATHS.importByUrl)
@@ -21,7 +21,7 @@ const prepare = async (url: string, import_key = randomUUID()) => {
   return { key: import_key, answer: body as ImportByUrlAnswer };
 };
 const withSecret = (url: string, secret = `${scene.host.token}:x-oauth-basic`) => url.replace('://', `://${secret}@`);
-const rowOf = async (key: string) =>
+const findImportRow = async (key: string) =>
   (
     await scene.service.database.query<Record<string, unknown> & { readonly id: number }>(
       'select * from project_imports where import_key = $1',
@@ -30,7 +30,7 @@ const rowOf = async (key: string) =>
   )[0];
 
 /** Delivers the event of the creation of a project. */
-async function created(import_key: string | undefined): Promise<number> {
+async function deliverProjectCreated(import_key: string | undefined): Promise<number> {
   const { seed, app } = scene.service;
   const project = await seed.project({ namespace_id: scene.owner.namespace_id, visibility: 'private' });
   await seed.member(scene.owner, project, 'owner');
@@ -45,23 +45,23 @@ async function created(import_key: string | undefined): Promise<number> {
   await app.get(Work).run((tx) => app.get(ImportsByUrlConsumer).projectCreated({ tx, events }));
   return project.id;
 }
-const status = async (projectId: number) =>
+const showImport = async (projectId: number) =>
   (await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200)).body as Record<string, unknown>;
 
 it('imports a repository by its URL, with the credentials of the URL', async () => {
   const { clone_url } = await scene.host.add('heron');
-  const { key, answer } = await prepare(withSecret(clone_url));
+  const { key, answer } = await prepareImport(withSecret(clone_url));
   expect(answer).toEqual({ outcome: 'prepared', url: clone_url });
-  expect(await rowOf(key)).toMatchObject({ state: 'pending', source: 'git', clone_url, project_id: null });
-  const projectId = await created(key);
-  const { id } = (await rowOf(key))!;
-  expect(await rowOf(key)).toMatchObject({ state: 'scheduled', project_id: projectId });
+  expect(await findImportRow(key)).toMatchObject({ state: 'pending', source: 'git', clone_url, project_id: null });
+  const projectId = await deliverProjectCreated(key);
+  const { id } = (await findImportRow(key))!;
+  expect(await findImportRow(key)).toMatchObject({ state: 'scheduled', project_id: projectId });
   await scene.run(id);
   expect(await scene.refs(scene.inside.repositoryOf(projectId))).toEqual(await scene.refs('wren/heron.git'));
-  const shown = await status(projectId);
+  const shown = await showImport(projectId);
   expect(shown).toMatchObject({ import_status: 'finished', import_type: 'git', correlation_id: key });
   expect(shown).not.toHaveProperty('stats');
-  expect(await rowOf(key)).toMatchObject({ state: 'finished', sealed_credential: null });
+  expect(await findImportRow(key)).toMatchObject({ state: 'finished', sealed_credential: null });
   for (const table of ['project_imports', 'background_jobs', 'outbox']) {
     expect(JSON.stringify(await scene.service.database.query(`select * from ${table}`))).not.toContain(
       scene.host.token,
@@ -76,11 +76,11 @@ it('sends no credential without one in the URL, and fails with a wrong one', asy
     [clone_url, undefined],
     [withSecret(clone_url, 'a%3Ab:c%40d'), `Basic ${Buffer.from('a:b:c@d').toString('base64')}`],
   ] as const) {
-    const { key } = await prepare(url);
-    const projectId = await created(key);
+    const { key } = await prepareImport(url);
+    const projectId = await deliverProjectCreated(key);
     const before = scene.host.seen.length;
-    await scene.run((await rowOf(key))!.id, 4);
-    expect(await status(projectId)).toMatchObject({
+    await scene.run((await findImportRow(key))!.id, 4);
+    expect(await showImport(projectId)).toMatchObject({
       ...{ import_status: 'failed', import_error: expect.stringContaining('remote repository') as string },
     });
     const sent = scene.host.seen.slice(before).map((request) => request.authorization);
@@ -102,34 +102,34 @@ it.each([
   ['https://localhost/a.git', 'is blocked: the host has no address on the public internet'],
   ['https://name.invalid/a.git', 'is blocked: the host has no address on the public internet'],
 ])('refuses %s', async (url, problem) => {
-  const { key, answer } = await prepare(url);
+  const { key, answer } = await prepareImport(url);
   expect(answer).toEqual({ outcome: 'refused', problem: expect.stringMatching(`^${problem}`) as string });
-  expect(await rowOf(key)).toBeUndefined();
+  expect(await findImportRow(key)).toBeUndefined();
 });
 
 it('ignores other projects and unknown keys, and repeated events', async () => {
-  const { key } = await prepare((await scene.host.add('ibis')).clone_url);
-  await created(undefined);
-  await created(randomUUID());
-  expect(await rowOf(key)).toMatchObject({ state: 'pending' });
-  const projectId = await created(key);
-  await created(key);
-  expect(await rowOf(key)).toMatchObject({ state: 'scheduled', project_id: projectId });
+  const { key } = await prepareImport((await scene.host.add('ibis')).clone_url);
+  await deliverProjectCreated(undefined);
+  await deliverProjectCreated(randomUUID());
+  expect(await findImportRow(key)).toMatchObject({ state: 'pending' });
+  const projectId = await deliverProjectCreated(key);
+  await deliverProjectCreated(key);
+  expect(await findImportRow(key)).toMatchObject({ state: 'scheduled', project_id: projectId });
 });
 
 it('forgets a prepared import whose project was refused', async () => {
-  const { key } = await prepare(withSecret('https://93.184.215.14/a.git', 'wren:canary'));
+  const { key } = await prepareImport(withSecret('https://93.184.215.14/a.git', 'wren:canary'));
   const { database, app } = scene.service;
   await database.query(`update project_imports set updated_at = now() - interval '11 minutes' where import_key = $1`, [
     key,
   ]);
   await app.get(StateReportsJob).failStuck();
-  expect(await rowOf(key)).toMatchObject({ state: 'failed', sealed_credential: null });
+  expect(await findImportRow(key)).toMatchObject({ state: 'failed', sealed_credential: null });
   await database.query(`update project_imports set updated_at = now() - interval '2 days' where import_key = $1`, [
     key,
   ]);
   await app.get(StateReportsJob).failStuck();
-  expect(await rowOf(key)).toBeUndefined();
+  expect(await findImportRow(key)).toBeUndefined();
 });
 
 it('forgets a prepared import at once if identity says that the project was refused', async () => {
@@ -139,17 +139,17 @@ it('forgets a prepared import at once if identity says that the project was refu
       .post(INTERNAL_PATHS.importRefused)
       .set('authorization', internalAuthorization(caller, 'import'))
       .send(body);
-  const { key } = await prepare(withSecret('https://93.184.215.14/a.git', 'wren:canary'));
+  const { key } = await prepareImport(withSecret('https://93.184.215.14/a.git', 'wren:canary'));
   await forget({ import_key: key }, 'collaboration').expect(403);
   await forget({ import_key: 7 }).expect(400);
-  expect(await rowOf(key)).toBeDefined();
+  expect(await findImportRow(key)).toBeDefined();
   await forget({ import_key: key }).expect(200);
   await forget({ import_key: key }).expect(200);
-  expect(await rowOf(key)).toBeUndefined();
-  const { key: other } = await prepare((await scene.host.add('osprey')).clone_url);
-  await created(other);
+  expect(await findImportRow(key)).toBeUndefined();
+  const { key: other } = await prepareImport((await scene.host.add('osprey')).clone_url);
+  await deliverProjectCreated(other);
   await forget({ import_key: other }).expect(200);
-  expect(await rowOf(other)).toMatchObject({ state: 'scheduled' });
+  expect(await findImportRow(other)).toMatchObject({ state: 'scheduled' });
 });
 
 it('has one caller, which sends whole requests', async () => {

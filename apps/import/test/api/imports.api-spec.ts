@@ -18,10 +18,10 @@ afterEach(() => {
 afterAll(() => scene.close());
 
 const PATH = '/api/v4/import/remote';
-const post = (body: object, path = PATH) => scene.as(scene.owner).post(path).send(body);
-const cancel = (project_id: number, by = scene.owner, path = `${PATH}/cancel`) =>
+const postImport = (body: object, path = PATH) => scene.as(scene.owner).post(path).send(body);
+const cancelImport = (project_id: number, by = scene.owner, path = `${PATH}/cancel`) =>
   scene.as(by).post(path).send({ project_id });
-const count = async (): Promise<number> =>
+const countImports = async (): Promise<number> =>
   (await scene.service.database.query<{ count: number }>('select count(*)::int as count from project_imports'))[0]!
     .count;
 
@@ -47,7 +47,7 @@ describe('POST /import/remote', () => {
 
   it('answers with the project, also under the name of existing clients', async () => {
     const { projectId, repository } = await scene.started('plover');
-    const { body } = await post(
+    const { body } = await postImport(
       { ...scene.parameters(repository), remote_hostname: undefined, github_hostname: scene.host.url },
       '/api/v4/import/github',
     ).expect(201);
@@ -68,7 +68,7 @@ describe('POST /import/remote', () => {
 
   it('takes another name, and a public repository without a page', async () => {
     const repository = await scene.host.add('grebe', { private: false, html_url: 'javascript:alert(1)' });
-    const { body } = await post(scene.parameters(repository, { new_name: 'Great Grebe' })).expect(201);
+    const { body } = await postImport(scene.parameters(repository, { new_name: 'Great Grebe' })).expect(201);
     expect(scene.inside.projects.at(-1)).toMatchObject({ name: 'Great Grebe', is_private: false });
     expect(body.provider_link).toBe('/wren/grebe');
   });
@@ -84,7 +84,7 @@ describe('POST /import/remote', () => {
     [{ personal_access_token: 'a\r\nb: c' }, 'personal_access_token is invalid'],
   ])('refuses the parameters %j', async (over, error) => {
     const given = Object.keys(over).length === 0 ? {} : scene.parameters({ id: 1 }, over);
-    expect((await post(given).expect(400)).body).toEqual({ error });
+    expect((await postImport(given).expect(400)).body).toEqual({ error });
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe('POST /import/remote', () => {
     'https://example.org/admin#',
   ])('refuses the host %s before anything else', async (remote_hostname) => {
     scene.inside.target = 'missing';
-    const { body } = await post(scene.parameters({ id: 1 }, { remote_hostname })).expect(400);
+    const { body } = await postImport(scene.parameters({ id: 1 }, { remote_hostname })).expect(400);
     expect(body).toEqual({ errors: `Invalid URL: ${remote_hostname}` });
   });
 
@@ -110,19 +110,19 @@ describe('POST /import/remote', () => {
   ] as const)('refuses a target that is %s without asking upstream', async (target, errors) => {
     scene.inside.target = target;
     const before = scene.host.seen.length;
-    expect((await post(scene.parameters({ id: 7001 })).expect(422)).body).toEqual({ errors });
+    expect((await postImport(scene.parameters({ id: 7001 })).expect(422)).body).toEqual({ errors });
     expect(scene.host.seen).toHaveLength(before);
   });
 
   it('refuses a repository that is too large', async () => {
     const repository = await scene.host.add('albatross', { size: 2.5 * 1024 * 1024 });
-    const { body } = await post(scene.parameters(repository)).expect(422);
+    const { body } = await postImport(scene.parameters(repository)).expect(422);
     expect(body).toEqual({ errors: '"albatross" size (2.5 GiB) is larger than the limit of 2 GiB.' });
   });
 
   it('reports a credential that upstream does not accept', async () => {
     const wrong = scene.parameters({ id: 7001 }, { personal_access_token: 'wrong' });
-    expect((await post(wrong).expect(401)).body).toEqual({ error: 'Access denied to your remote account.' });
+    expect((await postImport(wrong).expect(401)).body).toEqual({ error: 'Access denied to your remote account.' });
   });
 
   it.each([
@@ -131,26 +131,26 @@ describe('POST /import/remote', () => {
     [403, { 'retry-after': '60' }],
   ])('reports a rate limit of upstream: %i %j', async (status, headers) => {
     scene.host.answer = (_, response) => void response.writeHead(status, headers).end('{}');
-    expect((await post(scene.parameters({ id: 7001 })).expect(429)).body).toEqual({ error: 'Too Many Requests' });
+    expect((await postImport(scene.parameters({ id: 7001 })).expect(429)).body).toEqual({ error: 'Too Many Requests' });
   });
 
   it('reports other errors of upstream in one short line without the credential', async () => {
-    const { body } = await post(scene.parameters({ id: 999 })).expect(422);
+    const { body } = await postImport(scene.parameters({ id: 999 })).expect(422);
     expect(body).toEqual({ errors: 'Import failed due to a remote error: {"message":"Not Found"} (HTTP 404)' });
     scene.host.answer = (_, response) =>
       void response.writeHead(500).end(`no\n\u202e${scene.host.token} ${'x'.repeat(500)}`);
-    const { errors } = (await post(scene.parameters({ id: 7001 })).expect(422)).body as { errors: string };
+    const { errors } = (await postImport(scene.parameters({ id: 7001 })).expect(422)).body as { errors: string };
     expect(errors).toMatch(/^Import failed due to a remote error: no \[credential\] x{50,200} \(HTTP 500\)$/);
   });
 
   it('quotes nothing from a long answer, and reads no larger one than a repository needs', async () => {
     const short = scene.parameters({ id: 7001 }, { personal_access_token: 'a' });
     scene.host.answer = (_, response) => void response.writeHead(500).end('a'.repeat(200_000));
-    expect((await post(short).expect(422)).body).toEqual({
+    expect((await postImport(short).expect(422)).body).toEqual({
       errors: 'Import failed due to a remote error: The answer is too long to quote. (HTTP 500)',
     });
     scene.host.answer = (_, response) => void response.writeHead(500).end('a'.repeat(300_000));
-    expect((await post(short).expect(422)).body).toEqual({
+    expect((await postImport(short).expect(422)).body).toEqual({
       errors: 'Import failed due to a remote error: The answer is larger than 262144 bytes.',
     });
   });
@@ -164,19 +164,19 @@ describe('POST /import/remote', () => {
 
   it('keeps nothing of a project that is too large for identity', async () => {
     const repository = await scene.host.add('bustard');
-    const before = await count();
+    const before = await countImports();
     scene.inside.away.add('/internal/imports/project');
     scene.inside.awayStatus = 413;
-    const { body } = await post(scene.parameters(repository)).expect(422);
+    const { body } = await postImport(scene.parameters(repository)).expect(422);
     expect(body).toEqual({ errors: 'The fields of the repository are too long' });
-    expect(await count()).toBe(before);
+    expect(await countImports()).toBe(before);
   });
 
   it.each(['[]', '{"id":"1"}', 'no json', '{"id":1,"name":"","full_name":"a/b","private":true,"clone_url":"x"}'])(
     'refuses the malformed answer %s',
     async (answer) => {
       scene.host.answer = (_, response) => void response.end(answer);
-      const { body } = await post(scene.parameters({ id: 7001 })).expect(422);
+      const { body } = await postImport(scene.parameters({ id: 7001 })).expect(422);
       expect(body).toEqual({
         errors: 'Import failed due to a remote error: The answer is not a repository. (HTTP 200)',
       });
@@ -191,34 +191,34 @@ describe('POST /import/remote', () => {
     `https://a/${'x'.repeat(2048)}`,
   ])('refuses the address %s of a repository', async (clone_url) => {
     const repository = await scene.host.add(`auk${scene.host.seen.length}`, { clone_url });
-    const { body } = await post(scene.parameters(repository)).expect(422);
+    const { body } = await postImport(scene.parameters(repository)).expect(422);
     expect(body.errors).toContain('The answer is not a repository.');
   });
 
   it('refuses an answer that repeats the credential', async () => {
     const repository = await scene.host.add('jay', { description: `see ${scene.host.token}` });
-    const { body } = await post(scene.parameters(repository)).expect(422);
+    const { body } = await postImport(scene.parameters(repository)).expect(422);
     expect(body).toEqual({ errors: 'Import failed due to a remote error: The answer repeats the credential.' });
   });
 
   it('follows no redirect to another address', async () => {
     scene.host.answer = (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
-    const { body } = await post(scene.parameters({ id: 7001 })).expect(422);
+    const { body } = await postImport(scene.parameters({ id: 7001 })).expect(422);
     expect(body.errors).toContain('The server leads to another one');
   });
 
   it('reports the problems of the project, and keeps nothing', async () => {
     const repository = await scene.host.add('stilt');
-    const before = await count();
+    const before = await countImports();
     const problems = ['Name has already been taken', 'Path has already been taken'];
     scene.inside.project = { outcome: 'invalid', problems };
-    expect((await post(scene.parameters(repository)).expect(422)).body).toEqual({ errors: problems.join(', ') });
-    expect(await count()).toBe(before);
+    expect((await postImport(scene.parameters(repository)).expect(422)).body).toEqual({ errors: problems.join(', ') });
+    expect(await countImports()).toBe(before);
   });
 
   it('answers 503 while identity does not answer', async () => {
     scene.inside.away.add('/internal/imports/target');
-    await post(scene.parameters({ id: 7001 })).expect(503);
+    await postImport(scene.parameters({ id: 7001 })).expect(503);
   });
 
   it('is for callers with a token that has the scope api', async () => {
@@ -246,10 +246,10 @@ describe('POST /import/remote', () => {
 describe('POST /import/remote/cancel', () => {
   it('cancels a scheduled import once, and wipes its credential', async () => {
     const { projectId, importId } = await scene.started('curlew');
-    const { body } = await cancel(projectId, scene.owner, '/api/v4/import/github/cancel').expect(200);
+    const { body } = await cancelImport(projectId, scene.owner, '/api/v4/import/github/cancel').expect(200);
     expect(body).toMatchObject({ id: projectId, import_status: 'canceled', human_import_status_name: 'canceled' });
     expect(await scene.row(importId)).toMatchObject({ state: 'canceled', sealed_credential: null });
-    expect((await cancel(projectId).expect(400)).body).toEqual({
+    expect((await cancelImport(projectId).expect(400)).body).toEqual({
       message: 'The import cannot be canceled because it is canceled',
     });
     await scene.run(importId);
@@ -259,31 +259,31 @@ describe('POST /import/remote/cancel', () => {
   it('refuses a finished import', async () => {
     const { projectId, importId } = await scene.started('dunlin');
     await scene.run(importId);
-    expect((await cancel(projectId).expect(400)).body).toEqual({
+    expect((await cancelImport(projectId).expect(400)).body).toEqual({
       message: 'The import cannot be canceled because it is finished',
     });
   });
 
   it('has one winner among many', async () => {
     const { projectId } = await scene.started('knot');
-    const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(projectId)));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => cancelImport(projectId)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
   });
 
   it('is for owners and administrators', async () => {
     const { projectId, project } = await scene.started('ruff');
     const { seed } = scene.service;
-    expect((await cancel(projectId, outsider).expect(404)).body).toEqual({ message: '404 Not found' });
+    expect((await cancelImport(projectId, outsider).expect(404)).body).toEqual({ message: '404 Not found' });
     const maintainer = await seed.user();
     await seed.member(maintainer, project, 'maintainer');
-    expect((await cancel(projectId, maintainer).expect(403)).body).toEqual({ message: 'Unauthorized access' });
-    await cancel(projectId, await seed.user({ admin: true })).expect(200);
+    expect((await cancelImport(projectId, maintainer).expect(403)).body).toEqual({ message: 'Unauthorized access' });
+    await cancelImport(projectId, await seed.user({ admin: true })).expect(200);
   });
 
   it('refuses unknown projects and projects without an import', async () => {
     const { id } = await scene.service.seed.project({ namespace_id: scene.owner.namespace_id });
-    expect((await cancel(999_999).expect(404)).body).toEqual({ message: '404 Not found' });
-    expect((await cancel(id).expect(404)).body).toEqual({ message: '404 Not found' });
+    expect((await cancelImport(999_999).expect(404)).body).toEqual({ message: '404 Not found' });
+    expect((await cancelImport(id).expect(404)).body).toEqual({ message: '404 Not found' });
     const { body } = await scene.as(scene.owner).post(`${PATH}/cancel`).send({}).expect(400);
     expect(body).toEqual({ error: 'project_id is missing' });
   });

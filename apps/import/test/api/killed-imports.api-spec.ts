@@ -28,7 +28,7 @@ const KINDS = [
 ];
 const created_at = '2024-01-02T03:04:05Z';
 const user = { id: 11, login: 'robin' };
-const objects = (at: number): Readonly<Record<(typeof LISTS)[number], Readonly<Record<string, unknown>>>> => ({
+const objectsByList = (at: number): Readonly<Record<(typeof LISTS)[number], Readonly<Record<string, unknown>>>> => ({
   labels: { name: `label-${at}`, color: 'd73a4a' },
   milestones: { number: at, title: `v${at}`, state: 'open', created_at },
   issues: { number: at, title: `Issue ${at}`, body: 'Text', state: 'open', user, created_at },
@@ -64,12 +64,12 @@ const reviewOf = (at: number) => ({
   html_url: `https://x/wren/y/pull/${at + 10}#pullrequestreview-${at}`,
 });
 
-function fill(repository: HostedRepository): void {
+function fillRepository(repository: HostedRepository): void {
   for (const list of LISTS)
     scene.host.put(
       repository,
       list,
-      [1, 2, 3].map((at) => objects(at)[list]),
+      [1, 2, 3].map((at) => objectsByList(at)[list]),
     );
   for (const at of [1, 2, 3]) {
     scene.host.put(repository, `pulls/${at + 10}/reviews`, [reviewOf(at)]);
@@ -88,7 +88,7 @@ const BOUNDARIES = [
 
 it.each(BOUNDARIES)('continues with the same result when it is killed %s', async (name, boundary, wanted) => {
   const repository = await scene.host.add(`up-${name.replaceAll(/\W+/g, '-')}`);
-  fill(repository);
+  fillRepository(repository);
   await scene.host.git.ok(repository.name, 'push', '--quiet', 'origin', 'HEAD:refs/pull/11/head');
   const { importId, projectId } = await scene.started(
     name.replaceAll(/\W+/g, '-'),

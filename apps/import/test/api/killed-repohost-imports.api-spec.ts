@@ -11,14 +11,14 @@ beforeAll(async () => {
   server.largestPage = cloud.largestPage = 2;
   scene = await ImportScene.open({ IMPORT_REPOHOST_API_URL: cloud.apiUrl }, [server.host, cloud.host]);
 });
-afterEach(() => watchNothing());
+afterEach(() => stopWatching());
 afterAll(async () => {
   await scene.close();
   await server.host.stop();
   await cloud.host.stop();
 });
 
-type Kind = 'server' | 'service';
+type HostKind = 'server' | 'service';
 const NUMBERS = [1, 2, 3];
 const AT = Date.UTC(2024, 0, 2);
 const created_on = new Date(AT).toISOString();
@@ -73,7 +73,7 @@ async function fillService(slug: string): Promise<void> {
   }
 }
 
-async function started(kind: Kind, slug: string) {
+async function startImport(kind: HostKind, slug: string) {
   await (kind === 'server' ? fillServer(slug) : fillService(slug));
   const { id: projectId } = await scene.prepareProject(slug);
   const { username, token, url } = kind === 'server' ? server.host : cloud.host;
@@ -95,16 +95,16 @@ async function started(kind: Kind, slug: string) {
 }
 
 /** Objects that both runs have sent, without repetitions. */
-const sentTo = (projectId: number) => {
+const countSentObjects = (projectId: number) => {
   const own = scene.inside.objects.filter(({ project_id: id }) => id === projectId);
   const texts = own.flatMap(({ kind, objects }) => objects.map((object) => JSON.stringify([kind, object])));
   return new Set(texts).size;
 };
 /** Merge requests, reviews, comments on lines and notes; the service has issues and their comments, too. */
-const WANTED: Readonly<Record<Kind, number>> = { server: 12, service: 18 };
+const WANTED: Readonly<Record<HostKind, number>> = { server: 12, service: 18 };
 
 /** Calls back at each request to a host, before the push, and after collaboration has stored objects. */
-function watch(reach: (point: string) => void, assertAlive: () => void): void {
+function watchRequests(reach: (point: string) => void, assertAlive: () => void): void {
   const answer = (request: IncomingMessage): false => {
     reach(`read ${request.url!.split('?')[0]!.split('/').slice(-1)[0]!.replace(/^\d+$/, 'one')}`);
     return false;
@@ -118,23 +118,23 @@ function watch(reach: (point: string) => void, assertAlive: () => void): void {
   };
 }
 
-function watchNothing(): void {
+function stopWatching(): void {
   server.host.answer = cloud.host.answer = null;
   scene.inside.beforePush = async () => undefined;
   scene.inside.onObjects = async () => ({ failed: [] });
 }
 
-async function expectWhole(kind: Kind, { projectId, importId }: { projectId: number; importId: number }) {
+async function expectCompleteImport(kind: HostKind, { projectId, importId }: { projectId: number; importId: number }) {
   expect(await scene.row(importId)).toMatchObject({ state: 'finished', sealed_credential: null });
   const { body } = await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200);
   expect(body).toMatchObject({ import_status: 'finished', failed_relations: [] });
-  expect(sentTo(projectId)).toBe(WANTED[kind]);
+  expect(countSentObjects(projectId)).toBe(WANTED[kind]);
   const refs = await scene.refs(scene.inside.repositoryOf(projectId));
   expect(refs.map((line) => line.split(' ')[0])).toEqual(['refs/heads/main']);
 }
 
 const COMMON = ['push', 'wrote merge_request', 'wrote review', 'wrote diff_note', 'wrote note'];
-const BOUNDARIES: readonly (readonly [Kind, string, number])[] = [
+const BOUNDARIES: readonly (readonly [HostKind, string, number])[] = [
   ...[...COMMON, 'read pull-requests', 'read activities'].map((point) => ['server', point] as const),
   ...[...COMMON, 'wrote issue', 'read issues', 'read pullrequests', 'read one', 'read activity', 'read comments'].map(
     (point) => ['service', point] as const,
@@ -142,10 +142,10 @@ const BOUNDARIES: readonly (readonly [Kind, string, number])[] = [
 ].flatMap(([kind, point]) => [1, ...(point === 'push' ? [] : [2])].map((time) => [kind, point, time] as const));
 
 it.each(BOUNDARIES)('continues with the same result when it is killed: %s, %s, time %i', async (kind, point, time) => {
-  const begun = await started(kind, `${kind}-${point.replaceAll(/\W/g, '-')}-${time}`);
+  const begun = await startImport(kind, `${kind}-${point.replaceAll(/\W/g, '-')}-${time}`);
   const death = new AbortController();
   let reached = 0;
-  watch(
+  watchRequests(
     (at) => {
       if (at === point && ++reached === time) death.abort(new Error('killed'));
     },
@@ -153,24 +153,24 @@ it.each(BOUNDARIES)('continues with the same result when it is killed: %s, %s, t
   );
   await expect(scene.run(begun.importId, 1, death.signal)).rejects.toThrow('killed');
   expect(await scene.row(begun.importId)).toMatchObject({ state: 'started' });
-  watchNothing();
+  stopWatching();
   await scene.run(begun.importId, 2);
-  await expectWhole(kind, begun);
+  await expectCompleteImport(kind, begun);
 });
 
 const DEATHS = 25;
-/** Number of events until a death. Shape: the same in each run of this file. */
-const nextDeath = (deaths: number): number => ((deaths * 7919 + 13) % 11) + 1;
+/** Returns the number of events until a death. It is the same in each run of this file. */
+const eventsUntilDeath = (deaths: number): number => ((deaths * 7919 + 13) % 11) + 1;
 
 it.each(['server', 'service'] as const)('survives 25 deaths at any point: %s', async (kind) => {
   let deaths = 0;
   for (let round = 0; deaths < DEATHS; round++) {
-    const begun = await started(kind, `${kind}-often-${round}`);
+    const begun = await startImport(kind, `${kind}-often-${round}`);
     for (let end = ''; end !== 'ended' && deaths < DEATHS;) {
       const death = new AbortController();
-      const wanted = nextDeath(deaths);
+      const wanted = eventsUntilDeath(deaths);
       let reached = 0;
-      watch(
+      watchRequests(
         () => {
           if (++reached === wanted) death.abort(new Error('killed'));
         },
@@ -183,9 +183,9 @@ it.each(['server', 'service'] as const)('survives 25 deaths at any point: %s', a
       expect(['ended', 'killed']).toContain(end);
       if (end === 'killed') deaths++;
     }
-    watchNothing();
+    stopWatching();
     await scene.run(begun.importId, 2);
-    await expectWhole(kind, begun);
+    await expectCompleteImport(kind, begun);
   }
   expect(deaths).toBe(DEATHS);
 });

@@ -29,10 +29,10 @@ afterAll(async () => {
 });
 
 const LAST = 4;
-const scratches = () => readdirSync(temporary).filter((name) => name.startsWith('rookery-scratch-'));
-const status = async (projectId: number) =>
+const listScratchFolders = () => readdirSync(temporary).filter((name) => name.startsWith('rookery-scratch-'));
+const showImport = async (projectId: number) =>
   (await scene.as(scene.owner).get(`/api/v4/projects/${projectId}/import`).expect(200)).body as Record<string, unknown>;
-const reported = async (importId: number) => {
+const reportState = async (importId: number) => {
   await scene.report(importId);
   const { state, error } = scene.inside.states.at(-1)!;
   return { state, error };
@@ -52,8 +52,8 @@ it('brings branches and tags along, and wipes the credential', async () => {
   );
   expect(upstream).toHaveLength(4);
   expect(await scene.row(importId)).toMatchObject({ state: 'finished', sealed_credential: null, error: null });
-  expect(await reported(importId)).toEqual({ state: 'finished', error: null });
-  expect(await status(projectId)).toMatchObject({ import_status: 'finished', failed_relations: [] });
+  expect(await reportState(importId)).toEqual({ state: 'finished', error: null });
+  expect(await showImport(projectId)).toMatchObject({ import_status: 'finished', failed_relations: [] });
 });
 
 it('leaves out refs that a push may not create, and lists them', async () => {
@@ -63,7 +63,7 @@ it('leaves out refs that a push may not create, and lists them', async () => {
   await scene.run(importId);
   const refs = await scene.refs(scene.inside.repositoryOf(projectId));
   expect(refs.map((ref) => ref.split(' ')[0])).toEqual(['refs/heads/main']);
-  const { failed_relations: failed, import_status: state } = await status(projectId);
+  const { failed_relations: failed, import_status: state } = await showImport(projectId);
   expect(state).toBe('finished');
   expect(failed).toEqual([
     {
@@ -86,7 +86,7 @@ it('finishes with an empty repository', async () => {
   const { importId, projectId } = await scene.started('snipe');
   await scene.host.git.ok('.', '--git-dir', 'wren/snipe.git', 'update-ref', '-d', 'refs/heads/main');
   await scene.run(importId);
-  expect(await status(projectId)).toMatchObject({ import_status: 'finished' });
+  expect(await showImport(projectId)).toMatchObject({ import_status: 'finished' });
 });
 
 it('changes nothing when a try runs a second time', async () => {
@@ -101,7 +101,7 @@ it('changes nothing when a try runs a second time', async () => {
   const refs = await scene.refs(scene.inside.repositoryOf(projectId));
   await scene.run(importId);
   expect(await scene.refs(scene.inside.repositoryOf(projectId))).toEqual(refs);
-  expect(await status(projectId)).toMatchObject({ import_status: 'finished' });
+  expect(await showImport(projectId)).toMatchObject({ import_status: 'finished' });
 });
 
 it('pushes nothing after a cancellation', async () => {
@@ -115,7 +115,7 @@ it('pushes nothing after a cancellation', async () => {
   await scene.run(importId);
   expect(await scene.refs(scene.inside.repositoryOf(projectId))).toEqual([]);
   expect(await scene.row(importId)).toMatchObject({ state: 'canceled', sealed_credential: null });
-  expect(await reported(importId)).toEqual({ state: 'canceled', error: null });
+  expect(await reportState(importId)).toEqual({ state: 'canceled', error: null });
 });
 
 it('tries again, and fails after the last try with the reason', async () => {
@@ -126,9 +126,9 @@ it('tries again, and fails after the last try with the reason', async () => {
   await scene.run(importId, LAST);
   const error = 'The remote repository cannot be read.';
   expect(await scene.row(importId)).toMatchObject({ state: 'failed', error, sealed_credential: null });
-  expect(await reported(importId)).toEqual({ state: 'failed', error });
-  expect(await status(projectId)).toMatchObject({ import_status: 'failed', import_error: error });
-  expect(scratches()).toEqual([]);
+  expect(await reportState(importId)).toEqual({ state: 'failed', error });
+  expect(await showImport(projectId)).toMatchObject({ import_status: 'failed', import_error: error });
+  expect(listScratchFolders()).toEqual([]);
 });
 
 it('counts tries from the last progress, also those that ended with their process', async () => {
@@ -228,7 +228,7 @@ it('ends a pending import whose request was interrupted, and reports it', async 
     [pending!.id],
   );
   await scene.service.app.get(StateReportsJob).failStuck();
-  expect(await reported(pending!.id)).toMatchObject({ state: 'failed' });
+  expect(await reportState(pending!.id)).toMatchObject({ state: 'failed' });
   expect(await scene.row(pending!.id)).toMatchObject({ state: 'failed', sealed_credential: null });
 });
 
@@ -240,7 +240,7 @@ it('leaves the credential nowhere', async () => {
     expect(JSON.stringify(await database.query(`select * from ${table}`))).not.toContain(scene.host.token);
   }
   expect(JSON.stringify([app.logs, scene.inside.states, scene.inside.projects])).not.toContain(scene.host.token);
-  expect(scratches()).toEqual([]);
+  expect(listScratchFolders()).toEqual([]);
 });
 
 it('opens a credential for its own import only', () => {

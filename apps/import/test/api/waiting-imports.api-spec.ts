@@ -10,7 +10,7 @@ afterEach(async () => {
 afterAll(() => scene.close());
 
 const stateOf = async (importId: number) => (await scene.row(importId))!['state'];
-const jobs = async (importId: number) =>
+const countWaitingJobs = async (importId: number) =>
   (
     await scene.service.database.query<{ count: number }>(
       `select count(*)::int as count from graphile_worker._private_jobs
@@ -33,13 +33,13 @@ it('runs imports of a user one after the other, in their order', async () => {
       'scheduled',
       'scheduled',
     ]);
-    expect(await jobs(second.importId)).toBe(0);
+    expect(await countWaitingJobs(second.importId)).toBe(0);
   };
   await scene.run(first.importId);
   expect(await stateOf(first.importId)).toBe('finished');
-  expect([await jobs(second.importId), await jobs(third.importId)]).toEqual([1, 0]);
+  expect([await countWaitingJobs(second.importId), await countWaitingJobs(third.importId)]).toEqual([1, 0]);
   await scene.run(second.importId);
-  expect([await stateOf(second.importId), await jobs(third.importId)]).toEqual(['finished', 1]);
+  expect([await stateOf(second.importId), await countWaitingJobs(third.importId)]).toEqual(['finished', 1]);
 });
 
 it('starts the next import when one is cancelled, and one that waits for nothing', async () => {
@@ -47,13 +47,13 @@ it('starts the next import when one is cancelled, and one that waits for nothing
   await clearJobs();
   const { projectId: project_id } = first;
   await scene.as(scene.owner).post('/api/v4/import/remote/cancel').send({ project_id }).expect(200);
-  expect(await jobs(second.importId)).toBe(1);
+  expect(await countWaitingJobs(second.importId)).toBe(1);
   await clearJobs();
   await scene.service.app.get(StateReportsJob).failStuck();
-  expect(await jobs(second.importId)).toBe(0);
+  expect(await countWaitingJobs(second.importId)).toBe(0);
   await scene.service.database.query(`update project_imports set updated_at = now() - interval '11 minutes'`);
   await scene.service.app.get(StateReportsJob).failStuck();
-  expect(await jobs(second.importId)).toBe(1);
+  expect(await countWaitingJobs(second.importId)).toBe(1);
 });
 
 it('does not fail an import that waits for a long one', async () => {

@@ -44,7 +44,7 @@ export class FakeServices {
   readonly objects: ImportObjectsRequest[] = [];
   readonly snippets: ImportSnippetRequest[] = [];
   readonly leftOut: LeftOutSnippetsRequest[] = [];
-  /** Stored files. Shape: `key` is the project and the source. */
+  /** Stored files. `key` is `project_id/source`. */
   readonly files: { readonly key: string; readonly filename: string; readonly content: Buffer }[] = [];
   /** Runs after a file was stored, before the answer. */
   afterFile: () => Promise<void> = async () => undefined;
@@ -66,7 +66,7 @@ export class FakeServices {
 
   private constructor(readonly folder: string) {
     this.server = createServer((request, response) => {
-      this.serve(request, response).catch(() => response.destroy());
+      this.serveRequest(request, response).catch(() => response.destroy());
     });
   }
 
@@ -91,7 +91,7 @@ export class FakeServices {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url!, 'http://x').pathname;
     const door = DOOR.exec(path);
     const other = PACKAGE.has(path) ? 'package' : 'identity';
@@ -100,11 +100,11 @@ export class FakeServices {
       return void response.writeHead(401).end();
     }
     if (this.away.has(path)) return void response.writeHead(this.awayStatus).end();
-    if (path === INTERNAL_PATHS.importObjects) return this.serveObjects(await bodyOf(request), response);
-    if (path === INTERNAL_PATHS.importAttachments) return this.serveFiles(await bodyOf(request), response);
-    if (path === INTERNAL_PATHS.importAttachment) return this.storeFile(request, response);
-    if (path === INTERNAL_PATHS.importSnippet) return this.serveSnippet(await bodyOf(request), response);
-    if (!door) return this.serveIdentity(path, await bodyOf(request), response);
+    if (path === INTERNAL_PATHS.importObjects) return this.serveObjects(await readJsonBody(request), response);
+    if (path === INTERNAL_PATHS.importAttachments) return this.serveAttachments(await readJsonBody(request), response);
+    if (path === INTERNAL_PATHS.importAttachment) return this.storeAttachment(request, response);
+    if (path === INTERNAL_PATHS.importSnippet) return this.serveSnippet(await readJsonBody(request), response);
+    if (!door) return this.serveIdentity(path, await readJsonBody(request), response);
     if (request.method === 'POST') await this.beforePush();
     await serveGit(request, response, { root: this.folder, path: `/${door[1]}${door[2]}`, user: 'import' });
   }
@@ -123,24 +123,24 @@ export class FakeServices {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ problem }));
   }
 
-  private serveFiles(body: unknown, response: ServerResponse): void {
+  private serveAttachments(body: unknown, response: ServerResponse): void {
     const { project_id, sources } = body as FindAttachmentsRequest;
-    const attachments = sources.map((source) => this.fileOf(`${project_id}/${source}`));
+    const attachments = sources.map((source) => this.findAttachment(`${project_id}/${source}`));
     const own = this.files.filter(({ key }) => key.startsWith(`${project_id}/`));
     const total = { files: own.length, bytes: own.reduce((sum, { content }) => sum + content.length, 0) };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ attachments, total }));
   }
 
-  private async storeFile(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async storeAttachment(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const query = new URL(request.url!, 'http://x').searchParams;
     const key = `${query.get('project_id')}/${query.get('source')}`;
     const content = await buffer(request);
     this.files.push({ key, filename: query.get('filename')!, content });
     await this.afterFile();
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.fileOf(key)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.findAttachment(key)));
   }
 
-  private fileOf(key: string): ImportedAttachment | null {
+  private findAttachment(key: string): ImportedAttachment | null {
     const at = this.files.findIndex((file) => file.key === key);
     if (at < 0) return null;
     const url = `/uploads/${at}/${encodeURIComponent(this.files[at]!.filename)}`;
@@ -180,7 +180,7 @@ export class FakeServices {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString());

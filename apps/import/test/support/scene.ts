@@ -12,7 +12,7 @@ import { ImportJob } from '../../src/imports/running/import.job';
 import { StateReportsJob } from '../../src/imports/running/state-reports.job';
 import { FakeServices } from './fake-services';
 
-type Body = Readonly<Record<string, unknown>>;
+type JsonBody = Readonly<Record<string, unknown>>;
 
 export interface StartedImport {
   readonly project: DirectoryProject;
@@ -57,13 +57,13 @@ export class ImportScene {
   }
 
   /** Parameters for importing a repository of the host. */
-  parameters({ id }: Pick<HostedRepository, 'id'>, over: Body = {}): Body {
+  parameters({ id }: Pick<HostedRepository, 'id'>, over: JsonBody = {}): JsonBody {
     const { token: personal_access_token, url: remote_hostname } = this.host;
     return { personal_access_token, repo_id: id, target_namespace: this.owner.username, remote_hostname, ...over };
   }
 
   /** Starts an import of a repository, by default a new one, into a new project of the owner. */
-  async started(name: string, over: Body = {}, given?: HostedRepository): Promise<StartedImport> {
+  async started(name: string, over: JsonBody = {}, given?: HostedRepository): Promise<StartedImport> {
     const repository = given ?? (await this.host.add(name));
     const project = await this.prepareProject(name);
     await this.as(this.owner).post('/api/v4/import/remote').send(this.parameters(repository, over)).expect(201);

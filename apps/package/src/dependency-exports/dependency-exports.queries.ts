@@ -22,7 +22,7 @@ export type ExportRow = RowOf<
   | 'expiresAt'
 >;
 
-/** An export to create. Shape: either a project or a group; a pipeline is one of the project. */
+/** An export to create, either of a project or of a group. A pipeline belongs to the project. */
 export interface NewExport {
   readonly projectId: number | null;
   readonly groupId: number | null;
@@ -61,14 +61,14 @@ const STOP = statement<{ id: number; status: 'created' | 'failed' }, never>(
   'dependency_exports_stop',
   `update dependency_exports set status = :status where id = :id::bigint and status = 'running'`,
 );
-interface FinishParams {
+interface FinishExportParams {
   readonly id: number;
   readonly sha256: string;
   readonly size: number;
   readonly now: Date;
   readonly until: Date;
 }
-const FINISH = statement<FinishParams, ExportRow>(
+const FINISH = statement<FinishExportParams, ExportRow>(
   'dependency_exports_finish',
   `update dependency_exports e set status = 'finished', sha256 = :sha256, size = :size::bigint,
      finished_at = :now::timestamptz, expires_at = :until::timestamptz

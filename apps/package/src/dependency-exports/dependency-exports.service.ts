@@ -56,11 +56,11 @@ export class DependencyExportsService {
     await this.directory.requireFresh(viewer);
     const found = await this.exports.findExport(id);
     if (!found) throw new NotFound('');
-    if (found.author_id !== viewer.userId || !(await this.mayStillRead(found, viewer))) throw new Forbidden();
+    if (found.author_id !== viewer.userId || !(await this.mayReadDependenciesOf(found, viewer))) throw new Forbidden();
     return found;
   }
 
-  private async mayStillRead({ project_id, group_id }: ExportRow, viewer: SignedInViewer): Promise<boolean> {
+  private async mayReadDependenciesOf({ project_id, group_id }: ExportRow, viewer: SignedInViewer): Promise<boolean> {
     const source =
       project_id === null
         ? await this.directory.findGroup(group_id!, viewer)

@@ -8,7 +8,7 @@ const MAX_PATTERN = 255;
  * Source: reference packages-and-admin 4.7.
  */
 
-/** Returns the problem of a pattern, as the end of an API error message. Shape: null for a valid pattern. */
+/** Returns the problem of a pattern, as the end of an API error message, or null for a valid pattern. */
 export function problemOfException(pattern: string): string | null {
   if (pattern.length > MAX_PATTERN) return `is too long (maximum is ${MAX_PATTERN} characters)`;
   try {
@@ -21,14 +21,14 @@ export function problemOfException(pattern: string): string | null {
 
 /** Whether a pattern matches a whole text. The empty pattern matches no name. Errors: of the library for an invalid pattern. */
 export function matchesException(pattern: string, text: string): boolean {
-  return pattern !== '' && compilePattern(pattern).matches(text);
+  return pattern !== '' && compileCachedPattern(pattern).matches(text);
 }
 
 /** Compiled patterns. Compiling a pattern of many classes takes as long as a hundred matches. */
 const cache = new Map<string, RE2JS>();
 const MAX_CACHED = 100;
 
-function compilePattern(pattern: string): RE2JS {
+function compileCachedPattern(pattern: string): RE2JS {
   const known = cache.get(pattern) ?? RE2JS.compile(pattern);
   // The pattern that was not used for the longest time goes first.
   cache.delete(pattern);

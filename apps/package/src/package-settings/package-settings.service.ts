@@ -19,7 +19,7 @@ const COLUMNS = `generic_duplicates_allowed, generic_duplicate_exception_regex, 
   maven_duplicate_exception_regex, nuget_duplicates_allowed, nuget_duplicate_exception_regex,
   terraform_module_duplicates_allowed, terraform_module_duplicate_exception_regex`;
 
-/** Shape: `groups` begins with the top-level group; the settings of the last one that has any count. */
+/** Settings of the last one of `groups` that has any. `groups` begins with the top-level group. */
 const NEAREST = statement<{ groups: readonly number[] }, PackageSettingsFields>(
   'package_settings_nearest',
   `select ${COLUMNS} from package_settings where group_id = any(:groups::bigint[])

@@ -11,11 +11,11 @@ export function withErrorText(refusal: RenderedError): RenderedError {
   const text = [error_description, error, message].find((one) => typeof one === 'string') as string | undefined;
   if (text === undefined) return refusal;
   const shown = typeof message === 'string' ? message : text;
-  return { ...refusal, body: JSON.stringify({ message: shown, error: errorTextOf(text) }) };
+  return { ...refusal, body: JSON.stringify({ message: shown, error: stripStatusFromError(text) }) };
 }
 
 /** The text without its status: `404 Package Not Found` is `Package not found`. */
-function errorTextOf(text: string): string {
+function stripStatusFromError(text: string): string {
   const [, after = text] = /^\d{3} (?:(?:Bad request|Forbidden|Unauthorized) - )?(.+)$/s.exec(text) ?? [];
   return after.replace(/ Not Found$/, ' not found');
 }

@@ -10,16 +10,16 @@ import { MAX_SKIPPED_BYTES } from './upload-form';
 /** Name of the part that holds the file. */
 const FILE_PART = 'file';
 
-/** A request body. Shape: `mediaType` as the client sent it. */
-type Body = Readable & { readonly mediaType: string };
+/** A request body. `mediaType` is the one that the client sent. */
+type BodyWithMediaType = Readable & { readonly mediaType: string };
 
 /**
  * Returns the part `file` of a multipart body. Further parts are skipped, and the size of the part is not known before
- * its end. Shape: `named` gets the name of the file when the part begins.
- * Errors, of the stream: InvalidParameters without the part, for a body that is no multipart and for skipped files above
- * 64 MiB; those of the body.
+ * its end. `named` receives the file name when the part begins.
+ * Errors, of the stream: InvalidParameters without the part, for a body that is no multipart and for skipped files
+ * above 64 MiB; those of the body.
  */
-export function readFilePart(body: Body, named: (filename: string) => void = () => undefined): Readable {
+export function readFilePart(body: BodyWithMediaType, named: (filename: string) => void = () => undefined): Readable {
   const content = new PassThrough();
   // The body may fail before its reader listens, and an error without a listener would end the process.
   content.on('error', () => undefined);
@@ -29,11 +29,15 @@ export function readFilePart(body: Body, named: (filename: string) => void = () 
   return content;
 }
 
-async function unwrapFilePart(body: Body, content: PassThrough, named: (filename: string) => void): Promise<void> {
+async function unwrapFilePart(
+  body: BodyWithMediaType,
+  content: PassThrough,
+  onFilename: (filename: string) => void,
+): Promise<void> {
   if (!/^multipart\/form-data\b/i.test(body.mediaType)) throw new InvalidParameters([`${FILE_PART} is missing`]);
   const copied: Promise<void>[] = [];
   let skippedBytes = 0;
-  const parser = createParser(body.mediaType);
+  const parser = createFormParser(body.mediaType);
   parser.on('file', (name, part, filename) => {
     // A form that is cut also fails the part, and an error without a listener would end the process.
     part.on('error', () => undefined);
@@ -43,7 +47,7 @@ async function unwrapFilePart(body: Body, content: PassThrough, named: (filename
         if (skippedBytes > MAX_SKIPPED_BYTES) parser.destroy(new InvalidParameters(['form is too large']));
       });
     }
-    named(filename ?? '');
+    onFilename(filename ?? '');
     const copy = pipeline(part, content, { end: false });
     // A reader that stops must end the upload, not stall it.
     copy.catch((error: Error) => parser.destroy(error));
@@ -55,7 +59,7 @@ async function unwrapFilePart(body: Body, content: PassThrough, named: (filename
   content.end();
 }
 
-function createParser(mediaType: string): BusboyInstance {
+function createFormParser(mediaType: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': mediaType },

@@ -52,9 +52,9 @@ export const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
  * Refuses anonymous callers with the challenge where they see no project, so that clients repeat the request with
  * credentials. Source: reference packages-and-admin 1.5.
  */
-export const BASIC_REFUSALS: Refusals = basicRefusals('Project');
+export const BASIC_REFUSALS: Refusals = refusalsWithBasicChallenge('Project');
 
-function basicRefusals(parent: 'Project' | 'Group'): Refusals {
+function refusalsWithBasicChallenge(parent: 'Project' | 'Group'): Refusals {
   return {
     anonymousAs: () => new Unauthorized(undefined, CHALLENGE),
     parentAs: ({ userId }: Viewer) => (userId === null ? new Unauthorized(undefined, CHALLENGE) : new NotFound(parent)),
@@ -69,5 +69,5 @@ export const basicRegistry = { within: project(), refusals: BASIC_REFUSALS } as 
 export const basicGroupRegistry = {
   within: group('id', 'copy'),
   may: anyone(),
-  refusals: basicRefusals('Group'),
+  refusals: refusalsWithBasicChallenge('Group'),
 } as const;

@@ -9,19 +9,22 @@ import type { Role, Viewer } from '@rookery/kernel';
 
 /** Every caller may read the packages of public and internal projects, and reporters those of private ones. */
 export function canReadPackages(viewer: Viewer, project: ProjectScope): boolean {
-  return project.packagesEnabled && (project.visibility !== 'private' || isAtLeast('reporter', viewer, project));
+  return (
+    project.packagesEnabled &&
+    (project.visibility !== 'private' || isAtLeastWithPackagesOn('reporter', viewer, project))
+  );
 }
 
 /** Developers, unless the project is archived. */
 export function canPublishPackages(viewer: Viewer, project: ProjectScope): boolean {
-  return !project.archived && isAtLeast('developer', viewer, project);
+  return !project.archived && isAtLeastWithPackagesOn('developer', viewer, project);
 }
 
 /** Maintainers, unless the project is archived. */
 export function canDeletePackages(viewer: Viewer, project: ProjectScope): boolean {
-  return !project.archived && isAtLeast('maintainer', viewer, project);
+  return !project.archived && isAtLeastWithPackagesOn('maintainer', viewer, project);
 }
 
-function isAtLeast(role: Role, viewer: Viewer, project: ProjectScope): boolean {
+function isAtLeastWithPackagesOn(role: Role, viewer: Viewer, project: ProjectScope): boolean {
   return project.packagesEnabled && (viewer.isAdmin || project.level >= ACCESS_LEVELS[role]);
 }

@@ -17,7 +17,7 @@ export interface FormParts<F extends string> {
   readonly isAnyName?: true;
 }
 
-/** The file while it arrives. Shape: `fields` are the text parts before it; of a part that is repeated, the first value. */
+/** The file while it arrives. `fields` has the text parts before it. Of a repeated part it has the first value. */
 export interface ContentPart<F extends string> {
   readonly source: Readable;
   readonly fileName: string;
@@ -32,7 +32,7 @@ export interface UploadForm<F extends string, T> {
   readonly content: T | null;
 }
 
-type Body = Readable & { readonly mediaType: string };
+type BodyWithMediaType = Readable & { readonly mediaType: string };
 
 const MAX_PARTS = 5000;
 /** Largest size of a text part that is read. Units: bytes. */
@@ -45,25 +45,25 @@ export const MAX_SKIPPED_BYTES = 64 * 1024 ** 2;
  * Errors: InvalidParameters for a body that is no such form or beyond the bounds; those of the body and of `store`.
  */
 export async function readUploadForm<F extends string, T>(
-  body: Body,
+  body: BodyWithMediaType,
   parts: FormParts<F>,
   store: StoreContent<F, T>,
 ): Promise<UploadForm<F, T>> {
   try {
-    return await readParts(body, parts, store);
+    return await readFormParts(body, parts, store);
   } catch (error) {
     throw multipartError(error, parts.file);
   }
 }
 
-async function readParts<F extends string, T>(
-  body: Body,
+async function readFormParts<F extends string, T>(
+  body: BodyWithMediaType,
   parts: FormParts<F>,
   store: StoreContent<F, T>,
 ): Promise<UploadForm<F, T>> {
   const fields = new Map<F, string>();
   const contents: StoredPart<T>[] = [];
-  const parser = createParser(body.mediaType, parts);
+  const parser = createFormParser(body.mediaType, parts);
   const refuse = (problem: string): void => void parser.destroy(new InvalidParameters([problem]));
   let skippedBytes = 0;
   parser.on('field', (name: F, value, _isNameCut, isCut) => {
@@ -71,7 +71,7 @@ async function readParts<F extends string, T>(
     else if (!fields.has(name)) fields.set(name, value);
   });
   parser.on('file', (name, part, fileName) => {
-    part.on('error', ignore);
+    part.on('error', ignoreError);
     if ((parts.isAnyName ? fileName : name === parts.file) && contents.length === 0) {
       const content = storePart(part, (source) => store({ source, fileName: fileName ?? '', fields }));
       content.stored.catch((error: Error) => parser.destroy(error));
@@ -87,7 +87,7 @@ async function readParts<F extends string, T>(
     await pipeline(body, parser);
   } catch (error) {
     contents[0]?.source.destroy(error as Error);
-    await contents[0]?.stored.catch(ignore);
+    await contents[0]?.stored.catch(ignoreError);
     throw error;
   }
   return { fields, content: (await contents[0]?.stored) ?? null };
@@ -100,7 +100,7 @@ interface StoredPart<T> {
 
 /** Hands a part to `store`. A failure of either ends the other, so that no side waits for the other one. */
 function storePart<T>(part: BusboyFileStream, store: (source: Readable) => Promise<T>): StoredPart<T> {
-  const source = new PassThrough().on('error', ignore);
+  const source = new PassThrough().on('error', ignoreError);
   const copied = pipeline(part, source);
   const taken = store(source).catch((error: unknown) => {
     source.destroy(error as Error);
@@ -111,11 +111,11 @@ function storePart<T>(part: BusboyFileStream, store: (source: Readable) => Promi
 }
 
 /** Listens to errors that end the form in another way. Without a listener, an error would end the process. */
-function ignore(): void {
+function ignoreError(): void {
   // Nothing is left to do.
 }
 
-function createParser(mediaType: string, { fields, file }: FormParts<string>): BusboyInstance {
+function createFormParser(mediaType: string, { fields, file }: FormParts<string>): BusboyInstance {
   if (!/^multipart\/form-data\b/i.test(mediaType)) throw new InvalidParameters([`${file} is missing`]);
   const isRead = new Set<string>(fields);
   try {

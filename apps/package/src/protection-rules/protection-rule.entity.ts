@@ -8,7 +8,7 @@ export type PushLevel = (typeof PUSH_LEVELS)[number];
 export const DELETE_LEVELS = ['owner', 'admin'] as const;
 export type DeleteLevel = (typeof DELETE_LEVELS)[number];
 
-/** Fields of a rule. Shape: null clears an access level, an omitted field keeps its value. */
+/** Fields of a rule. Null clears an access level. An omitted field keeps its value. */
 export interface ProtectionRuleInput {
   readonly package_name_pattern?: string;
   readonly package_type?: ProtectedPackageType;

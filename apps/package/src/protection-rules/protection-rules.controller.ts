@@ -17,7 +17,7 @@ import { whilePackagesAreOn } from './while-packages-are-on.permission';
 const SOURCE = 'requirements 3 §4 Package protection rules';
 const MAY = whilePackagesAreOn('maintainer');
 
-const announce =
+const ruleEventBuilder =
   (event: EventDefinition & Pick<typeof protectionRuleCreated, 'of'>) =>
   (rule: ProtectionRule, actorId: number | null) =>
     event.of({
@@ -29,9 +29,9 @@ const announce =
 const protectionRules = collection(ProtectionRule, {
   within: 'projectId',
   order: { id: 'ASC' },
-  created: announce(protectionRuleCreated),
-  changed: announce(protectionRuleUpdated),
-  removed: announce(protectionRuleDeleted),
+  created: ruleEventBuilder(protectionRuleCreated),
+  changed: ruleEventBuilder(protectionRuleUpdated),
+  removed: ruleEventBuilder(protectionRuleDeleted),
   taken: {
     uq_protection_rules_pattern: () => new Unprocessable({ error: ['Package name pattern has already been taken'] }),
   },

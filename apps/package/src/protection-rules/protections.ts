@@ -7,13 +7,13 @@ import { Database, statement } from '@rookery/persistence';
 import { matchesPattern } from './package-name-pattern';
 import type { DeleteLevel, PushLevel } from './protection-rule.entity';
 
-interface Rule {
+interface ProtectionRuleRow {
   readonly pattern: string;
   readonly push: PushLevel | null;
   readonly remove: DeleteLevel | null;
 }
 
-const RULES = statement<{ project: number; type: string }, Rule>(
+const RULES = statement<{ project: number; type: string }, ProtectionRuleRow>(
   'protection_rules_of_type',
   `select package_name_pattern as pattern, minimum_access_level_for_push as push,
      minimum_access_level_for_delete as remove
@@ -55,7 +55,7 @@ export class Protections {
     viewer: Viewer,
     type: string,
     name: string,
-    levelOf: (rule: Rule) => PushLevel | DeleteLevel | null,
+    levelOf: (rule: ProtectionRuleRow) => PushLevel | DeleteLevel | null,
   ): Promise<number> {
     if (viewer.isAdmin) return 0;
     const rules = await this.database.run(RULES, { project: id, type });

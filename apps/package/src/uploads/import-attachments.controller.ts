@@ -30,7 +30,7 @@ export class ImportAttachmentsController {
   @Internal('POST', INTERNAL_PATHS.importAttachments, INTERNAL_CALLERS.importAttachments)
   async find({ body: { project_id: projectId, sources } }: InternalRequest): Promise<FindAttachmentsAnswer> {
     if (!Number.isSafeInteger(projectId)) throw new InvalidParameters(['project_id is invalid']);
-    if (!Array.isArray(sources) || sources.length > MAX_FOUND_ATTACHMENTS || !sources.every(isSource))
+    if (!Array.isArray(sources) || sources.length > MAX_FOUND_ATTACHMENTS || !sources.every(isAttachmentSource))
       throw new InvalidParameters(['sources is invalid']);
     const found = await this.uploads.findImported(projectId as number, sources);
     const attachments = sources.map((source) => {
@@ -44,15 +44,15 @@ export class ImportAttachmentsController {
   async store({ query, input }: InternalUpload): Promise<InternalStream> {
     const { project_id: id, source, filename } = query;
     if (typeof id !== 'string' || !/^\d{1,15}$/.test(id)) throw new InvalidParameters(['project_id is invalid']);
-    if (!isSource(source)) throw new InvalidParameters(['source is invalid']);
+    if (!isAttachmentSource(source)) throw new InvalidParameters(['source is invalid']);
     if (typeof filename !== 'string' || filename.length > MAX_FILENAME)
       throw new InvalidParameters(['filename is invalid']);
-    const projectId = await this.writableProject(Number(id));
+    const projectId = await this.requireWritableProject(Number(id));
     const file = { source: input, filename: () => filename };
     // The project may be deleted or archived while the file arrives.
     const recheck = async (tx: Tx): Promise<void> => {
       await tx.run(LOCK, { project: projectId });
-      await this.writableProject(projectId, tx);
+      await this.requireWritableProject(projectId, tx);
     };
     const upload = await this.uploads.storeImported(projectId, source, file, recheck).catch((error: unknown) => {
       // The upstream host broke off, which is no outage of this service.
@@ -63,7 +63,7 @@ export class ImportAttachmentsController {
   }
 
   /** Errors: NotFound for a missing or archived project; Unavailable if the copy of the directory is late. */
-  private async writableProject(id: number, tx?: Tx): Promise<number> {
+  private async requireWritableProject(id: number, tx?: Tx): Promise<number> {
     await this.directory.assertCurrent(tx);
     const project = (await this.directory.findProjects([id], tx)).get(id);
     if (!project || project.archived) throw new NotFound('Project');
@@ -71,6 +71,6 @@ export class ImportAttachmentsController {
   }
 }
 
-function isSource(value: unknown): value is string {
+function isAttachmentSource(value: unknown): value is string {
   return typeof value === 'string' && SOURCE.test(value);
 }

@@ -4,7 +4,7 @@ const UNUSUAL = /[^\p{L}\p{N}._+-]+/gu;
 
 /**
  * Returns the name under which a file is stored: one path segment of letters, digits, dots, dashes, plus signs and
- * underscores. Shape: a long name keeps its end, because that has the extension.
+ * underscores. A long name loses its beginning, because the end has the extension.
  */
 export function uploadNameOf(filename: string): string {
   const base = filename.split(/[\\/]/).at(-1)!;

@@ -13,7 +13,7 @@ export class Upload {
   })
   id: number;
   @Column({ type: 'bigint' }) projectId: number;
-  /** Random part of the address. Shape: 32 hexadecimal digits. */
+  /** Random part of the address: 32 hexadecimal digits. */
   @Column({ type: 'text' }) secret: string;
   @Column({ type: 'text' }) filename: string;
   /** Key of the content in the store of files. */

@@ -26,7 +26,7 @@ const uploads = collection(Upload, {
   taken: { uq_uploads_import_source: () => new FileStoredMeanwhile() },
 });
 
-/** A file while it arrives. Shape: `filename` is known after the first bytes. */
+/** A file while it arrives. `filename` is known after the first bytes of `source`. */
 export interface ArrivingFile {
   readonly source: Readable;
   filename(): string;
@@ -51,8 +51,8 @@ export class UploadsService {
   }
 
   /**
-   * Stores an upstream file once for each `importSource`. Shape: `before` runs in the transaction that adds the row. Errors: as
-   * `storeUpload`; those of `before`.
+   * Stores an upstream file once for each `importSource`. `before` runs in the transaction that adds the row. Errors:
+   * as `storeUpload`; those of `before`.
    */
   async storeImported(
     projectId: number,
@@ -86,7 +86,7 @@ export class UploadsService {
     projectId: number,
     origin: Pick<Upload, 'uploaderId'> & Partial<Pick<Upload, 'importSource'>>,
     file: ArrivingFile,
-    before?: (tx: Tx) => Promise<void>,
+    beforeInsert?: (tx: Tx) => Promise<void>,
   ): Promise<Upload> {
     const { sha256, size } = await this.files.storeFile(file.source, MAX_UPLOAD_BYTES).catch((error: unknown) => {
       throw error instanceof Refused ? new TooLarge() : error;
@@ -97,7 +97,7 @@ export class UploadsService {
       secret: randomBytes(SECRET_BYTES).toString('hex'),
       pictureType: detectPictureType(head),
     };
-    return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId, before });
+    return this.uploads.create(upload, { actorId: origin.uploaderId, within: projectId, before: beforeInsert });
   }
 
   /** Errors: NotFound. */

@@ -40,13 +40,13 @@ afterAll(async () => {
 const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
 const A = shaOf('a');
 const B = shaOf('b');
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
 const post = (asked: object, viewer = developer, of = project) => app.as(viewer).post(composerPath(of)).send(asked);
-const document = (file: string, viewer = developer) => get(`${composerRepository(group)}/p2/${file}`, viewer);
-const versions = async (name: string): Promise<string[]> =>
-  Object.keys((await document(`${name}.json`).expect(200)).body.packages[name.replace('~dev', '')]);
-const archive = (sha: string, viewer = developer, of = project) =>
+const getDocument = (file: string, viewer = developer) => get(`${composerRepository(group)}/p2/${file}`, viewer);
+const listVersions = async (name: string): Promise<string[]> =>
+  Object.keys((await getDocument(`${name}.json`).expect(200)).body.packages[name.replace('~dev', '')]);
+const getArchive = (sha: string, viewer = developer, of = project) =>
   get(`${composerPath(of)}/archives/nest/eggs.zip?sha=${sha}`, viewer);
 
 describe('POST …/packages/composer', () => {
@@ -54,7 +54,7 @@ describe('POST …/packages/composer', () => {
     await published(app, developer, project, source, { json: composerJson('nest/eggs', { version: '9', type: 'x' }) });
     const { body } = await get(`/api/v4/projects/${project.id}/packages`).expect(200);
     expect(body).toMatchObject([{ name: 'nest/eggs', version: '1.0.0', package_type: 'composer', status: 'default' }]);
-    const shown = await document('nest/eggs.json').expect(200);
+    const shown = await getDocument('nest/eggs.json').expect(200);
     expect(shown.headers['content-type']).toBe('application/json');
     const url = expect.stringMatching(
       new RegExp(`^https?://.*/api/v4/projects/${project.id}/packages/composer/archives/nest/eggs.zip\\?sha=${A}$`),
@@ -73,7 +73,7 @@ describe('POST …/packages/composer', () => {
         },
       },
     });
-    const down = await archive(A).responseType('blob').expect(200);
+    const down = await getArchive(A).responseType('blob').expect(200);
     expect(String(down.body)).toBe(`zip of ${project.id} ${A} ${project.path}-${A}`);
     expect([down.headers['content-type'], down.headers['content-disposition'], down.headers['etag']]).toEqual([
       ...['application/zip', expect.stringContaining(`filename="nest-eggs-${A}.zip"`), `"${A}"`],
@@ -89,30 +89,30 @@ describe('POST …/packages/composer', () => {
       ['v2.1', '2.1.x-dev'],
     ] as const) {
       await published(app, developer, project, source, { branch });
-      expect(await versions('nest/eggs~dev')).toContain(version);
+      expect(await listVersions('nest/eggs~dev')).toContain(version);
     }
-    expect(refusal(await document('nest/eggs.json'))).toEqual([404, { message: '404 Package Not Found' }]);
+    expect(statusAndBody(await getDocument('nest/eggs.json'))).toEqual([404, { message: '404 Package Not Found' }]);
     await published(app, developer, project, source, { tag: 'v1.0.0-RC1' });
-    expect(await versions('nest/eggs')).toEqual(['1.0.0-RC1']);
-    expect(await versions('nest/eggs~dev')).toHaveLength(5);
+    expect(await listVersions('nest/eggs')).toEqual(['1.0.0-RC1']);
+    expect(await listVersions('nest/eggs~dev')).toHaveLength(5);
   });
 
   it('moves a version to another commit, and keeps it when the tag is deleted', async () => {
     await published(app, developer, project, source);
     await published(app, developer, project, source, { commit: B });
     expect((await get(`/api/v4/projects/${project.id}/packages`)).body).toHaveLength(1);
-    const { body } = await document('nest/eggs.json');
+    const { body } = await getDocument('nest/eggs.json');
     expect(body.packages['nest/eggs']['1.0.0'].dist.reference).toBe(B);
     source.files.clear();
-    await archive(B).expect(200);
-    expect(refusal(await archive(A))).toEqual([404, { message: '404 Package Not Found' }]);
+    await getArchive(B).expect(200);
+    expect(statusAndBody(await getArchive(A))).toEqual([404, { message: '404 Package Not Found' }]);
   });
 
   it.each([
     [{}, 'tag, branch are missing, exactly one parameter must be provided'],
     [{ tag: 'v1.0.0', branch: 'main' }, 'tag, branch are mutually exclusive'],
   ])('needs a tag or a branch, not %j', async (asked, error) => {
-    expect(refusal(await post(asked))).toEqual([400, { error }]);
+    expect(statusAndBody(await post(asked))).toEqual([400, { error }]);
   });
 
   it('takes parameters of a form and of the query, and the encoded path of a project', async () => {
@@ -128,7 +128,7 @@ describe('POST …/packages/composer', () => {
 
   it.each(['main', 'v1.2.3.4.5', '1.0.0-foo', 'v', '1.0.0 '])('refuses the tag %j', async (tag) => {
     addRef(source, project, `refs/tags/${tag}`);
-    expect(refusal(await post({ tag }))).toEqual([400, { message: 'Validation failed: Version is invalid' }]);
+    expect(statusAndBody(await post({ tag }))).toEqual([400, { message: 'Validation failed: Version is invalid' }]);
   });
 
   it('takes the longest names of refs, and refuses longer ones', async () => {
@@ -148,8 +148,8 @@ describe('POST …/packages/composer', () => {
   });
 
   it('refuses a ref that is missing', async () => {
-    expect(refusal(await post({ tag: 'v1.0.0' }))).toEqual([404, { message: '404 Tag Not Found' }]);
-    expect(refusal(await post({ branch: 'main' }))).toEqual([404, { message: '404 Branch Not Found' }]);
+    expect(statusAndBody(await post({ tag: 'v1.0.0' }))).toEqual([404, { message: '404 Tag Not Found' }]);
+    expect(statusAndBody(await post({ branch: 'main' }))).toEqual([404, { message: '404 Branch Not Found' }]);
   });
 
   it.each([
@@ -168,14 +168,14 @@ describe('POST …/packages/composer', () => {
     ['too large', 'The file composer.json is too large.'],
   ])('refuses the description %.40s', async (json, message) => {
     addRef(source, project, 'refs/tags/v1.0.0', { json });
-    expect(refusal(await post({ tag: 'v1.0.0' }))).toEqual([422, { message }]);
+    expect(statusAndBody(await post({ tag: 'v1.0.0' }))).toEqual([422, { message }]);
     expect((await get(`/api/v4/projects/${project.id}/packages`)).body).toEqual([]);
   });
 
   it('keeps every text of JSON', async () => {
     const json = '{"name":"nest/eggs","extra":{"a":"\\u0000 \\ud800 \\u2028","__proto__":{"b":1}}}';
     await published(app, developer, project, source, { json });
-    const { text } = await document('nest/eggs.json').expect(200);
+    const { text } = await getDocument('nest/eggs.json').expect(200);
     expect(text).toContain('"\\u0000 \\ud800 \u2028","__proto__":{"b":1}');
   });
 
@@ -183,14 +183,14 @@ describe('POST …/packages/composer', () => {
     const other = await seed.project({ visibility: 'private', namespace_id: group.id });
     await published(app, developer, project, source);
     addRef(source, other, 'refs/tags/v2.0.0');
-    expect(refusal(await post({ tag: 'v2.0.0' }, developer, other))).toEqual([
+    expect(statusAndBody(await post({ tag: 'v2.0.0' }, developer, other))).toEqual([
       ...[400, { message: 'Validation failed: Name is already taken by another project' }],
     ]);
     const { body } = await get(`/api/v4/projects/${project.id}/packages`);
     await app.as(maintainer).delete(`/api/v4/projects/${project.id}/packages/${body[0].id}`).expect(204);
-    await document('nest/eggs.json').expect(404);
+    await getDocument('nest/eggs.json').expect(404);
     await published(app, developer, other, source, { tag: 'v2.0.0' });
-    expect(await versions('nest/eggs')).toEqual(['2.0.0']);
+    expect(await listVersions('nest/eggs')).toEqual(['2.0.0']);
   });
 
   it('answers 503 while collaboration is away', async () => {
@@ -203,15 +203,15 @@ describe('POST …/packages/composer', () => {
   it('is for developers who may read the code', async () => {
     addRef(source, project, 'refs/tags/v1.0.0');
     const anonymous = await post({ tag: 'v1.0.0' }, seed.anonymous());
-    expect([...refusal(anonymous), anonymous.headers['www-authenticate']]).toEqual([
+    expect([...statusAndBody(anonymous), anonymous.headers['www-authenticate']]).toEqual([
       ...[401, { message: '401 Unauthorized' }, CHALLENGE],
     ]);
     const outsider = seed.viewer(await seed.user());
-    expect(refusal(await post({ tag: 'v1.0.0' }, outsider))).toEqual([404, { message: '404 Project Not Found' }]);
+    expect(statusAndBody(await post({ tag: 'v1.0.0' }, outsider))).toEqual([404, { message: '404 Project Not Found' }]);
     const reporter = await memberOf(seed, project, 'reporter');
-    expect(refusal(await post({ tag: 'v1.0.0' }, reporter))).toEqual([403, { message: '403 Forbidden' }]);
+    expect(statusAndBody(await post({ tag: 'v1.0.0' }, reporter))).toEqual([403, { message: '403 Forbidden' }]);
     await seed.put('projects', { ...project, repository_access_level: 'disabled' });
-    expect(refusal(await post({ tag: 'v1.0.0' }))).toEqual([403, { message: '403 Forbidden' }]);
+    expect(statusAndBody(await post({ tag: 'v1.0.0' }))).toEqual([403, { message: '403 Forbidden' }]);
   });
 });
 
@@ -233,8 +233,11 @@ describe('the repository of a group', () => {
     }
     const all = await get(`${composerRepository(group)}/packages.json`);
     expect(all.body['available-packages']).toEqual(['nest/eggs', 'nest/twigs']);
-    await document('nest/eggs.json', reader).expect(200);
-    expect(refusal(await document('nest/twigs.json', reader))).toEqual([404, { message: '404 Package Not Found' }]);
+    await getDocument('nest/eggs.json', reader).expect(200);
+    expect(statusAndBody(await getDocument('nest/twigs.json', reader))).toEqual([
+      404,
+      { message: '404 Package Not Found' },
+    ]);
     const named = await get(`/api/v4/group/${group.path}/-/packages/composer/packages.json`);
     expect(named.body['metadata-url']).toBe(`/api/v4/group/${group.path}/-/packages/composer/p2/%package%.json`);
   });
@@ -243,28 +246,28 @@ describe('the repository of a group', () => {
     const outsider = seed.viewer(await seed.user());
     for (const path of ['packages.json', 'p2/nest/eggs.json']) {
       const anonymous = await get(`${composerRepository(group)}/${path}`, seed.anonymous());
-      expect([...refusal(anonymous), anonymous.headers['www-authenticate']]).toEqual([
+      expect([...statusAndBody(anonymous), anonymous.headers['www-authenticate']]).toEqual([
         ...[401, { message: '401 Unauthorized' }, CHALLENGE],
       ]);
-      expect(refusal(await get(`${composerRepository(group)}/${path}`, outsider))).toEqual([
+      expect(statusAndBody(await get(`${composerRepository(group)}/${path}`, outsider))).toEqual([
         ...[404, { message: '404 Group Not Found' }],
       ]);
     }
     for (const path of ['eggs.json', 'nest/eggs', 'nest/eggs/more.json'])
-      expect(refusal(await document(path))).toEqual([400, { error: 'package_name is invalid' }]);
+      expect(statusAndBody(await getDocument(path))).toEqual([400, { error: 'package_name is invalid' }]);
   });
 
   it('answers 304 by the time of the last change, once a change cannot be followed by another in that time', async () => {
     await published(app, developer, project, source);
-    expect((await document('nest/eggs.json')).headers['last-modified']).toBeUndefined();
+    expect((await getDocument('nest/eggs.json')).headers['last-modified']).toBeUndefined();
     await service.database.query(`update package_indexes set changed_at = now() - interval '1 minute'`);
-    const { headers } = await document('nest/eggs.json').expect(200);
+    const { headers } = await getDocument('nest/eggs.json').expect(200);
     const since = headers['last-modified']!;
-    await document('nest/eggs.json').set('if-modified-since', since).expect(304);
+    await getDocument('nest/eggs.json').set('if-modified-since', since).expect(304);
     await published(app, developer, project, source, { tag: 'v1.0.1' });
     expect(
       Object.keys(
-        (await document('nest/eggs.json').set('if-modified-since', since).expect(200)).body.packages['nest/eggs'],
+        (await getDocument('nest/eggs.json').set('if-modified-since', since).expect(200)).body.packages['nest/eggs'],
       ),
     ).toHaveLength(2);
   });
@@ -275,16 +278,16 @@ describe('GET …/packages/composer/archives/:name.zip', () => {
     await published(app, developer, project, source);
     const other = await seed.project({ visibility: 'private', namespace_id: group.id });
     for (const answer of [
-      await archive(B),
-      await archive(A, developer, other),
+      await getArchive(B),
+      await getArchive(A, developer, other),
       await get(`${composerPath(project)}/archives/nest/other.zip?sha=${A}`),
     ])
-      expect(refusal(answer)).toEqual([404, { message: '404 Package Not Found' }]);
-    expect(refusal(await archive('main'))).toEqual([400, { error: 'sha is invalid' }]);
-    expect(refusal(await get(`${composerPath(project)}/archives/nest/eggs.zip`))).toEqual([
+      expect(statusAndBody(answer)).toEqual([404, { message: '404 Package Not Found' }]);
+    expect(statusAndBody(await getArchive('main'))).toEqual([400, { error: 'sha is invalid' }]);
+    expect(statusAndBody(await get(`${composerPath(project)}/archives/nest/eggs.zip`))).toEqual([
       ...[400, { error: 'sha is missing' }],
     ]);
-    expect(refusal(await get(`${composerPath(project)}/archives/Nest/eggs.zip?sha=${A}`))).toEqual([
+    expect(statusAndBody(await get(`${composerPath(project)}/archives/Nest/eggs.zip?sha=${A}`))).toEqual([
       ...[400, { error: 'package_name is invalid' }],
     ]);
     await get(`${composerPath(project)}/archives/..%2feggs.zip?sha=${A}`).expect(404);
@@ -303,7 +306,7 @@ describe('GET …/packages/composer/archives/:name.zip', () => {
     source.isBeyondLimit = true;
     const limited = await get(path);
     source.isBeyondLimit = false;
-    expect([...refusal(limited), limited.headers['retry-after']]).toEqual([
+    expect([...statusAndBody(limited), limited.headers['retry-after']]).toEqual([
       ...[429, { message: { error: 'This archive has been requested too many times. Try again later.' } }, '7'],
     ]);
     source.isAway = true;
@@ -318,12 +321,12 @@ describe('GET …/packages/composer/archives/:name.zip', () => {
     const owner = await seed.user();
     await seed.member(owner, shown, 'developer');
     await published(app, seed.viewer(owner), shown, source);
-    await archive(A, seed.anonymous(), shown).expect(200);
+    await getArchive(A, seed.anonymous(), shown).expect(200);
     await seed.put('projects', { ...shown, repository_access_level: 'private' });
-    expect((await archive(A, seed.anonymous(), shown)).status).toBe(401);
+    expect((await getArchive(A, seed.anonymous(), shown)).status).toBe(401);
     const outsider = seed.viewer(await seed.user());
-    expect(refusal(await archive(A, outsider, shown))).toEqual([403, { message: '403 Forbidden' }]);
-    await archive(A, seed.viewer(owner), shown).expect(200);
+    expect(statusAndBody(await getArchive(A, outsider, shown))).toEqual([403, { message: '403 Forbidden' }]);
+    await getArchive(A, seed.viewer(owner), shown).expect(200);
     // composer.json is code, too.
     const page = (viewer: Viewer, path: string) => get(`${composerRepository(open)}/${path}`, viewer);
     for (const viewer of [seed.anonymous(), outsider]) {
@@ -332,8 +335,8 @@ describe('GET …/packages/composer/archives/:name.zip', () => {
     }
     await page(seed.viewer(owner), 'p2/nest/eggs.json').expect(200);
     await published(app, developer, project, source);
-    expect((await archive(A, seed.anonymous())).status).toBe(401);
+    expect((await getArchive(A, seed.anonymous())).status).toBe(401);
     const guest = await memberOf(seed, project, 'guest');
-    expect(refusal(await archive(A, guest))).toEqual([403, { message: '403 Forbidden' }]);
+    expect(statusAndBody(await getArchive(A, guest))).toEqual([403, { message: '403 Forbidden' }]);
   });
 });

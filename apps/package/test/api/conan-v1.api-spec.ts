@@ -33,20 +33,20 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-const errors = (status: number, message: string): object => ({ errors: [{ status, message }] });
-const NONE = errors(404, '404 Not found');
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
+const errorsBody = (status: number, message: string): object => ({ errors: [{ status, message }] });
+const NONE = errorsBody(404, '404 Not found');
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 const get = (path: string, viewer = developer) => app.as(viewer).get(path);
 const post = (path: string, body: unknown, viewer = developer) =>
   app.as(viewer).post(path).type('json').send(JSON.stringify(body));
-const recipe = (reference = 'hello/1.0/me/stable'): string => `${registry}/v1/conans/${reference}`;
-const binary = (): string => `${recipe()}/packages/${BINARY}`;
-const files = (reference = 'hello/1.0/me/stable', of = registry): string => `${of}/v1/files/${reference}/0`;
+const recipePath = (reference = 'hello/1.0/me/stable'): string => `${registry}/v1/conans/${reference}`;
+const binaryPath = (): string => `${recipePath()}/packages/${BINARY}`;
+const filesPath = (reference = 'hello/1.0/me/stable', of = registry): string => `${of}/v1/files/${reference}/0`;
 const md5Of = (content: string): string => createHash('md5').update(content).digest('hex');
 const pathOf = (url: string): string => new URL(url).pathname;
 
 it('gives a token, checks credentials and finds recipes, as version 2 does', async () => {
-  await uploadedV1(app, developer, files());
+  await uploadedV1(app, developer, filesPath());
   await uploadedRecipe(app, developer, registry, { reference: 'newer/1.0/_/_' });
   const given = await get(`${registry}/v1/users/authenticate`, { ...developer, clientToken: 'conan-1' }).expect(200);
   expect(given.text).toBe('conan-1');
@@ -58,26 +58,28 @@ it('gives a token, checks credentials and finds recipes, as version 2 does', asy
 });
 
 it('announces files, whose addresses take the upload', async () => {
-  const announced = await post(`${recipe()}/upload_urls`, { 'conanfile.py': 6, 'conanmanifest.txt': 8 }).expect(200);
+  const announced = await post(`${recipePath()}/upload_urls`, { 'conanfile.py': 6, 'conanmanifest.txt': 8 }).expect(
+    200,
+  );
   const { body } = announced as { body: Record<string, string> };
   expect(Object.keys(body)).toEqual(['conanfile.py', 'conanmanifest.txt']);
   expect(body['conanfile.py']).toMatch(/^https?:\/\//);
-  expect(pathOf(body['conanfile.py']!)).toBe(`${files()}/export/conanfile.py`);
+  expect(pathOf(body['conanfile.py']!)).toBe(`${filesPath()}/export/conanfile.py`);
   await put(app, developer, pathOf(body['conanfile.py']!), 'recipe').expect(200);
-  await get(recipe()).expect(404, NONE);
+  await get(recipePath()).expect(404, NONE);
   await put(app, developer, pathOf(body['conanmanifest.txt']!), 'manifest').expect(200);
-  expect((await get(recipe()).expect(200)).body).toEqual({
+  expect((await get(recipePath()).expect(200)).body).toEqual({
     'conanfile.py': md5Of('recipe'),
     'conanmanifest.txt': md5Of('manifest'),
   });
 });
 
 it('shows digests and addresses of recipes and binary packages', async () => {
-  await uploadedV1(app, developer, files());
+  await uploadedV1(app, developer, filesPath());
   const md5 = expect.stringMatching(/^[0-9a-f]{32}$/) as unknown;
   for (const [path, place, names] of [
-    [recipe(), `${files()}/export`, ['conanfile.py', 'conanmanifest.txt']],
-    [binary(), `${files()}/package/${BINARY}/0`, ['conan_package.tgz', 'conaninfo.txt', 'conanmanifest.txt']],
+    [recipePath(), `${filesPath()}/export`, ['conanfile.py', 'conanmanifest.txt']],
+    [binaryPath(), `${filesPath()}/package/${BINARY}/0`, ['conan_package.tgz', 'conaninfo.txt', 'conanmanifest.txt']],
   ] as const) {
     const addresses = (body: Record<string, string>): unknown =>
       Object.fromEntries(Object.entries(body).map(([name, url]) => [name, pathOf(url)]));
@@ -89,36 +91,48 @@ it('shows digests and addresses of recipes and binary packages', async () => {
       'conanmanifest.txt': `${place}/conanmanifest.txt`,
     });
   }
-  const down = await app.as(developer).get(`${files()}/package/${BINARY}/0/conan_package.tgz`).buffer(true).expect(200);
+  const down = await app
+    .as(developer)
+    .get(`${filesPath()}/package/${BINARY}/0/conan_package.tgz`)
+    .buffer(true)
+    .expect(200);
   expect([(down.body as Buffer).toString(), down.headers['accept-ranges']]).toEqual(['archive', 'bytes']);
-  const head = await app.as(developer).head(`${files()}/export/conanfile.py`).expect(200);
+  const head = await app.as(developer).head(`${filesPath()}/export/conanfile.py`).expect(200);
   expect(head.headers['content-length']).toBe('6');
-  expect((await get(`${recipe()}/search`).expect(200)).body).toMatchObject({ [BINARY]: { settings: { os: 'Linux' } } });
+  expect((await get(`${recipePath()}/search`).expect(200)).body).toMatchObject({
+    [BINARY]: { settings: { os: 'Linux' } },
+  });
 });
 
 it('replaces files at any time, because nothing names their revision by a digest', async () => {
-  await uploadedV1(app, developer, files());
-  await put(app, developer, `${files()}/export/conanfile.py`, 'changed').expect(200);
-  const down = await app.as(developer).get(`${files()}/export/conanfile.py`).buffer(true).expect(200);
+  await uploadedV1(app, developer, filesPath());
+  await put(app, developer, `${filesPath()}/export/conanfile.py`, 'changed').expect(200);
+  const down = await app.as(developer).get(`${filesPath()}/export/conanfile.py`).buffer(true).expect(200);
   expect((down.body as Buffer).toString()).toBe('changed');
-  expect(Object.keys((await get(recipe())).body)).toEqual(['conanfile.py', 'conanmanifest.txt']);
+  expect(Object.keys((await get(recipePath())).body)).toEqual(['conanfile.py', 'conanmanifest.txt']);
 });
 
 it('deletes binary packages by id, all of them, and recipes', async () => {
-  const delete_ = (body: unknown, viewer = maintainer) => post(`${recipe()}/packages/delete`, body, viewer);
-  await uploadedV1(app, developer, files());
+  const delete_ = (body: unknown, viewer = maintainer) => post(`${recipePath()}/packages/delete`, body, viewer);
+  await uploadedV1(app, developer, filesPath());
   await delete_({ package_ids: ['none'] }).expect(404, NONE);
   await delete_({ package_ids: [BINARY, 'none'] }).expect(200);
-  await get(binary()).expect(404, NONE);
-  await uploadedV1(app, developer, files());
+  await get(binaryPath()).expect(404, NONE);
+  await uploadedV1(app, developer, filesPath());
   await delete_({ package_ids: [] }).expect(200);
-  expect((await get(`${recipe()}/search`).expect(200)).body).toEqual({});
-  expect(refusal(await delete_({}, developer))).toEqual([403, errors(403, '403 Forbidden')]);
-  expect(refusal(await app.as(developer).delete(recipe()))).toEqual([403, errors(403, '403 Forbidden')]);
-  await app.as(maintainer).delete(recipe()).expect(200);
-  await app.as(maintainer).delete(recipe()).expect(404, NONE);
-  for (const path of [recipe(), `${recipe()}/digest`, `${recipe()}/download_urls`, `${recipe()}/search`, binary()])
-    expect(refusal(await get(path))).toEqual([404, NONE]);
+  expect((await get(`${recipePath()}/search`).expect(200)).body).toEqual({});
+  expect(statusAndBody(await delete_({}, developer))).toEqual([403, errorsBody(403, '403 Forbidden')]);
+  expect(statusAndBody(await app.as(developer).delete(recipePath()))).toEqual([403, errorsBody(403, '403 Forbidden')]);
+  await app.as(maintainer).delete(recipePath()).expect(200);
+  await app.as(maintainer).delete(recipePath()).expect(404, NONE);
+  for (const path of [
+    recipePath(),
+    `${recipePath()}/digest`,
+    `${recipePath()}/download_urls`,
+    `${recipePath()}/search`,
+    binaryPath(),
+  ])
+    expect(statusAndBody(await get(path))).toEqual([404, NONE]);
 });
 
 it.each<[string, unknown, string]>([
@@ -129,23 +143,23 @@ it.each<[string, unknown, string]>([
   ['a list', ['conanfile.py'], 'Sizes of files are invalid'],
   ['nothing', null, 'Sizes of files are invalid'],
 ])('refuses to announce %s', async (_, body, reason) => {
-  expect(refusal(await post(`${recipe()}/upload_urls`, body))).toEqual([
+  expect(statusAndBody(await post(`${recipePath()}/upload_urls`, body))).toEqual([
     400,
-    errors(400, `Validation failed: ${reason}`),
+    errorsBody(400, `Validation failed: ${reason}`),
   ]);
 });
 
 it('refuses announced files as it would refuse their upload', async () => {
   const announce = (viewer = developer, reference?: string) =>
-    post(`${recipe(reference)}/upload_urls`, { 'conanfile.py': 5 }, viewer);
-  expect(refusal(await announce(await memberOf(seed, project, 'reporter')))).toEqual([
+    post(`${recipePath(reference)}/upload_urls`, { 'conanfile.py': 5 }, viewer);
+  expect(statusAndBody(await announce(await memberOf(seed, project, 'reporter')))).toEqual([
     403,
-    errors(403, '403 Forbidden'),
+    errorsBody(403, '403 Forbidden'),
   ]);
-  expect(refusal(await announce(seed.anonymous()))).toEqual([401, errors(401, '401 Unauthorized')]);
-  expect(refusal(await announce(developer, 'hello/1.0/_/stable'))).toEqual([
+  expect(statusAndBody(await announce(seed.anonymous()))).toEqual([401, errorsBody(401, '401 Unauthorized')]);
+  expect(statusAndBody(await announce(developer, 'hello/1.0/_/stable'))).toEqual([
     400,
-    errors(400, "Validation failed: Package username can't be solely blank"),
+    errorsBody(400, "Validation failed: Package username can't be solely blank"),
   ]);
   const instance = app.get(InstanceSettings);
   instance.applyAnswer({
@@ -156,23 +170,23 @@ it('refuses announced files as it would refuse their upload', async () => {
   } as never);
   const large = await announce();
   instance.applyAnswer({ version: 2, features: {}, settings: {} } as never);
-  expect(refusal(large)).toEqual([400, errors(400, '400 Bad request - File is too large')]);
+  expect(statusAndBody(large)).toEqual([400, errorsBody(400, '400 Bad request - File is too large')]);
   const rule = { package_name_pattern: 'hello', package_type: 'conan', minimum_access_level_for_push: 'maintainer' };
   await app.as(maintainer).post(`/api/v4/projects/${project.id}/packages/protection/rules`).send(rule).expect(201);
-  const guarded = [403, errors(403, '403 Forbidden - Package protected.')];
-  expect(refusal(await announce())).toEqual(guarded);
-  expect(refusal(await put(app, developer, `${files()}/export/conanfile.py`, 'x'))).toEqual(guarded);
+  const guarded = [403, errorsBody(403, '403 Forbidden - Package protected.')];
+  expect(statusAndBody(await announce())).toEqual(guarded);
+  expect(statusAndBody(await put(app, developer, `${filesPath()}/export/conanfile.py`, 'x'))).toEqual(guarded);
 });
 
 it('refuses other revisions and names of files', async () => {
   for (const [path, field] of [
     [`${registry}/v1/files/hello/1.0/me/stable/${'a'.repeat(32)}/export/conanfile.py`, 'recipe_revision'],
-    [`${files()}/export/conaninfo.txt`, 'file_name'],
-    [`${files()}/package/${BINARY}/1/conaninfo.txt`, 'package_revision'],
-    [`${files()}/package/a-b/0/conaninfo.txt`, 'conan_package_reference'],
+    [`${filesPath()}/export/conaninfo.txt`, 'file_name'],
+    [`${filesPath()}/package/${BINARY}/1/conaninfo.txt`, 'package_revision'],
+    [`${filesPath()}/package/a-b/0/conaninfo.txt`, 'conan_package_reference'],
   ] as const) {
-    expect(refusal(await put(app, developer, path, 'x'))).toEqual([400, errors(400, `${field} is invalid`)]);
-    expect(refusal(await get(path))).toEqual([400, errors(400, `${field} is invalid`)]);
+    expect(statusAndBody(await put(app, developer, path, 'x'))).toEqual([400, errorsBody(400, `${field} is invalid`)]);
+    expect(statusAndBody(await get(path))).toEqual([400, errorsBody(400, `${field} is invalid`)]);
   }
 });
 
@@ -180,22 +194,27 @@ it('has the same routes in the instance, where the user is the path of the proje
   const reference = `hello/1.0/${group.path}+${project.path}/stable`;
   const of = `${INSTANCE}/v1/conans/${reference}`;
   const { body } = await post(`${of}/upload_urls`, { 'conanfile.py': 6 }).expect(200);
-  expect(pathOf(body['conanfile.py'])).toBe(`${files(reference.replace('+', '%2B'), INSTANCE)}/export/conanfile.py`);
-  await uploadedV1(app, developer, files(reference, INSTANCE));
+  expect(pathOf(body['conanfile.py'])).toBe(
+    `${filesPath(reference.replace('+', '%2B'), INSTANCE)}/export/conanfile.py`,
+  );
+  await uploadedV1(app, developer, filesPath(reference, INSTANCE));
   await get(`${of}/packages/${BINARY}/digest`).expect(200);
   const search = async (viewer: Viewer): Promise<unknown> =>
     (await get(`${INSTANCE}/v1/conans/search?q=hello`, viewer).expect(200)).body.results;
   expect(await search(developer)).toEqual([`hello/1.0@${group.path}+${project.path}/stable`]);
   expect(await search(seed.viewer(await seed.user()))).toEqual([]);
-  expect(refusal(await get(of, seed.viewer(await seed.user())))).toEqual([404, errors(404, '404 Project Not Found')]);
-  expect(refusal(await get(of, seed.anonymous()))).toEqual([401, errors(401, '401 Unauthorized')]);
+  expect(statusAndBody(await get(of, seed.viewer(await seed.user())))).toEqual([
+    404,
+    errorsBody(404, '404 Project Not Found'),
+  ]);
+  expect(statusAndBody(await get(of, seed.anonymous()))).toEqual([401, errorsBody(401, '401 Unauthorized')]);
 });
 
 it('has nothing of another project', async () => {
-  await uploadedV1(app, developer, files());
+  await uploadedV1(app, developer, filesPath());
   const other = `${conanOf(await seed.project({ visibility: 'public' }))}/v1/conans/hello/1.0/me/stable`;
   for (const path of [other, `${other}/digest`, `${other}/search`, `${other}/packages/${BINARY}`])
-    expect(refusal(await get(path))).toEqual([404, NONE]);
+    expect(statusAndBody(await get(path))).toEqual([404, NONE]);
   const encoded = encodeURIComponent(`${group.path}/${project.path}`);
   await get(`/api/v4/projects/${encoded}/packages/conan/v1/conans/hello/1.0/me/stable`).expect(200);
 });

@@ -48,17 +48,17 @@ beforeEach(async () => {
 afterAll(() => service.close());
 
 const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
-const errors = (status: number, message: string): object => ({ errors: [{ status, message }] });
-const NONE = errors(404, '404 Not found');
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
+const errorsBody = (status: number, message: string): object => ({ errors: [{ status, message }] });
+const NONE = errorsBody(404, '404 Not found');
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 const get = (path: string, viewer = developer) => app.as(viewer).get(path);
-const bytes = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
+const getBytes = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
 const remove = (path: string, viewer = maintainer) => app.as(viewer).delete(path);
-const recipe = (reference?: string): string => recipeV2(registry, reference);
-const revision = (rev?: string, reference?: string): string => revisionOf(recipe(reference), rev);
-const binary = (): string => binaryOf(revision());
-const binaryRevision = (): string => binaryRevisionOf(binary());
-const listed = async (): Promise<{ id: number; [name: string]: unknown }[]> =>
+const recipePath = (reference?: string): string => recipeV2(registry, reference);
+const revisionPath = (rev?: string, reference?: string): string => revisionOf(recipePath(reference), rev);
+const binaryPath = (): string => binaryOf(revisionPath());
+const binaryRevisionPath = (): string => binaryRevisionOf(binaryPath());
+const listPackages = async (): Promise<{ id: number; [name: string]: unknown }[]> =>
   (await get(`/api/v4/projects/${project.id}/packages`).expect(200)).body;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+0000$/) as unknown;
 
@@ -84,11 +84,11 @@ describe('the session', () => {
     for (const path of [
       ...[`${registry}/v1/ping`, `${registry}/v2/users/authenticate`, `${registry}/v2/users/check_credentials`],
       ...[`${INSTANCE}/v2/users/authenticate`, `${INSTANCE}/v2/users/check_credentials`],
-      ...[`${registry}/v2/conans/search`, `${recipe()}/latest`, `${revision()}/files/conanfile.py`],
+      ...[`${registry}/v2/conans/search`, `${recipePath()}/latest`, `${revisionPath()}/files/conanfile.py`],
       `${recipeV2(INSTANCE)}/latest`,
     ]) {
       const refused = await get(path, seed.anonymous());
-      expect([path, ...refusal(refused)]).toEqual([path, 401, errors(401, '401 Unauthorized')]);
+      expect([path, ...statusAndBody(refused)]).toEqual([path, 401, errorsBody(401, '401 Unauthorized')]);
       expect([refused.headers['www-authenticate'], refused.headers['content-type']]).toEqual([
         CHALLENGE,
         'application/json',
@@ -99,32 +99,37 @@ describe('the session', () => {
   it('hides projects from outsiders, and is closed to guests of private projects', async () => {
     const outsider = seed.viewer(await seed.user());
     const guest = await memberOf(seed, project, 'guest');
-    for (const path of [`${registry}/v1/ping`, `${recipe()}/latest`, `${registry}/v2/conans/search`]) {
-      expect(refusal(await get(path, outsider))).toEqual([404, errors(404, '404 Project Not Found')]);
-      expect(refusal(await get(path, guest))).toEqual([403, errors(403, '403 Forbidden')]);
+    for (const path of [`${registry}/v1/ping`, `${recipePath()}/latest`, `${registry}/v2/conans/search`]) {
+      expect(statusAndBody(await get(path, outsider))).toEqual([404, errorsBody(404, '404 Project Not Found')]);
+      expect(statusAndBody(await get(path, guest))).toEqual([403, errorsBody(403, '403 Forbidden')]);
     }
   });
 });
 
 describe('an upload', () => {
   it('is complete with its manifest, and then listed everywhere', async () => {
-    await get(`${revision()}/files`).expect(404, NONE);
-    await uploadedFiles(app, developer, revision(), { 'conanfile.py': 'recipe', 'conan_export.tgz': 'export' });
-    for (const path of [`${revision()}/files`, `${recipe()}/latest`, `${recipe()}/revisions`, `${recipe()}/search`])
+    await get(`${revisionPath()}/files`).expect(404, NONE);
+    await uploadedFiles(app, developer, revisionPath(), { 'conanfile.py': 'recipe', 'conan_export.tgz': 'export' });
+    for (const path of [
+      `${revisionPath()}/files`,
+      `${recipePath()}/latest`,
+      `${recipePath()}/revisions`,
+      `${recipePath()}/search`,
+    ])
       await get(path).expect(404, NONE);
-    await get(`${revision()}/files/conanfile.py`).expect(404, NONE);
+    await get(`${revisionPath()}/files/conanfile.py`).expect(404, NONE);
     expect((await get(`${registry}/v2/conans/search`)).body).toEqual({ results: [] });
-    await uploadedFiles(app, developer, revision(), { 'conanmanifest.txt': 'manifest' });
-    expect((await get(`${revision()}/files`).expect(200)).body).toEqual({
+    await uploadedFiles(app, developer, revisionPath(), { 'conanmanifest.txt': 'manifest' });
+    expect((await get(`${revisionPath()}/files`).expect(200)).body).toEqual({
       files: { 'conan_export.tgz': {}, 'conanfile.py': {}, 'conanmanifest.txt': {} },
     });
     const latest = { revision: RECIPE_REVISION, time: TIME };
-    expect((await get(`${recipe()}/latest`).expect(200)).body).toEqual(latest);
-    expect((await get(`${recipe()}/revisions`).expect(200)).body).toEqual({ revisions: [latest] });
+    expect((await get(`${recipePath()}/latest`).expect(200)).body).toEqual(latest);
+    expect((await get(`${recipePath()}/revisions`).expect(200)).body).toEqual({ revisions: [latest] });
     expect((await get(`${registry}/v2/conans/search`)).body).toEqual({ results: ['hello/1.0@me/stable'] });
-    expect((await get(`${recipe()}/search`).expect(200)).body).toEqual({});
-    expect((await get(`${revision()}/search`).expect(200)).body).toEqual({});
-    const [found] = await listed();
+    expect((await get(`${recipePath()}/search`).expect(200)).body).toEqual({});
+    expect((await get(`${revisionPath()}/search`).expect(200)).body).toEqual({});
+    const [found] = await listPackages();
     expect(found).toMatchObject({
       ...{ name: 'hello/1.0@me/stable', conan_package_name: 'hello', version: '1.0', package_type: 'conan' },
       creator_id: developer.userId,
@@ -140,9 +145,9 @@ describe('an upload', () => {
   it('adds binary packages, whose descriptions are shown in parts', async () => {
     await uploadedRecipe(app, developer, registry);
     const latest = { revision: BINARY_REVISION, time: TIME };
-    expect((await get(`${binary()}/latest`).expect(200)).body).toEqual(latest);
-    expect((await get(`${binary()}/revisions`).expect(200)).body).toEqual({ revisions: [latest] });
-    expect((await get(`${binaryRevision()}/files`).expect(200)).body).toEqual({
+    expect((await get(`${binaryPath()}/latest`).expect(200)).body).toEqual(latest);
+    expect((await get(`${binaryPath()}/revisions`).expect(200)).body).toEqual({ revisions: [latest] });
+    expect((await get(`${binaryRevisionPath()}/files`).expect(200)).body).toEqual({
       files: { 'conan_package.tgz': {}, 'conaninfo.txt': {}, 'conanmanifest.txt': {} },
     });
     const described = {
@@ -153,7 +158,7 @@ describe('an upload', () => {
       full_requires: ['zlib/1.3:99'],
       recipe_hash: '77',
     };
-    for (const path of [`${recipe()}/search`, `${revision()}/search`]) {
+    for (const path of [`${recipePath()}/search`, `${revisionPath()}/search`]) {
       expect((await get(path).expect(200)).body).toEqual({ [BINARY]: described });
       expect((await get(`${path}?list_only=True`).expect(200)).body).toEqual({ [BINARY]: {} });
     }
@@ -161,28 +166,31 @@ describe('an upload', () => {
 
   it('is downloaded with ranges, digests and conditions', async () => {
     await uploadedRecipe(app, developer, registry);
-    const path = `${binaryRevision()}/files/conan_package.tgz`;
-    const down = await bytes(path).expect(200);
+    const path = `${binaryRevisionPath()}/files/conan_package.tgz`;
+    const down = await getBytes(path).expect(200);
     expect([(down.body as Buffer).toString(), down.headers['accept-ranges']]).toEqual(['archive', 'bytes']);
-    expect(((await bytes(path).set('range', 'bytes=2-').expect(206)).body as Buffer).toString()).toBe('chive');
-    await bytes(path).set('if-none-match', down.headers['etag']!).expect(304);
+    expect(((await getBytes(path).set('range', 'bytes=2-').expect(206)).body as Buffer).toString()).toBe('chive');
+    await getBytes(path).set('if-none-match', down.headers['etag']!).expect(304);
     const head = await app.as(developer).head(path).expect(200);
     expect(head.headers['content-length']).toBe('7');
-    expect((await bytes(`${revision()}/files/conanfile.py`).expect(200)).body.toString()).toBe('recipe');
+    expect((await getBytes(`${revisionPath()}/files/conanfile.py`).expect(200)).body.toString()).toBe('recipe');
   });
 
   it('replaces files until the revision is complete, and takes equal ones again', async () => {
-    await put(app, developer, `${revision()}/files/conanfile.py`, 'first').expect(200);
-    await put(app, developer, `${revision()}/files/conanfile.py`, 'second').expect(200);
-    await put(app, developer, `${revision()}/files/conanmanifest.txt`, 'manifest').expect(200);
-    await put(app, developer, `${revision()}/files/conanfile.py`, 'second').expect(200);
-    const changed = errors(409, 'conanfile.py of a complete revision cannot be changed');
-    expect(refusal(await put(app, developer, `${revision()}/files/conanfile.py`, 'third'))).toEqual([409, changed]);
-    const plain = await app.as(developer).put(`${revision()}/files/conanfile.py`).send(Buffer.from('third'));
-    expect(refusal(plain)).toEqual([409, changed]);
-    expect((await bytes(`${revision()}/files/conanfile.py`)).body.toString()).toBe('second');
-    await put(app, developer, `${revision()}/files/conan_sources.tgz`, 'sources').expect(200);
-    const [found] = await listed();
+    await put(app, developer, `${revisionPath()}/files/conanfile.py`, 'first').expect(200);
+    await put(app, developer, `${revisionPath()}/files/conanfile.py`, 'second').expect(200);
+    await put(app, developer, `${revisionPath()}/files/conanmanifest.txt`, 'manifest').expect(200);
+    await put(app, developer, `${revisionPath()}/files/conanfile.py`, 'second').expect(200);
+    const changed = errorsBody(409, 'conanfile.py of a complete revision cannot be changed');
+    expect(statusAndBody(await put(app, developer, `${revisionPath()}/files/conanfile.py`, 'third'))).toEqual([
+      409,
+      changed,
+    ]);
+    const plain = await app.as(developer).put(`${revisionPath()}/files/conanfile.py`).send(Buffer.from('third'));
+    expect(statusAndBody(plain)).toEqual([409, changed]);
+    expect((await getBytes(`${revisionPath()}/files/conanfile.py`)).body.toString()).toBe('second');
+    await put(app, developer, `${revisionPath()}/files/conan_sources.tgz`, 'sources').expect(200);
+    const [found] = await listPackages();
     const files = await get(`/api/v4/projects/${project.id}/packages/${found!.id}/package_files`);
     expect(files.body).toHaveLength(3);
   });
@@ -191,38 +199,40 @@ describe('an upload', () => {
     const second = 'c'.repeat(40);
     await uploadedRecipe(app, developer, registry, { revision: second });
     await uploadedRecipe(app, developer, registry);
-    expect((await get(`${recipe()}/revisions`)).body.revisions).toMatchObject([
+    expect((await get(`${recipePath()}/revisions`)).body.revisions).toMatchObject([
       { revision: RECIPE_REVISION },
       { revision: second },
     ]);
-    expect((await get(`${recipe()}/latest`)).body).toMatchObject({ revision: RECIPE_REVISION });
-    expect((await bytes(`${revision(second)}/files/conanmanifest.txt`)).body.toString()).toBe(`manifest ${second}`);
-    expect(await listed()).toHaveLength(1);
+    expect((await get(`${recipePath()}/latest`)).body).toMatchObject({ revision: RECIPE_REVISION });
+    expect((await getBytes(`${revisionPath(second)}/files/conanmanifest.txt`)).body.toString()).toBe(
+      `manifest ${second}`,
+    );
+    expect(await listPackages()).toHaveLength(1);
   });
 
   it('compares the digest that the client names, and answers no question about digests', async () => {
-    const path = `${revision()}/files/conanfile.py`;
+    const path = `${revisionPath()}/files/conanfile.py`;
     const wrong = await app.as(developer).put(path).set('x-checksum-sha1', 'f'.repeat(40)).send(Buffer.from('x'));
-    expect(refusal(wrong)).toEqual([
+    expect(statusAndBody(wrong)).toEqual([
       400,
-      errors(400, 'Validation failed: The digest does not match the uploaded file'),
+      errorsBody(400, 'Validation failed: The digest does not match the uploaded file'),
     ]);
     const malformed = await app.as(developer).put(path).set('x-checksum-sha1', 'f').send(Buffer.from('x'));
-    expect(refusal(malformed)).toEqual([400, errors(400, 'x_checksum_sha1 is invalid')]);
+    expect(statusAndBody(malformed)).toEqual([400, errorsBody(400, 'x_checksum_sha1 is invalid')]);
     const asked = await put(app, developer, path, '').set('x-checksum-deploy', 'true');
-    expect(refusal(asked)).toEqual([404, NONE]);
-    expect(await listed()).toEqual([]);
+    expect(statusAndBody(asked)).toEqual([404, NONE]);
+    expect(await listPackages()).toEqual([]);
   });
 
   it('stores an empty body only where a file may be empty', async () => {
-    await app.as(developer).put(`${revision()}/files/conanfile.py`).send(Buffer.alloc(0)).expect(200);
-    expect(await listed()).toEqual([]);
-    await put(app, developer, `${revision()}/files/conanfile.py`, '').expect(200);
-    expect(await listed()).toHaveLength(1);
-    await uploadedFiles(app, developer, revision(), { 'conanmanifest.txt': 'manifest' });
-    await app.as(developer).put(`${binaryRevision()}/files/conaninfo.txt`).send(Buffer.alloc(0)).expect(200);
-    await uploadedFiles(app, developer, binaryRevision(), { 'conanmanifest.txt': 'manifest' });
-    expect((await get(`${recipe()}/search`)).body).toEqual({
+    await app.as(developer).put(`${revisionPath()}/files/conanfile.py`).send(Buffer.alloc(0)).expect(200);
+    expect(await listPackages()).toEqual([]);
+    await put(app, developer, `${revisionPath()}/files/conanfile.py`, '').expect(200);
+    expect(await listPackages()).toHaveLength(1);
+    await uploadedFiles(app, developer, revisionPath(), { 'conanmanifest.txt': 'manifest' });
+    await app.as(developer).put(`${binaryRevisionPath()}/files/conaninfo.txt`).send(Buffer.alloc(0)).expect(200);
+    await uploadedFiles(app, developer, binaryRevisionPath(), { 'conanmanifest.txt': 'manifest' });
+    expect((await get(`${recipePath()}/search`)).body).toEqual({
       [BINARY]: { content: '', settings: {}, options: {}, requires: [], full_requires: [], recipe_hash: null },
     });
   });
@@ -231,20 +241,20 @@ describe('an upload', () => {
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00])],
     ['text with a zero byte', Buffer.from('[settings]\0')],
   ])('refuses a description of %s', async (_, content) => {
-    const refused = await app.as(developer).put(`${binaryRevision()}/files/conaninfo.txt`).send(content);
-    expect(refusal(refused)).toEqual([400, errors(400, 'Validation failed: conaninfo.txt is no text')]);
+    const refused = await app.as(developer).put(`${binaryRevisionPath()}/files/conaninfo.txt`).send(content);
+    expect(statusAndBody(refused)).toEqual([400, errorsBody(400, 'Validation failed: conaninfo.txt is no text')]);
   });
 
   it('bounds descriptions', async () => {
     const describe = async (text: string): Promise<unknown[]> =>
-      refusal(await app.as(developer).put(`${binaryRevision()}/files/conaninfo.txt`).send(Buffer.from(text)));
+      statusAndBody(await app.as(developer).put(`${binaryRevisionPath()}/files/conaninfo.txt`).send(Buffer.from(text)));
     expect(await describe('a'.repeat(64 * 1024 + 1))).toEqual([
-      ...[400, errors(400, '400 Bad request - File is too large')],
+      ...[400, errorsBody(400, '400 Bad request - File is too large')],
     ]);
-    const tooManyLines = [400, errors(400, 'Validation failed: conaninfo.txt has more than 1000 lines')];
+    const tooManyLines = [400, errorsBody(400, 'Validation failed: conaninfo.txt has more than 1000 lines')];
     expect(await describe('a=\n'.repeat(1001))).toEqual(tooManyLines);
     expect(await describe('a=\r\n'.repeat(1000) + 'b')).toEqual(tooManyLines);
-    expect(await listed()).toEqual([]);
+    expect(await listPackages()).toEqual([]);
     expect((await describe('a=\n'.repeat(1000)))[0]).toBe(200);
     expect((await describe('a'.repeat(64 * 1024)))[0]).toBe(200);
   });
@@ -260,7 +270,7 @@ describe('an upload', () => {
     ['hello/1.0/me/..', 'package_channel'],
     ['hello/1.0/me/sta%40ble', 'package_channel'],
   ])('refuses the recipe %s', async (reference, field) => {
-    const path = `${revision(RECIPE_REVISION, reference)}/files/conanfile.py`;
+    const path = `${revisionPath(RECIPE_REVISION, reference)}/files/conanfile.py`;
     const { status, body } = await put(app, developer, path, 'recipe');
     // Dots alone never reach a route.
     if (status === 404) return expect(reference).toContain('..');
@@ -274,38 +284,44 @@ describe('an upload', () => {
     ['_/stable', 'username'],
     ['me/_', 'channel'],
   ])('refuses the user and channel %s', async (place, field) => {
-    const path = `${revision(RECIPE_REVISION, `hello/1.0/${place}`)}/files/conanfile.py`;
+    const path = `${revisionPath(RECIPE_REVISION, `hello/1.0/${place}`)}/files/conanfile.py`;
     const refused = await put(app, developer, path, 'recipe');
-    expect(refusal(refused)).toEqual([400, errors(400, `Validation failed: Package ${field} can't be solely blank`)]);
+    expect(statusAndBody(refused)).toEqual([
+      400,
+      errorsBody(400, `Validation failed: Package ${field} can't be solely blank`),
+    ]);
   });
 
   it('refuses other files, revisions and ids of packages', async () => {
     for (const [path, field] of [
-      [`${revision()}/files/conaninfo.txt`, 'file_name'],
-      [`${revision()}/files/conanfileXpy`, 'file_name'],
-      [`${revision()}/files/metadata/logs/build.log`, 'file_name'],
-      [`${binaryRevision()}/files/conanfile.py`, 'file_name'],
-      [`${revision('0')}/files/conanfile.py`, 'recipe_revision'],
-      [`${revision('A'.repeat(32))}/files/conanfile.py`, 'recipe_revision'],
-      [`${binaryRevisionOf(binaryOf(revision(), 'a-b'))}/files/conaninfo.txt`, 'conan_package_reference'],
-      [`${binaryRevisionOf(binary(), 'x')}/files/conaninfo.txt`, 'package_revision'],
+      [`${revisionPath()}/files/conaninfo.txt`, 'file_name'],
+      [`${revisionPath()}/files/conanfileXpy`, 'file_name'],
+      [`${revisionPath()}/files/metadata/logs/build.log`, 'file_name'],
+      [`${binaryRevisionPath()}/files/conanfile.py`, 'file_name'],
+      [`${revisionPath('0')}/files/conanfile.py`, 'recipe_revision'],
+      [`${revisionPath('A'.repeat(32))}/files/conanfile.py`, 'recipe_revision'],
+      [`${binaryRevisionOf(binaryOf(revisionPath(), 'a-b'))}/files/conaninfo.txt`, 'conan_package_reference'],
+      [`${binaryRevisionOf(binaryPath(), 'x')}/files/conaninfo.txt`, 'package_revision'],
     ] as const)
-      expect([path, ...refusal(await put(app, developer, path, 'x'))]).toEqual([
-        ...[path, 400, errors(400, `${field} is invalid`)],
+      expect([path, ...statusAndBody(await put(app, developer, path, 'x'))]).toEqual([
+        ...[path, 400, errorsBody(400, `${field} is invalid`)],
       ]);
   });
 
   it('is for developers, and refused in protected names, above limits and in full storage', async () => {
-    const path = `${revision()}/files/conanfile.py`;
+    const path = `${revisionPath()}/files/conanfile.py`;
     const reporter = await memberOf(seed, project, 'reporter');
-    expect(refusal(await put(app, reporter, path, 'x'))).toEqual([403, errors(403, '403 Forbidden')]);
-    expect(refusal(await put(app, seed.anonymous(), path, 'x'))).toEqual([401, errors(401, '401 Unauthorized')]);
+    expect(statusAndBody(await put(app, reporter, path, 'x'))).toEqual([403, errorsBody(403, '403 Forbidden')]);
+    expect(statusAndBody(await put(app, seed.anonymous(), path, 'x'))).toEqual([
+      401,
+      errorsBody(401, '401 Unauthorized'),
+    ]);
     const rule = { package_name_pattern: 'hel*', package_type: 'conan', minimum_access_level_for_push: 'maintainer' };
     await uploadedRecipe(app, developer, registry);
     await app.as(maintainer).post(`/api/v4/projects/${project.id}/packages/protection/rules`).send(rule).expect(201);
-    const guarded = [403, errors(403, '403 Forbidden - Package protected.')];
-    for (const one of [path, `${binaryRevision()}/files/conan_package.tgz`, path.replace('/1.0/', '/2.0/')])
-      expect(refusal(await put(app, developer, one, 'x'))).toEqual(guarded);
+    const guarded = [403, errorsBody(403, '403 Forbidden - Package protected.')];
+    for (const one of [path, `${binaryRevisionPath()}/files/conan_package.tgz`, path.replace('/1.0/', '/2.0/')])
+      expect(statusAndBody(await put(app, developer, one, 'x'))).toEqual(guarded);
     const instance = app.get(InstanceSettings);
     const limit = (version: number, limits: object) =>
       instance.applyAnswer({ version, features: {}, settings: {}, plan_limits: { default: limits } } as never);
@@ -314,20 +330,20 @@ describe('an upload', () => {
     limit(2, { project_packages_size_limit: 3 });
     const full = await put(app, maintainer, path.replace('/1.0/', '/3.0/'), 'x');
     instance.applyAnswer({ version: 3, features: {}, settings: {} });
-    expect([refusal(large), refusal(full)]).toEqual([
-      [400, errors(400, '400 Bad request - File is too large')],
-      [403, errors(403, '403 Forbidden - Package storage of the project is full.')],
+    expect([statusAndBody(large), statusAndBody(full)]).toEqual([
+      [400, errorsBody(400, '400 Bad request - File is too large')],
+      [403, errorsBody(403, '403 Forbidden - Package storage of the project is full.')],
     ]);
   });
 
   it('is one revision for uploads at the same time', async () => {
-    const path = `${revision()}/files`;
+    const path = `${revisionPath()}/files`;
     const answers = await Promise.all(
       ['a', 'b', 'c', 'd'].map((content) => put(app, developer, `${path}/conanfile.py`, content)),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    await uploadedFiles(app, developer, revision(), { 'conanmanifest.txt': 'manifest' });
-    const [found] = await listed();
+    await uploadedFiles(app, developer, revisionPath(), { 'conanmanifest.txt': 'manifest' });
+    const [found] = await listPackages();
     const files = await get(`/api/v4/projects/${project.id}/packages/${found!.id}/package_files`);
     expect(files.body).toHaveLength(2);
   });
@@ -373,7 +389,7 @@ describe('a search', () => {
       [project.id, line, BINARY],
     );
     const ids = [BINARY, ...Array.from({ length: 20 }, (_, index) => `z${String(index + 1).padStart(2, '0')}`)];
-    for (const path of [`${recipe()}/search`, `${revision()}/search`]) {
+    for (const path of [`${recipePath()}/search`, `${revisionPath()}/search`]) {
       const { body } = await get(path).expect(200);
       expect(Object.keys(body)).toEqual(ids);
       const described = ids.filter((id) => body[id].content !== '');
@@ -395,15 +411,15 @@ describe('a search', () => {
     await uploadedRecipe(app, developer, registry);
     const other = recipeV2(conanOf(await seed.project({ visibility: 'public' })));
     for (const path of [`${other}/latest`, `${other}/revisions`, `${other}/search`, `${revisionOf(other)}/files`])
-      expect(refusal(await get(path))).toEqual([404, NONE]);
+      expect(statusAndBody(await get(path))).toEqual([404, NONE]);
     const encoded = encodeURIComponent(`${group.path}/${project.path}`);
     await get(`${recipeV2(`/api/v4/projects/${encoded}/packages/conan`)}/latest`).expect(200);
     for (const path of [
-      ...[`${binaryOf(revision(), 'none')}/latest`, `${binaryOf(revision(), 'none')}/revisions`],
-      ...[`${binaryRevisionOf(binary(), 'd'.repeat(32))}/files`, `${revision('d'.repeat(32))}/search`],
-      `${revision()}/files/conan_sources.tgz`,
+      ...[`${binaryOf(revisionPath(), 'none')}/latest`, `${binaryOf(revisionPath(), 'none')}/revisions`],
+      ...[`${binaryRevisionOf(binaryPath(), 'd'.repeat(32))}/files`, `${revisionPath('d'.repeat(32))}/search`],
+      `${revisionPath()}/files/conan_sources.tgz`,
     ])
-      expect(refusal(await get(path))).toEqual([404, NONE]);
+      expect(statusAndBody(await get(path))).toEqual([404, NONE]);
   });
 });
 
@@ -428,73 +444,82 @@ describe('a search of recipes', () => {
 describe('a deletion', () => {
   it('removes a recipe with everything in it', async () => {
     await uploadedRecipe(app, developer, registry);
-    const { text } = await remove(recipe()).expect(200);
+    const { text } = await remove(recipePath()).expect(200);
     expect(text).toBe('');
-    await get(`${recipe()}/latest`).expect(404, NONE);
-    expect(await listed()).toEqual([]);
-    await remove(recipe()).expect(404, NONE);
+    await get(`${recipePath()}/latest`).expect(404, NONE);
+    expect(await listPackages()).toEqual([]);
+    await remove(recipePath()).expect(404, NONE);
     await uploadedRecipe(app, developer, registry);
-    await get(`${binary()}/latest`).expect(200);
+    await get(`${binaryPath()}/latest`).expect(200);
   });
 
   it('removes a revision, and the package with the last one', async () => {
     const second = 'c'.repeat(32);
     await uploadedRecipe(app, developer, registry);
     await uploadedRecipe(app, developer, registry, { revision: second });
-    await remove(revision()).expect(200);
-    await remove(revision()).expect(404, NONE);
-    await get(`${binary()}/latest`).expect(404, NONE);
-    expect((await get(`${recipe()}/latest`)).body).toMatchObject({ revision: second });
-    await remove(revision(second)).expect(200);
-    expect(await listed()).toEqual([]);
+    await remove(revisionPath()).expect(200);
+    await remove(revisionPath()).expect(404, NONE);
+    await get(`${binaryPath()}/latest`).expect(404, NONE);
+    expect((await get(`${recipePath()}/latest`)).body).toMatchObject({ revision: second });
+    await remove(revisionPath(second)).expect(200);
+    expect(await listPackages()).toEqual([]);
     const left = await service.database.query(`select 1 from conan_revisions where project_id = ${project.id}`);
     expect(left).toEqual([]);
   });
 
   it('removes binary packages: a revision, one with all revisions, or all', async () => {
     await uploadedRecipe(app, developer, registry);
-    await remove(binaryRevision()).expect(200);
-    await remove(binaryRevision()).expect(404, NONE);
-    await get(`${binary()}/latest`).expect(404, NONE);
-    await get(`${recipe()}/latest`).expect(200);
+    await remove(binaryRevisionPath()).expect(200);
+    await remove(binaryRevisionPath()).expect(404, NONE);
+    await get(`${binaryPath()}/latest`).expect(404, NONE);
+    await get(`${recipePath()}/latest`).expect(200);
     await uploadedRecipe(app, developer, registry);
-    await remove(binary()).expect(200);
-    await remove(binary()).expect(404, NONE);
+    await remove(binaryPath()).expect(200);
+    await remove(binaryPath()).expect(404, NONE);
     await uploadedRecipe(app, developer, registry);
-    await remove(`${revision()}/packages`).expect(200);
-    await remove(`${revision()}/packages`).expect(200);
-    await remove(`${revision('e'.repeat(32))}/packages`).expect(404, NONE);
-    expect((await get(`${recipe()}/search`).expect(200)).body).toEqual({});
+    await remove(`${revisionPath()}/packages`).expect(200);
+    await remove(`${revisionPath()}/packages`).expect(200);
+    await remove(`${revisionPath('e'.repeat(32))}/packages`).expect(404, NONE);
+    expect((await get(`${recipePath()}/search`).expect(200)).body).toEqual({});
   });
 
   it('by the packages API hides a revision with its manifest, and all with the package', async () => {
     await uploadedRecipe(app, developer, registry);
-    const [found] = await listed();
+    const [found] = await listPackages();
     const path = `/api/v4/projects/${project.id}/packages/${found!.id}`;
     const files: { id: number; file_name: string }[] = (await get(`${path}/package_files`)).body;
     const manifest = files.find(({ file_name }) => file_name === 'conanmanifest.txt')!;
     await remove(`${path}/package_files/${manifest.id}`).expect(204);
-    await get(`${recipe()}/latest`).expect(404, NONE);
-    await put(app, developer, `${revision()}/files/conanfile.py`, 'changed').expect(200);
-    await put(app, developer, `${revision()}/files/conanmanifest.txt`, 'new').expect(200);
-    await get(`${recipe()}/latest`).expect(200);
+    await get(`${recipePath()}/latest`).expect(404, NONE);
+    await put(app, developer, `${revisionPath()}/files/conanfile.py`, 'changed').expect(200);
+    await put(app, developer, `${revisionPath()}/files/conanmanifest.txt`, 'new').expect(200);
+    await get(`${recipePath()}/latest`).expect(200);
     await remove(path).expect(204);
-    await get(`${recipe()}/latest`).expect(404, NONE);
+    await get(`${recipePath()}/latest`).expect(404, NONE);
   });
 
   it('is for maintainers, and refused in protected names', async () => {
     await uploadedRecipe(app, developer, registry);
-    for (const path of [recipe(), revision(), `${revision()}/packages`, binary(), binaryRevision()]) {
-      expect(refusal(await remove(path, developer))).toEqual([403, errors(403, '403 Forbidden')]);
-      expect(refusal(await remove(path, seed.anonymous()))).toEqual([401, errors(401, '401 Unauthorized')]);
+    for (const path of [
+      recipePath(),
+      revisionPath(),
+      `${revisionPath()}/packages`,
+      binaryPath(),
+      binaryRevisionPath(),
+    ]) {
+      expect(statusAndBody(await remove(path, developer))).toEqual([403, errorsBody(403, '403 Forbidden')]);
+      expect(statusAndBody(await remove(path, seed.anonymous()))).toEqual([401, errorsBody(401, '401 Unauthorized')]);
     }
     const gates = { boolean: true, actors: [], groups: [], percentage_of_time: 0, percentage_of_actors: 0 };
     const features = { packages_protected_packages_delete: gates };
     app.get(InstanceSettings).applyAnswer({ version: 10, features, settings: {} } as never);
     const rule = { package_name_pattern: 'hello', package_type: 'conan', minimum_access_level_for_delete: 'owner' };
     await app.as(maintainer).post(`/api/v4/projects/${project.id}/packages/protection/rules`).send(rule).expect(201);
-    for (const path of [recipe(), revision(), binary()])
-      expect(refusal(await remove(path))).toEqual([403, errors(403, '403 Forbidden - Package is deletion protected.')]);
+    for (const path of [recipePath(), revisionPath(), binaryPath()])
+      expect(statusAndBody(await remove(path))).toEqual([
+        403,
+        errorsBody(403, '403 Forbidden - Package is deletion protected.'),
+      ]);
     app.get(InstanceSettings).applyAnswer({ version: 11, features: {}, settings: {} } as never);
   });
 });
@@ -509,8 +534,8 @@ describe('the registry of the instance', () => {
     expect((await get(`${path}/latest`).expect(200)).body).toMatchObject({ revision: RECIPE_REVISION });
     await get(`${path.replace('+', '%2B')}/latest`).expect(200);
     expect((await get(`${path}/search`).expect(200)).body).toHaveProperty(BINARY);
-    expect((await bytes(`${revisionOf(path)}/files/conanfile.py`).expect(200)).body.toString()).toBe('recipe');
-    await get(`${recipe(reference())}/latest`).expect(200);
+    expect((await getBytes(`${revisionOf(path)}/files/conanfile.py`).expect(200)).body.toString()).toBe('recipe');
+    await get(`${recipePath(reference())}/latest`).expect(200);
     const search = async (viewer: Viewer): Promise<string[]> =>
       (await get(`${INSTANCE}/v2/conans/search?q=hello*`, viewer).expect(200)).body.results;
     const shown = `hello/1.0@${group.path}+${project.path}/stable`;
@@ -519,20 +544,20 @@ describe('the registry of the instance', () => {
     expect(await search(seed.anonymous())).toEqual([]);
     await remove(path).expect(200);
     expect(await search(developer)).toEqual([]);
-    expect(await listed()).toHaveLength(1);
+    expect(await listPackages()).toHaveLength(1);
   });
 
   it('has no other recipes, and hides projects', async () => {
     await uploadedRecipe(app, developer, registry);
     await uploadedRecipe(app, developer, registry, { reference: 'hello/2.0/_/_' });
-    const hidden = [404, errors(404, '404 Project Not Found')];
+    const hidden = [404, errorsBody(404, '404 Project Not Found')];
     for (const other of [
       'hello/1.0/me/stable',
       'hello/2.0/_/_',
       `hello/1.0/${project.id}/stable`,
       'hello/1.0/no+such/stable',
     ])
-      expect(refusal(await get(`${recipeV2(INSTANCE, other)}/latest`))).toEqual(hidden);
+      expect(statusAndBody(await get(`${recipeV2(INSTANCE, other)}/latest`))).toEqual(hidden);
     const outsider = seed.viewer(await seed.user());
     const path = recipeV2(INSTANCE, reference());
     for (const request of [
@@ -540,10 +565,12 @@ describe('the registry of the instance', () => {
       put(app, outsider, `${revisionOf(path)}/files/conanfile.py`, 'x'),
       remove(path, outsider),
     ])
-      expect(refusal(await request)).toEqual(hidden);
-    expect(refusal(await get(`${path}/latest`))).toEqual([404, NONE]);
+      expect(statusAndBody(await request)).toEqual(hidden);
+    expect(statusAndBody(await get(`${path}/latest`))).toEqual([404, NONE]);
     expect(
-      refusal(await put(app, await memberOf(seed, project, 'reporter'), `${revisionOf(path)}/files/conanfile.py`, 'x')),
-    ).toEqual([403, errors(403, '403 Forbidden')]);
+      statusAndBody(
+        await put(app, await memberOf(seed, project, 'reporter'), `${revisionOf(path)}/files/conanfile.py`, 'x'),
+      ),
+    ).toEqual([403, errorsBody(403, '403 Forbidden')]);
   });
 });

@@ -29,12 +29,12 @@ afterAll(() => scene.close());
 const me = (): Viewer => scene.seed.viewer(developer);
 const as = (viewer = me()) => scene.app.as(viewer);
 const EXPORTS = 'dependency_list_exports';
-const of = (id = project.id): string => `/api/v4/projects/${id}/${EXPORTS}`;
-const one = (id: number): string => `/api/v4/${EXPORTS}/${id}`;
-const create = async (params: object = { export_type: 'csv' }): Promise<number> =>
-  (await as().post(of()).send(params).expect(201)).body.id;
-const expire = () => scene.app.get(ExpiryJob).expire({ signal: new AbortController().signal });
-const statusOf = async (id: number): Promise<string> => (await as().get(one(id))).body.status;
+const exportsPath = (id = project.id): string => `/api/v4/projects/${id}/${EXPORTS}`;
+const exportPath = (id: number): string => `/api/v4/${EXPORTS}/${id}`;
+const createExport = async (params: object = { export_type: 'csv' }): Promise<number> =>
+  (await as().post(exportsPath()).send(params).expect(201)).body.id;
+const runExpiryJob = () => scene.app.get(ExpiryJob).expire({ signal: new AbortController().signal });
+const exportStatus = async (id: number): Promise<string> => (await as().get(exportPath(id))).body.status;
 const eventsOf = (id: number) =>
   scene.service.database.query<{ payload: { data: object } }>(
     `select payload from outbox where aggregate_type = 'dependency_list_export' and aggregate_id = $1`,
@@ -49,7 +49,10 @@ async function breakReports(): Promise<() => Promise<void>> {
 describe('POST …/dependency_list_exports', () => {
   it('starts an export of a project', async () => {
     const before = Date.now();
-    const { body } = await as().post(of()).send({ export_type: 'dependency_list', send_email: true }).expect(201);
+    const { body } = await as()
+      .post(exportsPath())
+      .send({ export_type: 'dependency_list', send_email: true })
+      .expect(201);
     expect(body).toEqual({
       ...{ id: expect.any(Number), status: 'created', has_finished: false, export_type: 'dependency_list' },
       ...{ send_email: true, expires_at: expect.any(String) },
@@ -62,8 +65,8 @@ describe('POST …/dependency_list_exports', () => {
   });
 
   it('takes form and query, ids and encoded paths', async () => {
-    await as().post(of()).type('form').send({ export_type: 'csv', send_email: '1' }).expect(201);
-    const byQuery = await as().post(of()).query({ export_type: 'csv' }).expect(201);
+    await as().post(exportsPath()).type('form').send({ export_type: 'csv', send_email: '1' }).expect(201);
+    const byQuery = await as().post(exportsPath()).query({ export_type: 'csv' }).expect(201);
     expect(byQuery.body).toMatchObject({ export_type: 'csv', send_email: false });
     const [{ path }] = (await scene.service.database.query<{ path: string }>(
       `select n.full_path || '/' || p.path as path from directory_projects p
@@ -93,7 +96,7 @@ describe('POST …/dependency_list_exports', () => {
   it('needs the plan that has dependency lists', async () => {
     const group = await scene.seed.group({ plan: 'premium' });
     const other = await scene.project({ developer }, { namespace_id: group.id });
-    const { status, body } = await as().post(of(other.id)).send({ export_type: 'csv' });
+    const { status, body } = await as().post(exportsPath(other.id)).send({ export_type: 'csv' });
     expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
@@ -109,7 +112,7 @@ describe('POST …/dependency_list_exports', () => {
     ['anonymous', 401],
   ])('by %s is %i', async (standing, status) => {
     const viewer = await scene.viewer(standing, project);
-    await as(viewer).post(of()).send({ export_type: 'csv' }).expect(status);
+    await as(viewer).post(exportsPath()).send({ export_type: 'csv' }).expect(status);
     const { id } = await scene.pipeline(me(), project);
     const sbom = await as(viewer).post(`/api/v4/pipelines/${id}/${EXPORTS}`).send({ export_type: 'sbom' });
     expect(sbom.status).toBe(status);
@@ -124,7 +127,7 @@ describe('POST …/dependency_list_exports', () => {
   refusalOrder(
     () => scene.app,
     async () => ({
-      ...{ method: 'POST', path: of(), good: { export_type: 'csv' }, bad: { export_type: 'x' } },
+      ...{ method: 'POST', path: exportsPath(), good: { export_type: 'csv' }, bad: { export_type: 'x' } },
       anonymous: scene.seed.anonymous(),
       outsider: await scene.viewer('outsider', project),
       reader: await scene.viewer('reporter', project),
@@ -154,12 +157,12 @@ describe('POST …/dependency_list_exports', () => {
 
 describe('GET /dependency_list_exports/:id', () => {
   it('is 202 until the file is written, then 200', async () => {
-    const id = await create();
-    const waiting = await as().get(one(id)).expect(202);
+    const id = await createExport();
+    const waiting = await as().get(exportPath(id)).expect(202);
     expect(waiting.body).toMatchObject({ id, status: 'created', has_finished: false });
     expect(waiting.headers['poll-interval']).toBe('5000');
     await dependencies.generate(id);
-    const finished = await as().get(one(id)).expect(200);
+    const finished = await as().get(exportPath(id)).expect(200);
     expect(finished.body).toMatchObject({ id, status: 'finished', has_finished: true });
     expect(finished.headers).not.toHaveProperty('poll-interval');
     const [event] = await eventsOf(id);
@@ -167,9 +170,9 @@ describe('GET /dependency_list_exports/:id', () => {
   });
 
   it('is 401, 403 and 404 to others', async () => {
-    const id = await create();
+    const id = await createExport();
     await dependencies.generate(id);
-    for (const path of [one(id), `${one(id)}/download`]) {
+    for (const path of [exportPath(id), `${exportPath(id)}/download`]) {
       const anonymous = await scene.app.as(scene.seed.anonymous()).get(path).expect(401);
       expect(anonymous.body).toEqual({ message: '401 Unauthorized' });
       for (const standing of ['maintainer', 'outsider', 'admin']) {
@@ -179,10 +182,10 @@ describe('GET /dependency_list_exports/:id', () => {
         expect(body).toEqual({ message: '403 Forbidden' });
       }
     }
-    const unknown = await as().get(one(987654321)).expect(404);
+    const unknown = await as().get(exportPath(987654321)).expect(404);
     expect(unknown.body).toEqual({ message: '404 Not Found' });
     await as()
-      .get(one('abc' as never))
+      .get(exportPath('abc' as never))
       .expect(400);
   });
 
@@ -190,46 +193,46 @@ describe('GET /dependency_list_exports/:id', () => {
     const author = await scene.seed.user();
     const member = await scene.seed.member(author, project, 'developer');
     const viewer = (): Viewer => scene.seed.viewer(author);
-    const { body } = await as(viewer()).post(of()).send({ export_type: 'csv' }).expect(201);
+    const { body } = await as(viewer()).post(exportsPath()).send({ export_type: 'csv' }).expect(201);
     await dependencies.generate(body.id);
     await as(viewer())
-      .get(`${one(body.id)}/download`)
+      .get(`${exportPath(body.id)}/download`)
       .expect(200);
     await scene.seed.remove('memberships', member.id);
-    await as(viewer()).get(one(body.id)).expect(403);
+    await as(viewer()).get(exportPath(body.id)).expect(403);
     await as(viewer())
-      .get(`${one(body.id)}/download`)
+      .get(`${exportPath(body.id)}/download`)
       .expect(403);
   });
 });
 
 describe('GET /dependency_list_exports/:id/download', () => {
   it('is 404 until the export has finished', async () => {
-    const id = await create();
+    const id = await createExport();
     const { body } = await as()
-      .get(`${one(id)}/download`)
+      .get(`${exportPath(id)}/download`)
       .expect(404);
     expect(body).toEqual({ message: '404 DependencyListExport Not Found' });
   });
 
   it('has ranges, conditions and HEAD', async () => {
-    const id = await create();
+    const id = await createExport();
     await dependencies.generate(id);
     const file = await as()
-      .get(`${one(id)}/download`)
+      .get(`${exportPath(id)}/download`)
       .expect(200);
     expect(file.headers['content-type']).toBe('text/csv');
     const part = await as()
-      .get(`${one(id)}/download`)
+      .get(`${exportPath(id)}/download`)
       .set('Range', 'bytes=0-3')
       .expect(206);
     expect(part.text).toBe('Name');
     await as()
-      .get(`${one(id)}/download`)
+      .get(`${exportPath(id)}/download`)
       .set('If-None-Match', file.headers['etag']!)
       .expect(304);
     await as()
-      .head(`${one(id)}/download`)
+      .head(`${exportPath(id)}/download`)
       .expect(200);
   });
 });
@@ -424,64 +427,64 @@ describe('files', () => {
 
 describe('states', () => {
   it('an interrupted export waits for its next try, which finishes it', async () => {
-    const id = await create();
+    const id = await createExport();
     const controller = new AbortController();
     controller.abort(new Error('the process ends'));
     await expect(dependencies.generate(id, { attempt: 5, signal: controller.signal })).rejects.toThrow();
-    expect(await statusOf(id)).toBe('created');
+    expect(await exportStatus(id)).toBe('created');
     await dependencies.generate(id, { attempt: 5 });
-    expect(await statusOf(id)).toBe('finished');
+    expect(await exportStatus(id)).toBe('finished');
   });
 
   it('an export whose process was killed is running, and the next try finishes it', async () => {
-    const id = await create();
+    const id = await createExport();
     await scene.service.database.query(`update dependency_exports set status = 'running' where id = $1`, [id]);
-    expect((await as().get(one(id)).expect(202)).body.status).toBe('running');
+    expect((await as().get(exportPath(id)).expect(202)).body.status).toBe('running');
     await dependencies.generate(id, { attempt: 2 });
-    expect(await statusOf(id)).toBe('finished');
+    expect(await exportStatus(id)).toBe('finished');
     await dependencies.generate(id, { attempt: 3 });
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
   it('an export fails after its last try', async () => {
-    const id = await create();
+    const id = await createExport();
     const repair = await breakReports();
     try {
       await expect(dependencies.generate(id)).rejects.toThrow();
-      expect(await statusOf(id)).toBe('created');
+      expect(await exportStatus(id)).toBe('created');
       await expect(dependencies.generate(id, { attempt: 5 })).rejects.toThrow();
     } finally {
       await repair();
     }
-    const { body } = await as().get(one(id)).expect(200);
+    const { body } = await as().get(exportPath(id)).expect(200);
     expect(body).toMatchObject({ status: 'failed', has_finished: false });
     await as()
-      .get(`${one(id)}/download`)
+      .get(`${exportPath(id)}/download`)
       .expect(404);
     await dependencies.generate(id, { attempt: 1 });
-    expect(await statusOf(id)).toBe('failed');
+    expect(await exportStatus(id)).toBe('failed');
     expect(await eventsOf(id)).toEqual([]);
   });
 
   it('an export that takes longer than a day has failed', async () => {
-    const [late, young] = [await create(), await create()];
+    const [late, young] = [await createExport(), await createExport()];
     await scene.service.database.query(
       `update dependency_exports set status = 'running', created_at = now() - interval '25 hours' where id = $1`,
       [late],
     );
-    await expire();
-    expect([await statusOf(late), await statusOf(young)]).toEqual(['failed', 'created']);
+    await runExpiryJob();
+    expect([await exportStatus(late), await exportStatus(young)]).toEqual(['failed', 'created']);
   });
 
   it('an expired export is gone at once, and its row with the next run', async () => {
-    const id = await create();
+    const id = await createExport();
     await dependencies.generate(id);
     await scene.service.database.query(`update dependency_exports set expires_at = now() where id = $1`, [id]);
-    expect((await as().get(one(id)).expect(404)).body).toEqual({ message: '404 Not Found' });
+    expect((await as().get(exportPath(id)).expect(404)).body).toEqual({ message: '404 Not Found' });
     await as()
-      .get(`${one(id)}/download`)
+      .get(`${exportPath(id)}/download`)
       .expect(404);
-    await expire();
+    await runExpiryJob();
     expect(await scene.service.database.query('select 1 from dependency_exports where id = $1', [id])).toEqual([]);
   });
 
@@ -490,7 +493,7 @@ describe('states', () => {
     const { body } = await as().post(`/api/v4/pipelines/${pipelineId}/${EXPORTS}`).send({ export_type: 'sbom' });
     await scene.service.database.query('delete from pipelines where id = $1', [pipelineId]);
     await dependencies.generate(body.id);
-    await as().get(one(body.id)).expect(404);
+    await as().get(exportPath(body.id)).expect(404);
   });
 });
 
@@ -498,5 +501,5 @@ deletedWithProjects({
   service: () => scene.service,
   effect: 'drop-dependency-exports',
   tables: ['dependency_exports'],
-  fill: (agent, at) => agent.post(of(at.id)).send({ export_type: 'csv' }).expect(201),
+  fill: (agent, at) => agent.post(exportsPath(at.id)).send({ export_type: 'csv' }).expect(201),
 });

@@ -22,11 +22,11 @@ beforeAll(async () => {
   service = await startPackage();
   ({ seed, app } = service);
   project = await seed.project({ visibility: 'private' });
-  developer = await memberOf(project, 'developer');
+  developer = await createMember(project, 'developer');
 });
 afterAll(() => service.close());
 
-async function memberOf(of: DirectoryProject, role: Role): Promise<Viewer> {
+async function createMember(of: DirectoryProject, role: Role): Promise<Viewer> {
   const user = await seed.user();
   await seed.member(user, of, role);
   return seed.viewer(user);
@@ -37,7 +37,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const put = (path: string, viewer = developer) =>
   app.as(viewer).put(path).type('application/octet-stream').send(Buffer.from('bytes'));
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
-function filesOf(folder: string): string[] {
+function listBlobFiles(folder: string): string[] {
   const path = join(service.blobs, folder);
   if (!existsSync(path)) return [];
   const entries = readdirSync(path, { recursive: true, withFileTypes: true });
@@ -165,22 +165,22 @@ describe('PUT …/packages/generic/:package_name/:package_version/:file_name', (
       plan_limits: { default: { generic_packages_max_file_size: 4 } },
     });
     try {
-      const before = filesOf('files');
+      const before = listBlobFiles('files');
       const path = genericPath(project, 'large', '1.0.0', 'a.txt');
       const refused = { message: '400 Bad request - File is too large' };
       const declared = await put(path);
       const wrapped = await app.as(developer).put(path).attach('file', Buffer.from('bytes'), 'a.txt');
       expect([declared.status, declared.body]).toEqual([400, refused]);
       expect([wrapped.status, wrapped.body]).toEqual([400, refused]);
-      expect(filesOf('files')).toEqual(before);
-      expect(filesOf('uploads')).toEqual([]);
+      expect(listBlobFiles('files')).toEqual(before);
+      expect(listBlobFiles('uploads')).toEqual([]);
     } finally {
       instance.applyAnswer({ version: 2, features: {}, settings: {} });
     }
   });
 
   it('leaves nothing of a cut upload', async () => {
-    const before = filesOf('files');
+    const before = listBlobFiles('files');
     const path = genericPath(project, 'cut', '1.0.0', 'a.txt');
     await expect(
       new Promise((_, reject) => {
@@ -193,15 +193,15 @@ describe('PUT …/packages/generic/:package_name/:package_version/:file_name', (
         sent.on('error', reject);
         sent.write(Buffer.alloc(500_000));
         const cut = (turns: number): unknown =>
-          turns > 0 && filesOf('uploads').length === 0
+          turns > 0 && listBlobFiles('uploads').length === 0
             ? setTimeout(cut, 10, turns - 1)
             : sent.destroy(new Error(turns > 0 ? 'cut' : 'nothing was stored meanwhile'));
         cut(1000);
       }),
     ).rejects.toThrow('cut');
-    for (let turn = 0; turn < 10_000 && filesOf('uploads').length > 0; turn++) await new Promise(setImmediate);
-    expect(filesOf('uploads')).toEqual([]);
-    expect(filesOf('files')).toEqual(before);
+    for (let turn = 0; turn < 10_000 && listBlobFiles('uploads').length > 0; turn++) await new Promise(setImmediate);
+    expect(listBlobFiles('uploads')).toEqual([]);
+    expect(listBlobFiles('files')).toEqual(before);
     expect((await get(path)).status).toBe(404);
   });
 });
@@ -211,7 +211,7 @@ describe('permissions', () => {
   it.each(['guest', 'planner', 'reporter', 'developer', 'maintainer', 'owner'] as const)(
     'a %s uploads from developer on',
     async (role) => {
-      const viewer = await memberOf(project, role);
+      const viewer = await createMember(project, role);
       const { status, body } = await put(genericPath(project, 'mine', '1.0.0', 'a.txt'), viewer);
       expect([status, body]).toEqual(
         UPLOADERS.includes(role) ? [201, { message: '201 Created' }] : [403, { message: '403 Forbidden' }],
@@ -221,7 +221,7 @@ describe('permissions', () => {
 
   it.each(VISIBILITIES)('downloads from a %s project', async (visibility) => {
     const own = await seed.project({ visibility });
-    await uploaded(app, await memberOf(own, 'developer'), own);
+    await uploaded(app, await createMember(own, 'developer'), own);
     const path = genericPath(own, 'tool', '1.0.0', 'tool.bin');
     const statusFor = async (viewer: Viewer): Promise<number> => (await get(path, viewer)).status;
     const expected: Readonly<Record<Visibility, readonly number[]>> = {
@@ -232,8 +232,8 @@ describe('permissions', () => {
     expect([
       await statusFor(seed.anonymous()),
       await statusFor(seed.viewer(await seed.user())),
-      await statusFor(await memberOf(own, 'guest')),
-      await statusFor(await memberOf(own, 'reporter')),
+      await statusFor(await createMember(own, 'guest')),
+      await statusFor(await createMember(own, 'reporter')),
     ]).toEqual(expected[visibility]);
   });
 
@@ -249,24 +249,24 @@ describe('permissions', () => {
 
   it('refuses uploads into an archived project, and everything while packages are disabled', async () => {
     const archived = await seed.project({ visibility: 'public', archived: true });
-    const owner = await memberOf(archived, 'owner');
+    const owner = await createMember(archived, 'owner');
     expect((await put(genericPath(archived, 'a', '1', 'f'), owner)).status).toBe(403);
     const disabled = await seed.project({ visibility: 'public', packages_enabled: false });
-    const maintainer = await memberOf(disabled, 'maintainer');
+    const maintainer = await createMember(disabled, 'maintainer');
     expect((await put(genericPath(disabled, 'a', '1', 'f'), maintainer)).status).toBe(403);
     expect((await get(genericPath(disabled, 'a', '1', 'f'), maintainer)).status).toBe(403);
   });
 
   it('refuses a protected name below the level of its rule, before the body is stored', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const maintainer = await memberOf(own, 'maintainer');
+    const maintainer = await createMember(own, 'maintainer');
     await app
       .as(maintainer)
       .post(`/api/v4/projects/${own.id}/packages/protection/rules`)
       .send({ package_name_pattern: 'Core*', package_type: 'generic', minimum_access_level_for_push: 'maintainer' })
       .expect(201);
     const path = genericPath(own, 'core-tool', '1.0.0', 'a.txt');
-    const { status, body } = await put(path, await memberOf(own, 'developer'));
+    const { status, body } = await put(path, await createMember(own, 'developer'));
     expect([status, body]).toEqual([403, { message: '403 Forbidden - Package protected.' }]);
     expect((await put(path, maintainer)).status).toBe(201);
     const admin = seed.viewer(await seed.user({ admin: true }));

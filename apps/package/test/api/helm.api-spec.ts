@@ -29,20 +29,21 @@ afterAll(() => service.close());
 const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
 const indexPath = (channel = 'stable'): string => `${helmPath(project)}/${channel}/index.yaml`;
-async function index(channel = 'stable', viewer = developer): Promise<IndexDocument> {
+async function readIndex(channel = 'stable', viewer = developer): Promise<IndexDocument> {
   const { text, headers } = await get(indexPath(channel), viewer).expect(200);
   expect(headers['content-type']).toBe('text/yaml');
   return parseIndex(text);
 }
-const versions = async (name: string): Promise<unknown> => (await index()).entries[name]?.map(({ version }) => version);
-const chart = (file: string, channel = 'stable') => get(`${helmPath(project)}/${channel}/charts/${file}`);
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
-const refused = (problem: string): unknown[] => [400, { message: problem, error: problem }];
+const indexedVersions = async (name: string): Promise<unknown> =>
+  (await readIndex()).entries[name]?.map(({ version }) => version);
+const getChart = (file: string, channel = 'stable') => get(`${helmPath(project)}/${channel}/charts/${file}`);
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
+const expectedRefusal = (problem: string): unknown[] => [400, { message: problem, error: problem }];
 
 describe('POST …/helm/api/:channel/charts', () => {
   it('publishes a chart, which the index, the API of packages and a download show', async () => {
     const archive = await uploaded(app, developer, project, { more: 'appVersion: 1.10\ndescription: Eggs.\n' });
-    const { entries, apiVersion, generated, serverInfo } = await index();
+    const { entries, apiVersion, generated, serverInfo } = await readIndex();
     expect([apiVersion, serverInfo.contextPath, typeof generated]).toEqual([
       'v1',
       `/api/v4/projects/${project.id}/packages/helm`,
@@ -58,7 +59,7 @@ describe('POST …/helm/api/:channel/charts', () => {
     });
     const { body } = await app.as(developer).get(`/api/v4/projects/${project.id}/packages`).expect(200);
     expect(body).toMatchObject([{ name: 'eggs', version: '1.0.0', package_type: 'helm', status: 'default' }]);
-    const down = await chart('eggs-1.0.0.tgz').expect(200);
+    const down = await getChart('eggs-1.0.0.tgz').expect(200);
     expect(sha256(down.body as Buffer)).toBe(sha256(archive));
     expect(down.headers).toMatchObject({ etag: `"${sha256(archive)}"`, 'accept-ranges': 'bytes' });
   });
@@ -66,26 +67,26 @@ describe('POST …/helm/api/:channel/charts', () => {
   it('takes a version again, of which the newest counts', async () => {
     await uploaded(app, developer, project, { more: 'description: old\n' });
     const archive = await uploaded(app, developer, project, { more: 'description: new\n' });
-    const { entries } = await index();
+    const { entries } = await readIndex();
     expect(entries['eggs']).toMatchObject([{ description: 'new', digest: sha256(archive) }]);
     expect(entries['eggs']).toHaveLength(1);
-    expect(sha256((await chart('eggs-1.0.0.tgz')).body as Buffer)).toBe(sha256(archive));
+    expect(sha256((await getChart('eggs-1.0.0.tgz')).body as Buffer)).toBe(sha256(archive));
   });
 
   it('keeps channels apart', async () => {
     await uploaded(app, developer, project, { more: 'description: a\n' });
     await uploaded(app, developer, project, { channel: 'devel', more: 'description: b\n' });
-    expect((await index()).entries['eggs']).toMatchObject([{ description: 'a' }]);
-    expect((await index('devel')).entries['eggs']).toMatchObject([{ description: 'b' }]);
-    await chart('eggs-1.0.0.tgz', 'other').expect(404, { message: '404 Not found' });
+    expect((await readIndex()).entries['eggs']).toMatchObject([{ description: 'a' }]);
+    expect((await readIndex('devel')).entries['eggs']).toMatchObject([{ description: 'b' }]);
+    await getChart('eggs-1.0.0.tgz', 'other').expect(404, { message: '404 Not found' });
   });
 
   it('sorts versions as SemVer says, the newest first', async () => {
     for (const version of ['1.9.0', '1.10.0', 'v2.0.0', '1.10.0-rc.1', '1.2.3+build.5'])
       await uploaded(app, developer, project, { version });
-    expect(await versions('eggs')).toEqual(['v2.0.0', '1.10.0', '1.10.0-rc.1', '1.9.0', '1.2.3+build.5']);
-    await chart('eggs-1.2.3+build.5.tgz').expect(200);
-    await chart('eggs-1.2.3%2Bbuild.5.tgz').expect(200);
+    expect(await indexedVersions('eggs')).toEqual(['v2.0.0', '1.10.0', '1.10.0-rc.1', '1.9.0', '1.2.3+build.5']);
+    await getChart('eggs-1.2.3+build.5.tgz').expect(200);
+    await getChart('eggs-1.2.3%2Bbuild.5.tgz').expect(200);
   });
 
   it('shows only what Helm knows, as texts that keep their spelling', async () => {
@@ -97,7 +98,7 @@ describe('POST …/helm/api/:channel/charts', () => {
       'description: "line\\u2028break \\u0085 end"\n',
     ].join('\n');
     await uploaded(app, developer, project, { more });
-    const { urls: _, created: __, digest: ___, ...shown } = (await index()).entries['eggs']![0]!;
+    const { urls: _, created: __, digest: ___, ...shown } = (await readIndex()).entries['eggs']![0]!;
     expect(shown).toEqual({
       ...{ apiVersion: 'v2', name: 'eggs', version: '1.0.0', description: 'line\u2028break \u0085 end' },
       ...{ kubeVersion: '>=1.20', deprecated: true, type: 'application', keywords: ['1', 'on', 'yes'] },
@@ -108,12 +109,12 @@ describe('POST …/helm/api/:channel/charts', () => {
   });
 
   it('serves a provenance file with the chart that it belongs to only', async () => {
-    await chart('eggs-1.0.0.tgz.prov').expect(404, { message: '404 Not found' });
+    await getChart('eggs-1.0.0.tgz.prov').expect(404, { message: '404 Not found' });
     await uploaded(app, developer, project, { provenance: 'signed' });
-    expect(String((await chart('eggs-1.0.0.tgz.prov').expect(200)).body)).toBe('signed');
+    expect(String((await getChart('eggs-1.0.0.tgz.prov').expect(200)).body)).toBe('signed');
     await uploaded(app, developer, project, { more: 'description: new\n' });
-    await chart('eggs-1.0.0.tgz.prov').expect(404);
-    expect(await versions('eggs')).toEqual(['1.0.0']);
+    await getChart('eggs-1.0.0.tgz.prov').expect(404);
+    expect(await indexedVersions('eggs')).toEqual(['1.0.0']);
   });
 
   it.each([
@@ -136,10 +137,10 @@ describe('POST …/helm/api/:channel/charts', () => {
       'Chart.yaml: dependencies[0].tags is invalid',
     ],
   ])('refuses a description with %s', async (_, text, problem) => {
-    expect(refusal(await upload(app, developer, project, { archive: await archiveOf(text) }))).toEqual(
-      refused(problem),
+    expect(statusAndBody(await upload(app, developer, project, { archive: await archiveOf(text) }))).toEqual(
+      expectedRefusal(problem),
     );
-    expect((await index()).entries).toEqual({});
+    expect((await readIndex()).entries).toEqual({});
   });
 
   it.each([
@@ -155,16 +156,16 @@ describe('POST …/helm/api/:channel/charts', () => {
     ['texts that an index could not hold', `annotations: {a: "${'x'.repeat(70_000)}"}\n`, 'Chart.yaml: is too large'],
   ])('refuses a description with %s at once', async (_, more, problem) => {
     const text = chartYaml('eggs', '1.0.0', more);
-    expect(refusal(await upload(app, developer, project, { archive: await archiveOf(text) }))).toEqual(
-      refused(problem),
+    expect(statusAndBody(await upload(app, developer, project, { archive: await archiveOf(text) }))).toEqual(
+      expectedRefusal(problem),
     );
   });
 
   it('refuses a chart whose file another chart has', async () => {
     await uploaded(app, developer, project, { name: 'eggs', version: '1.0.0-2.0.0' });
     const other = await archiveOf(chartYaml('eggs-1.0.0', '2.0.0'));
-    expect(refusal(await upload(app, developer, project, { archive: other }))).toEqual(
-      refused('Chart.yaml: eggs-1.0.0-2.0.0.tgz is the file of another chart'),
+    expect(statusAndBody(await upload(app, developer, project, { archive: other }))).toEqual(
+      expectedRefusal('Chart.yaml: eggs-1.0.0-2.0.0.tgz is the file of another chart'),
     );
     await uploaded(app, developer, project, { name: 'eggs', version: '1.0.0-2.0.0' });
   });
@@ -172,13 +173,13 @@ describe('POST …/helm/api/:channel/charts', () => {
   it('refuses many aliases, which would grow without end', async () => {
     const levels = Array.from({ length: 12 }, (_, level) => `  - &l${level + 1} [${`*l${level}, `.repeat(9)}]`);
     const text = chartYaml('eggs', '1.0.0', `x:\n  - &l0 [a, a]\n${levels.join('\n')}\n`);
-    expect(refusal(await upload(app, developer, project, { archive: await archiveOf(text) }))).toEqual(
-      refused('Chart.yaml: is no plain YAML'),
+    expect(statusAndBody(await upload(app, developer, project, { archive: await archiveOf(text) }))).toEqual(
+      expectedRefusal('Chart.yaml: is no plain YAML'),
     );
   });
 
   it('refuses archives without a description in their one folder', async () => {
-    const missing = refused('Chart.yaml: is missing');
+    const missing = expectedRefusal('Chart.yaml: is missing');
     for (const archive of [
       Buffer.from('no archive'),
       NO_ARCHIVE,
@@ -186,11 +187,11 @@ describe('POST …/helm/api/:channel/charts', () => {
       await tarballOf({ 'Chart.yaml': chartYaml('eggs', '1.0.0') }),
       await tarballOf({ 'eggs/charts/Chart.yaml': chartYaml('eggs', '1.0.0') }),
     ])
-      expect(refusal(await upload(app, developer, project, { archive }))).toEqual(missing);
+      expect(statusAndBody(await upload(app, developer, project, { archive }))).toEqual(missing);
   });
 
   it('refuses descriptions that are too large, and archives that grow too much before them', async () => {
-    const beyond = refused('Chart.yaml: is too large or too deep inside');
+    const beyond = expectedRefusal('Chart.yaml: is too large or too deep inside');
     const large = await archiveOf(chartYaml('eggs', '1.0.0', `description: "${'x'.repeat(1024 * 1024)}"\n`));
     const crowd = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`chart/${at}`, '']));
     for (const archive of [
@@ -198,7 +199,7 @@ describe('POST …/helm/api/:channel/charts', () => {
       await bombOf(40 * 1024 * 1024),
       await tarballOf({ ...crowd, 'chart/Chart.yaml': chartYaml('eggs', '1.0.0') }),
     ])
-      expect(refusal(await upload(app, developer, project, { archive }))).toEqual(beyond);
+      expect(statusAndBody(await upload(app, developer, project, { archive }))).toEqual(beyond);
   });
 
   it('refuses a form without a chart, a body that is no form, and an invalid channel', async () => {
@@ -220,7 +221,7 @@ describe('POST …/helm/api/:channel/charts', () => {
     instance.applyAnswer({ version: 1, features: {}, settings: {}, plan_limits });
     const answer = await upload(app, developer, project, { archive });
     instance.applyAnswer({ version: 2, features: {}, settings: {} });
-    expect(refusal(answer)).toEqual([
+    expect(statusAndBody(answer)).toEqual([
       400,
       { message: '400 Bad request - File is too large', error: 'File is too large' },
     ]);
@@ -240,7 +241,7 @@ describe('POST …/helm/api/:channel/charts', () => {
     ] as const) {
       const archive = await archiveOf(chartYaml(name, version));
       const answer = await upload(app, developer, project, { archive });
-      expect(refusal(answer)).toEqual([
+      expect(statusAndBody(answer)).toEqual([
         403,
         { message: '403 Forbidden - Package protected.', error: 'Package protected.' },
       ]);
@@ -256,7 +257,7 @@ describe('POST …/helm/api/:channel/charts', () => {
     ]);
     const outsider = seed.viewer(await seed.user());
     const hidden = await upload(app, outsider, project, { archive });
-    expect(refusal(hidden)).toEqual([404, { message: '404 Project Not Found', error: 'Project not found' }]);
+    expect(statusAndBody(hidden)).toEqual([404, { message: '404 Project Not Found', error: 'Project not found' }]);
   });
 });
 
@@ -282,7 +283,7 @@ describe('GET …/helm/:channel/index.yaml', () => {
     const first = await get(indexPath()).expect(200);
     expect(first.headers['vary']).toContain('Private-Token');
     await get(indexPath()).set('if-none-match', first.headers['etag']!).expect(304);
-    await chart('eggs-1.0.0.tgz');
+    await getChart('eggs-1.0.0.tgz');
     expect((await get(indexPath())).headers['etag']).toBe(first.headers['etag']);
     await uploaded(app, developer, project, { version: '1.0.1' });
     expect((await get(indexPath()).set('if-none-match', first.headers['etag']!).expect(200)).headers['etag']).not.toBe(
@@ -296,8 +297,8 @@ describe('GET …/helm/:channel/index.yaml', () => {
     await uploaded(app, developer, project, { version: '2.0.0' });
     const { body } = await app.as(maintainer).get(`/api/v4/projects/${project.id}/packages?package_version=1.0.0`);
     await app.as(maintainer).delete(`/api/v4/projects/${project.id}/packages/${body[0].id}`).expect(204);
-    expect(await versions('eggs')).toEqual(['2.0.0']);
-    await chart('eggs-1.0.0.tgz').expect(404);
+    expect(await indexedVersions('eggs')).toEqual(['2.0.0']);
+    await getChart('eggs-1.0.0.tgz').expect(404);
   });
 
   it('lists each version of many charts once, in pages of the database too', async () => {
@@ -315,7 +316,7 @@ describe('GET …/helm/:channel/index.yaml', () => {
         select f.id, ${project.id}, 'stable', p.name, f.file_name,
           jsonb_build_object('apiVersion', 'v2', 'name', p.name, 'version', p.version)
         from filed f join packed p on p.id = f.package_id`);
-    const { entries } = await index();
+    const { entries } = await readIndex();
     expect(Object.entries(entries).map(([name, list]) => [name, new Set(list.map((one) => one.version)).size])).toEqual(
       [
         ['c0', 401],
@@ -343,7 +344,7 @@ describe('GET …/helm/:channel/charts/:file_name', () => {
   it.each(['eggs.zip', '..tgz', 'a..tgz', '%2e%2e%2fa.tgz', 'a%20b.tgz', 'a%00.tgz'])(
     'refuses the name %s',
     async (name) => {
-      await chart(name).expect(400, { error: 'file_name is invalid' });
+      await getChart(name).expect(400, { error: 'file_name is invalid' });
     },
   );
 

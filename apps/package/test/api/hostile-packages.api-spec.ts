@@ -307,8 +307,8 @@ describe('archives', () => {
       empty: Buffer.alloc(0),
       cut: (await wheelOf({ 'zipped-1.0.dist-info/METADATA': METADATA })).subarray(0, 60),
       bomb: await wheelOf({ 'zipped-1.0.dist-info/METADATA': 'x'.repeat(5 * 1024 * 1024) }),
-      lying: lyingAboutSize(await wheelOf({ 'zipped-1.0.dist-info/METADATA': 'x'.repeat(100_000) })),
-      encrypted: withFlag(await wheelOf({ 'zipped-1.0.dist-info/METADATA': METADATA })),
+      lying: withFalseSize(await wheelOf({ 'zipped-1.0.dist-info/METADATA': 'x'.repeat(100_000) })),
+      encrypted: markEncrypted(await wheelOf({ 'zipped-1.0.dist-info/METADATA': METADATA })),
       crowded: await wheelOf(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, '']))),
     };
     for (const [kind, content] of Object.entries(wheels)) {
@@ -328,14 +328,14 @@ describe('archives', () => {
 });
 
 /** Sets the size of the first entry, in both headers, to one byte. */
-function lyingAboutSize(zip: Buffer): Buffer {
+function withFalseSize(zip: Buffer): Buffer {
   const copy = Buffer.from(zip);
   copy.writeUInt32LE(1, copy.indexOf('PK\x01\x02') + 24);
   return copy;
 }
 
 /** Marks the first entry as encrypted. */
-function withFlag(zip: Buffer): Buffer {
+function markEncrypted(zip: Buffer): Buffer {
   const copy = Buffer.from(zip);
   const at = copy.indexOf('PK\x01\x02') + 8;
   copy.writeUInt16LE(copy.readUInt16LE(at) | 1, at);

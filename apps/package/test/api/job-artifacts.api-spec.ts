@@ -23,8 +23,8 @@ afterAll(() => scene.close());
 const LONG = 'a name or version of a component is longer than 255 characters';
 const me = () => scene.seed.viewer(developer);
 const anonymous = () => scene.app.as(scene.seed.anonymous());
-const open = () => dependencies.job(me(), project);
-interface Report {
+const openJob = () => dependencies.job(me(), project);
+interface ReportRow {
   readonly state: string;
   readonly problem: string | null;
   readonly packager: string | null;
@@ -33,13 +33,15 @@ interface Report {
   readonly file_name: string;
 }
 const reportsOf = ({ id }: { readonly id: number }) =>
-  scene.service.database.query<Report & { readonly id: number }>(
+  scene.service.database.query<ReportRow & { readonly id: number }>(
     'select * from dependency_reports where job_id = $1 order by id',
     [id],
   );
 /** Hands a document in and reads it. */
-async function read(document: object | string): Promise<Report & { readonly components: readonly object[] }> {
-  const job = await open();
+async function handInAndRead(
+  document: object | string,
+): Promise<ReportRow & { readonly components: readonly object[] }> {
+  const job = await openJob();
   await dependencies.hand(job, document).expect(201);
   const [{ id } = { id: 0 }] = await reportsOf(job);
   await scene.app.get(ReportReading).readReport(id, new AbortController().signal);
@@ -53,7 +55,7 @@ async function read(document: object | string): Promise<Report & { readonly comp
 
 describe('POST /jobs/:id/artifacts', () => {
   it('takes documents of a running job, each name once', async () => {
-    const job = await open();
+    const job = await openJob();
     const document = cycloneDx([component('a', '1.0.0')]);
     const { body } = await dependencies.hand(job, document).expect(201);
     expect(body).toEqual({ message: '201 Created' });
@@ -69,7 +71,7 @@ describe('POST /jobs/:id/artifacts', () => {
   });
 
   it('takes token, type and format as parts in front of the file', async () => {
-    const job = await open();
+    const job = await openJob();
     const form = anonymous()
       .post(`/api/v4/jobs/${job.id}/artifacts`)
       .field({ token: job.token, artifact_type: 'cyclonedx', artifact_format: 'raw' })
@@ -88,12 +90,12 @@ describe('POST /jobs/:id/artifacts', () => {
     [{ artifact_format: 'zip' }, 'artifact_format does not have a valid value'],
     [{ artifact_format: 'gzip' }, 'file is invalid'],
   ])('answers 400 to %j', async (query, error) => {
-    const { status, body } = await dependencies.hand(await open(), '{}', { query });
+    const { status, body } = await dependencies.hand(await openJob(), '{}', { query });
     expect([status, body]).toEqual([400, { error }]);
   });
 
   it('answers 400 without a file, and to a body that is no form', async () => {
-    const { id, token } = await open();
+    const { id, token } = await openJob();
     const path = `/api/v4/jobs/${id}/artifacts`;
     const form = await anonymous().post(path).query({ token, artifact_type: 'cyclonedx' }).field('a', 'b').expect(400);
     expect(form.body).toEqual({ error: 'file is missing' });
@@ -109,14 +111,14 @@ describe('POST /jobs/:id/artifacts', () => {
 
   it('answers 413 to a document that is too large, inflated or not', async () => {
     const large = ' '.repeat(20 * 1024 ** 2 + 1);
-    const job = await open();
+    const job = await openJob();
     await dependencies.hand(job, large, { isGzip: true }).expect(413);
     await dependencies.hand(job, large).expect(413);
     expect(await reportsOf(job)).toEqual([]);
   });
 
   it('answers 401 to unknown tokens, to those of other jobs and after the end of the job', async () => {
-    const [job, other] = [await open(), await open()];
+    const [job, other] = [await openJob(), await openJob()];
     const refused = async (of: typeof job) => {
       const { status, body } = await dependencies.hand(of, '{}');
       expect([status, body]).toEqual([401, { message: '401 Unauthorized' }]);
@@ -130,7 +132,7 @@ describe('POST /jobs/:id/artifacts', () => {
   });
 
   it('refuses a document whose job ends while it arrives', async () => {
-    const job = await open();
+    const job = await openJob();
     const test = anonymous()
       .post(`/api/v4/jobs/${job.id}/artifacts`)
       .query({ token: job.token, artifact_type: 'cyclonedx' })
@@ -148,7 +150,7 @@ describe('POST /jobs/:id/artifacts', () => {
   });
 
   it('answers 403 once the user of the job may not run pipelines any more', async () => {
-    const job = await open();
+    const job = await openJob();
     await scene.seed.put('projects', { ...project, archived: true });
     const { status, body } = await dependencies.hand(job, '{}');
     expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
@@ -181,7 +183,7 @@ describe('documents', () => {
         unknown: { deep: [1, { x: null }] },
       },
     );
-    const report = await read(document);
+    const report = await handInAndRead(document);
     expect(report).toMatchObject({ state: 'valid', problem: null, input_file: 'package-lock.json', packager: null });
     expect(report.tools).toEqual([{ vendor: 'anchore', name: 'syft', version: '1.0' }]);
     expect(report.components).toEqual([
@@ -214,7 +216,7 @@ describe('documents', () => {
     ['1.3', 'invalid', 'its specVersion 1.3 is not one of 1.4, 1.5, 1.6'],
     ['1.7', 'invalid', 'its specVersion 1.7 is not one of 1.4, 1.5, 1.6'],
   ])('of version %s are %s', async (specVersion, state, problem) => {
-    expect(await read(cycloneDx([component('a', '1')], { specVersion }))).toMatchObject({ state, problem });
+    expect(await handInAndRead(cycloneDx([component('a', '1')], { specVersion }))).toMatchObject({ state, problem });
   });
 
   it.each<[string, string | object, string]>([
@@ -230,12 +232,12 @@ describe('documents', () => {
     ['with a key twice', '{"a":1,"a":2}', 'an object has the same key twice'],
     ['with a prototype', '{"__proto__":{"bomFormat":"CycloneDX"}}', 'the key __proto__ is not allowed'],
   ])('%s are invalid and add no component', async (_, document, problem) => {
-    expect(await read(document)).toMatchObject({ state: 'invalid', problem, components: [] });
+    expect(await handInAndRead(document)).toMatchObject({ state: 'invalid', problem, components: [] });
   });
 
   it('with too many components are invalid, and leave none of those before', async () => {
     const many = `{"components":[${Array.from({ length: 100_001 }, () => '{"name":"a"}').join()}]}`;
-    const report = await read(many);
+    const report = await handInAndRead(many);
     expect(report).toMatchObject({ state: 'invalid', problem: 'it has more than 100000 components', components: [] });
   });
 
@@ -245,13 +247,13 @@ describe('documents', () => {
     const dependsOn = children.map((_, at) => `c${at}`);
     const dependencies = parents.map((_, at) => ({ ref: `${'x'.repeat(8000)}${at}`, dependsOn }));
     const document = cycloneDx([...parents, ...children], { dependencies });
-    const { components } = await read(document);
+    const { components } = await handInAndRead(document);
     expect(JSON.stringify(components).length).toBeLessThan(JSON.stringify(document).length);
   });
 
   it('keep texts that the database can store, and skip complete license texts', async () => {
     const odd = component('a\u0000b\ud800', '1', { licenses: [{ license: { name: 'x'.repeat(9000) } }] });
-    const report = await read(cycloneDx([odd]));
+    const report = await handInAndRead(cycloneDx([odd]));
     expect(report.components).toMatchObject([{ name: 'ab\ufffd', licenses: [] }]);
   });
 });

@@ -27,12 +27,12 @@ beforeEach(async () => {
 afterAll(() => scene.close());
 
 /** The caller whose credential is the token of the job, as the gateway describes it. */
-const ofJob = (of = job): Viewer => ({
+const viewerOfJob = (of = job): Viewer => ({
   ...scene.seed.viewer(developer),
   ...{ tokenId: null, scopes: ['read_repository'], job: { id: of.id, projectId: project.id } },
 });
-const as = (of = job) => scene.app.as(ofJob(of));
-const file = (id = project.id): string => `/api/v4/projects/${id}/packages/generic/app/1.0.0/a.txt`;
+const as = (of = job) => scene.app.as(viewerOfJob(of));
+const genericFilePath = (id = project.id): string => `/api/v4/projects/${id}/packages/generic/app/1.0.0/a.txt`;
 
 describe('GET /job', () => {
   it('shows the job of the credential while it runs', async () => {
@@ -51,8 +51,8 @@ describe('GET /job', () => {
 
 describe('the token of a job as a credential', () => {
   it('publishes, reads and lists packages of its project', async () => {
-    await as().put(file()).send('x').expect(201);
-    expect(String((await as().get(file()).expect(200)).body)).toBe('x');
+    await as().put(genericFilePath()).send('x').expect(201);
+    expect(String((await as().get(genericFilePath()).expect(200)).body)).toBe('x');
     const { body } = await as().get(`/api/v4/projects/${project.id}/packages`).expect(200);
     expect(body).toMatchObject([{ name: 'app', version: '1.0.0' }]);
     const encoded = encodeURIComponent(body[0]._links.web_path.split('/-/')[0].slice(1));
@@ -62,7 +62,7 @@ describe('the token of a job as a credential', () => {
   it('logs in to the registry of Conan, and publishes recipes', async () => {
     const conan = conanOf(project);
     await as().get(`${conan}/v2/users/check_credentials`).expect(200);
-    await uploadedRecipe(scene.app, ofJob(), conan);
+    await uploadedRecipe(scene.app, viewerOfJob(), conan);
     await as()
       .get(`${recipeV2(conan)}/latest`)
       .expect(200);
@@ -70,14 +70,14 @@ describe('the token of a job as a credential', () => {
   });
 
   it('has the rights of its user, and no more', async () => {
-    await as().put(file()).send('x').expect(201);
+    await as().put(genericFilePath()).send('x').expect(201);
     const { body } = await as().get(`/api/v4/projects/${project.id}/packages`).expect(200);
     await as().delete(`/api/v4/projects/${project.id}/packages/${body[0].id}`).expect(403);
   });
 
   it.each(['private', 'internal', 'public'] as const)('is 403 in another project that is %s', async (visibility) => {
     const other = await scene.project({ developer }, { visibility });
-    const { body } = await as().get(file(other.id)).expect(403);
+    const { body } = await as().get(genericFilePath(other.id)).expect(403);
     expect(JSON.stringify(body)).toContain('The project does not admit the token of this job');
     const hidden = await scene.project({}, { visibility });
     await as().get(`/api/v4/projects/${hidden.id}/packages`).expect(403);
@@ -101,7 +101,7 @@ describe('the token of a job as a credential', () => {
         { all: true },
       ]) {
         const other = await admitting(admission);
-        await as().put(file(other.id)).send('x').expect(201);
+        await as().put(genericFilePath(other.id)).send('x').expect(201);
         const { body } = await as().get(`/api/v4/projects/${other.id}/packages`).expect(200);
         await as().delete(`/api/v4/projects/${other.id}/packages/${body[0].id}`).expect(403);
         await as().get(`/api/v4/projects/${other.id}/pipelines`).expect(403);
@@ -112,11 +112,11 @@ describe('the token of a job as a credential', () => {
       const group = await scene.seed.group();
       for (const admission of [none, { projects: [project.id + 1e6] }, { groups: [group.id] }]) {
         const other = await admitting(admission, { visibility: 'public' });
-        const { body } = await as().get(file(other.id)).expect(403);
+        const { body } = await as().get(genericFilePath(other.id)).expect(403);
         expect(JSON.stringify(body)).toContain('The project does not admit the token of this job');
       }
       const hidden = await scene.project({}, { job_admission: { ...none, all: true } });
-      await as().get(file(hidden.id)).expect(403);
+      await as().get(genericFilePath(hidden.id)).expect(403);
     });
   });
 

@@ -22,8 +22,9 @@ afterAll(() => scene.close());
 const me = (): Viewer => scene.seed.viewer(developer);
 const as = (viewer: Viewer = me()) => scene.app.as(viewer);
 const anonymous = () => scene.app.as(scene.seed.anonymous());
-const jobsOf = (id: number, of = project) => `/api/v4/projects/${of.id}/pipelines/${id}/jobs`;
-const start = async (of = project, params: object = {}): Promise<number> => (await scene.pipeline(me(), of, params)).id;
+const jobsPath = (id: number, of = project) => `/api/v4/projects/${of.id}/pipelines/${id}/jobs`;
+const startPipeline = async (of = project, params: object = {}): Promise<number> =>
+  (await scene.pipeline(me(), of, params)).id;
 
 interface Job {
   readonly id: number;
@@ -31,24 +32,24 @@ interface Job {
   readonly status: string;
   readonly [name: string]: unknown;
 }
-async function open(pipelineId: number, params: object = {}, of = project): Promise<Job> {
+async function openJob(pipelineId: number, params: object = {}, of = project): Promise<Job> {
   const { body } = await as()
-    .post(jobsOf(pipelineId, of))
+    .post(jobsPath(pipelineId, of))
     .send({ name: 'build', ...params })
     .expect(201);
   return body as Job;
 }
-const report = ({ id, token }: Job, params: object) =>
+const reportJob = ({ id, token }: Job, params: object) =>
   anonymous()
     .put(`/api/v4/jobs/${id}`)
     .send({ token, ...params });
-const pipeline = async (id: number) =>
+const showPipeline = async (id: number) =>
   (await as().get(`/api/v4/projects/${project.id}/pipelines/${id}`).expect(200)).body;
 
 describe('POST …/pipelines/:pipeline_id/jobs', () => {
   it('opens a running job, and shows its token once', async () => {
-    const id = await start(project, { variables: [{ key: 'A', value: 'x' }], inputs: { n: 1, s: 'x' } });
-    const { body } = await as().post(jobsOf(id)).send({ name: 'build' }).expect(201);
+    const id = await startPipeline(project, { variables: [{ key: 'A', value: 'x' }], inputs: { n: 1, s: 'x' } });
+    const { body } = await as().post(jobsPath(id)).send({ name: 'build' }).expect(201);
     const { token, variables, inputs, ...job } = body;
     expect(token).toMatch(/^glcbt-[\w-]{27}$/);
     expect(variables).toEqual([{ key: 'A', value: 'x', variable_type: 'env_var' }]);
@@ -67,7 +68,7 @@ describe('POST …/pipelines/:pipeline_id/jobs', () => {
     });
     const { body: shown } = await as().get(`/api/v4/projects/${project.id}/jobs/${job.id}`).expect(200);
     expect(shown).toEqual(job);
-    expect(await pipeline(id)).toMatchObject({
+    expect(await showPipeline(id)).toMatchObject({
       status: 'running',
       started_at: job.started_at,
       queued_duration: expect.any(Number),
@@ -75,9 +76,9 @@ describe('POST …/pipelines/:pipeline_id/jobs', () => {
   });
 
   it('replaces an earlier job of the same name', async () => {
-    const id = await start();
-    const [first, second] = [await open(id), await open(id)];
-    const list = async (query: object) => (await as().get(jobsOf(id)).query(query).expect(200)).body;
+    const id = await startPipeline();
+    const [first, second] = [await openJob(id), await openJob(id)];
+    const list = async (query: object) => (await as().get(jobsPath(id)).query(query).expect(200)).body;
     expect((await list({})).map((job: Job) => job.id)).toEqual([second.id]);
     expect((await list({ include_retried: true })).map((job: Job) => job.id)).toEqual([second.id, first.id]);
   });
@@ -89,18 +90,18 @@ describe('POST …/pipelines/:pipeline_id/jobs', () => {
     [{ stage: 'x'.repeat(256) }, { message: { stage: ['is too long (maximum is 255 characters)'] } }],
   ])('answers 400 to %j', async (params, body) => {
     const response = await as()
-      .post(jobsOf(await start()))
+      .post(jobsPath(await startPipeline()))
       .send({ name: 'x', ...params });
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
   it('refuses a canceled pipeline, until it is retried', async () => {
-    const id = await start();
+    const id = await startPipeline();
     await as().post(`/api/v4/projects/${project.id}/pipelines/${id}/cancel`).expect(200);
-    const { status, body } = await as().post(jobsOf(id)).send({ name: 'x' });
+    const { status, body } = await as().post(jobsPath(id)).send({ name: 'x' });
     expect([status, body]).toEqual([400, { message: '400 Bad request - Pipeline is canceled' }]);
     await as().post(`/api/v4/projects/${project.id}/pipelines/${id}/retry`).expect(201);
-    await open(id);
+    await openJob(id);
   });
 
   refusalOrder(
@@ -108,7 +109,7 @@ describe('POST …/pipelines/:pipeline_id/jobs', () => {
     async () => {
       const reporter = await scene.viewer('reporter', project);
       return {
-        ...{ method: 'POST', path: jobsOf(await start()), good: { name: 'x' }, bad: { name: '' } },
+        ...{ method: 'POST', path: jobsPath(await startPipeline()), good: { name: 'x' }, bad: { name: '' } },
         anonymous: scene.seed.anonymous(),
         outsider: await scene.viewer('outsider', project),
         reader: reporter,
@@ -120,37 +121,37 @@ describe('POST …/pipelines/:pipeline_id/jobs', () => {
 
 describe('PUT /jobs/:id', () => {
   it('ends a job and its pipeline', async () => {
-    const id = await start();
-    const [first, second] = [await open(id), await open(id, { name: 'test' })];
-    const { body: kept } = await report(first, { state: 'running' }).expect(200);
+    const id = await startPipeline();
+    const [first, second] = [await openJob(id), await openJob(id, { name: 'test' })];
+    const { body: kept } = await reportJob(first, { state: 'running' }).expect(200);
     expect(kept).toMatchObject({ id: first.id, status: 'running' });
-    const { body } = await report(first, { state: 'success' }).expect(200);
+    const { body } = await reportJob(first, { state: 'success' }).expect(200);
     expect(body).toMatchObject({ status: 'success', finished_at: expect.any(String), duration: expect.any(Number) });
     expect(body).not.toHaveProperty('token');
-    expect(await pipeline(id)).toMatchObject({ status: 'running', duration: null });
-    await report(second, { state: 'success' }).expect(200);
-    expect(await pipeline(id)).toMatchObject({ status: 'success', duration: expect.any(Number) });
+    expect(await showPipeline(id)).toMatchObject({ status: 'running', duration: null });
+    await reportJob(second, { state: 'success' }).expect(200);
+    expect(await showPipeline(id)).toMatchObject({ status: 'success', duration: expect.any(Number) });
   });
 
   it('keeps the reason of a failure', async () => {
-    const id = await start();
+    const id = await startPipeline();
     const fail = async (params: object) =>
-      (await report(await open(id), { state: 'failed', ...params }).expect(200)).body.failure_reason;
+      (await reportJob(await openJob(id), { state: 'failed', ...params }).expect(200)).body.failure_reason;
     expect(await fail({})).toBe('unknown_failure');
     expect(await fail({ failure_reason: 'script_failure' })).toBe('script_failure');
-    expect(await pipeline(id)).toMatchObject({ status: 'failed' });
+    expect(await showPipeline(id)).toMatchObject({ status: 'failed' });
   });
 
   it('takes a form, the query and JSON', async () => {
-    const id = await start();
-    const [form, query] = [await open(id, { name: 'a' }), await open(id, { name: 'b' })];
+    const id = await startPipeline();
+    const [form, query] = [await openJob(id, { name: 'a' }), await openJob(id, { name: 'b' })];
     await anonymous()
       .put(`/api/v4/jobs/${form.id}`)
       .type('form')
       .send({ token: form.token, state: 'success' })
       .expect(200);
     await anonymous().put(`/api/v4/jobs/${query.id}`).query({ token: query.token, state: 'canceled' }).expect(200);
-    expect(await pipeline(id)).toMatchObject({ status: 'canceled' });
+    expect(await showPipeline(id)).toMatchObject({ status: 'canceled' });
   });
 
   it.each([
@@ -158,23 +159,23 @@ describe('PUT /jobs/:id', () => {
     [{ state: 'pending' }, 'state does not have a valid value'],
     [{ failure_reason: 'x'.repeat(256) }, 'failure_reason is too long (maximum is 255 characters)'],
   ])('answers 400 to %j', async (params, error) => {
-    const job = await open(await start());
-    const { status, body } = await report(job, { state: 'success', ...params });
+    const job = await openJob(await startPipeline());
+    const { status, body } = await reportJob(job, { state: 'success', ...params });
     expect([status, body]).toEqual([400, { error }]);
   });
 
   it('answers 401 to unknown tokens, to those of other jobs and after the end of the job', async () => {
-    const id = await start();
-    const [job, other] = [await open(id, { name: 'a' }), await open(id, { name: 'b' })];
+    const id = await startPipeline();
+    const [job, other] = [await openJob(id, { name: 'a' }), await openJob(id, { name: 'b' })];
     const refused = async (params: object, of = job) => {
-      const { status, body } = await report(of, { state: 'success', ...params });
+      const { status, body } = await reportJob(of, { state: 'success', ...params });
       expect([params, status, body]).toEqual([params, 401, { message: '401 Unauthorized' }]);
     };
     await refused({ token: 'glcbt-unknown' });
     await refused({ token: '' });
     await refused({ token: other.token });
     await refused({}, { ...job, id: 987654321 });
-    await report(job, { state: 'success' }).expect(200);
+    await reportJob(job, { state: 'success' }).expect(200);
     await refused({});
     await refused({ state: 'running' });
     await as().post(`/api/v4/projects/${project.id}/pipelines/${id}/cancel`).expect(200);
@@ -182,77 +183,77 @@ describe('PUT /jobs/:id', () => {
   });
 
   it('lets one of two concurrent reports win', async () => {
-    const job = await open(await start());
-    const answers = await Promise.all(['success', 'failed'].map((state) => report(job, { state })));
+    const job = await openJob(await startPipeline());
+    const answers = await Promise.all(['success', 'failed'].map((state) => reportJob(job, { state })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
   it('answers 403 once the user of the job may not run pipelines any more', async () => {
     const gone = await scene.seed.user();
     await scene.seed.member(gone, project, 'developer');
-    const id = await start();
-    const { body: job } = await as(scene.seed.viewer(gone)).post(jobsOf(id)).send({ name: 'x' }).expect(201);
+    const id = await startPipeline();
+    const { body: job } = await as(scene.seed.viewer(gone)).post(jobsPath(id)).send({ name: 'x' }).expect(201);
     await scene.seed.put('projects', { ...project, archived: true });
-    expect((await report(job, { state: 'success' }).expect(403)).body).toEqual({ message: '403 Forbidden' });
+    expect((await reportJob(job, { state: 'success' }).expect(403)).body).toEqual({ message: '403 Forbidden' });
     await scene.seed.put('projects', project);
     await scene.seed.remove('users', gone.id);
-    await report(job, { state: 'success' }).expect(403);
+    await reportJob(job, { state: 'success' }).expect(403);
   });
 
   it('fails jobs that run too long, once', async () => {
-    const id = await start();
-    const [late, early] = [await open(id, { name: 'a' }), await open(id, { name: 'b' })];
+    const id = await startPipeline();
+    const [late, early] = [await openJob(id, { name: 'a' }), await openJob(id, { name: 'b' })];
     await scene.service.database.query(`update ci_jobs set token_until = now() - interval '1 s' where id = $1`, [
       late.id,
     ]);
-    expect((await report(late, { state: 'success' }).expect(401)).body).toEqual({ message: '401 Unauthorized' });
+    expect((await reportJob(late, { state: 'success' }).expect(401)).body).toEqual({ message: '401 Unauthorized' });
     const job = scene.app.get(OverdueJobsJob);
     const { signal } = new AbortController();
     for (const _ of [1, 2]) await job.failOverdue({ signal });
     const read = async (of: Job) => (await as().get(`/api/v4/projects/${project.id}/jobs/${of.id}`).expect(200)).body;
     expect(await read(late)).toMatchObject({ status: 'failed', failure_reason: 'job_execution_timeout' });
     expect(await read(early)).toMatchObject({ status: 'running' });
-    await report(early, { state: 'success' }).expect(200);
-    expect(await pipeline(id)).toMatchObject({ status: 'failed' });
+    await reportJob(early, { state: 'success' }).expect(200);
+    expect(await showPipeline(id)).toMatchObject({ status: 'failed' });
   });
 });
 
 describe('POST …/retry', () => {
   it('adds a pending job for each failed or canceled job, which a runner opens', async () => {
-    const id = await start();
+    const id = await startPipeline();
     const [failed, canceled, done] = [
-      await open(id, { name: 'a', stage: 'build' }),
-      await open(id, { name: 'b' }),
-      await open(id, { name: 'c' }),
+      await openJob(id, { name: 'a', stage: 'build' }),
+      await openJob(id, { name: 'b' }),
+      await openJob(id, { name: 'c' }),
     ];
-    await report(failed, { state: 'failed' }).expect(200);
-    await report(done, { state: 'success' }).expect(200);
-    await report(canceled, { state: 'canceled' }).expect(200);
+    await reportJob(failed, { state: 'failed' }).expect(200);
+    await reportJob(done, { state: 'success' }).expect(200);
+    await reportJob(canceled, { state: 'canceled' }).expect(200);
     const { body } = await as().post(`/api/v4/projects/${project.id}/pipelines/${id}/retry`).expect(201);
     expect(body).toMatchObject({ status: 'running', finished_at: null });
-    const { body: jobs } = await as().get(jobsOf(id)).expect(200);
+    const { body: jobs } = await as().get(jobsPath(id)).expect(200);
     expect(jobs.map(({ name, status, stage }: Job) => [name, status, stage])).toEqual([
       ['b', 'pending', 'test'],
       ['a', 'pending', 'build'],
       ['c', 'success', 'test'],
     ]);
-    const again = await open(id, { name: 'a', stage: 'build' });
+    const again = await openJob(id, { name: 'a', stage: 'build' });
     expect(again).toMatchObject({ id: jobs[1].id, status: 'running' });
-    await report(again, { state: 'success' }).expect(200);
-    await report(failed, { state: 'success' }).expect(401);
+    await reportJob(again, { state: 'success' }).expect(200);
+    await reportJob(failed, { state: 'success' }).expect(401);
   });
 });
 
 describe('GET /projects/:id/jobs and GET …/pipelines/:pipeline_id/jobs', () => {
   it('filter by status, and leave reported statuses out', async () => {
-    const id = await start();
-    const [first, second] = [await open(id, { name: 'a' }), await open(id, { name: 'b' })];
-    await report(first, { state: 'failed' }).expect(200);
+    const id = await startPipeline();
+    const [first, second] = [await openJob(id, { name: 'a' }), await openJob(id, { name: 'b' })];
+    await reportJob(first, { state: 'failed' }).expect(200);
     await as()
       .post(`/api/v4/projects/${project.id}/statuses/${shaOf('1')}`)
       .send({ state: 'failed', name: 'c' })
       .expect(201);
-    for (const path of [`/api/v4/projects/${project.id}/jobs`, jobsOf(id)]) {
+    for (const path of [`/api/v4/projects/${project.id}/jobs`, jobsPath(id)]) {
       const list = async (query: object) =>
         (await as().get(path).query(query).expect(200)).body.map((job: Job) => job.id);
       expect(await list({})).toEqual([second.id, first.id]);
@@ -265,9 +266,9 @@ describe('GET /projects/:id/jobs and GET …/pipelines/:pipeline_id/jobs', () =>
   });
 
   it('continue by keyset', async () => {
-    const id = await start();
+    const id = await startPipeline();
     const ids: number[] = [];
-    for (const name of ['a', 'b', 'c']) ids.unshift((await open(id, { name })).id);
+    for (const name of ['a', 'b', 'c']) ids.unshift((await openJob(id, { name })).id);
     const path = `/api/v4/projects/${project.id}/jobs`;
     const query = { pagination: 'keyset', per_page: 2, order_by: 'id', sort: 'desc' };
     const first = await as().get(path).query(query).expect(200);
@@ -285,11 +286,11 @@ describe('GET /projects/:id/jobs and GET …/pipelines/:pipeline_id/jobs', () =>
   describe('as lists', () => {
     let id: number;
     beforeEach(async () => {
-      id = await start();
-      for (let index = 0; index < 5; index += 1) await open(id, { name: `${index}` });
+      id = await startPipeline();
+      for (let index = 0; index < 5; index += 1) await openJob(id, { name: `${index}` });
     });
     paging(() => ({ app: scene.app, viewer: me(), path: `/api/v4/projects/${project.id}/jobs`, rows: 5 }));
-    paging(() => ({ app: scene.app, viewer: me(), path: jobsOf(id), query: { include_retried: 'true' }, rows: 5 }));
+    paging(() => ({ app: scene.app, viewer: me(), path: jobsPath(id), query: { include_retried: 'true' }, rows: 5 }));
   });
 
   visibility({
@@ -318,7 +319,7 @@ describe('a job of another project', () => {
   let foreign: DirectoryProject;
   beforeEach(async () => {
     foreign = await scene.project({ developer });
-    job = await open(await start());
+    job = await openJob(await startPipeline());
   });
   foreignId({
     app: () => scene.app,
@@ -328,7 +329,7 @@ describe('a job of another project', () => {
 });
 
 it('stores no token', async () => {
-  const { token } = await open(await start());
+  const { token } = await openJob(await startPipeline());
   const rows = await scene.service.database.query<{ text: string }>('select j::text as text from ci_jobs j');
   for (const { text } of rows) expect(text).not.toContain(token.slice('glcbt-'.length));
 });
@@ -339,6 +340,6 @@ deletedWithProjects({
   tables: ['ci_jobs'],
   fill: async (agent, at) => {
     const { body } = await agent.post(`/api/v4/projects/${at.id}/pipeline`).send({ ref: 'main' }).expect(201);
-    await agent.post(jobsOf(body.id, at)).send({ name: 'x' }).expect(201);
+    await agent.post(jobsPath(body.id, at)).send({ name: 'x' }).expect(201);
   },
 });

@@ -18,11 +18,11 @@ beforeAll(async () => {
   service = await startPackage();
   ({ seed, app } = service);
   project = await seed.project({ visibility: 'private' });
-  developer = await memberOf(project, 'developer');
+  developer = await createMember(project, 'developer');
 });
 afterAll(() => service.close());
 
-async function memberOf(of: DirectoryProject, role: Role): Promise<Viewer> {
+async function createMember(of: DirectoryProject, role: Role): Promise<Viewer> {
   const user = await seed.user();
   await seed.member(user, of, role);
   return seed.viewer(user);
@@ -197,7 +197,7 @@ describe('snapshots', () => {
     const files = (await filesOf(id)).body as { id: number; file_name: string }[];
     expect(files.filter(({ file_name }) => file_name === 'maven-metadata.xml')).toHaveLength(1);
     const gone = files.find(({ file_name }) => file_name === `snap-${build(1)}-sources.jar`)!;
-    const maintainer = await memberOf(project, 'maintainer');
+    const maintainer = await createMember(project, 'maintainer');
     await app
       .as(maintainer)
       .delete(`/api/v4/projects/${project.id}/packages/${id}/package_files/${gone.id}`)
@@ -331,8 +331,8 @@ describe('refusals of uploads', () => {
 
   it('a protected package, its metadata included, whether it exists or not', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const maintainer = await memberOf(own, 'maintainer');
-    const weak = await memberOf(own, 'developer');
+    const maintainer = await createMember(own, 'maintainer');
+    const weak = await createMember(own, 'developer');
     await app
       .as(maintainer)
       .post(`/api/v4/projects/${own.id}/packages/protection/rules`)
@@ -354,19 +354,19 @@ describe('permissions', () => {
 
   it.each(VISIBILITIES)('download from a %s project', async (visibility) => {
     const own = await seed.project({ visibility });
-    await put('com/acme/app/1.0/app-1.0.jar', 'bytes', await memberOf(own, 'developer'), own);
+    await put('com/acme/app/1.0/app-1.0.jar', 'bytes', await createMember(own, 'developer'), own);
     const status = async (viewer: Viewer): Promise<number> =>
       (await get('com/acme/app/1.0/app-1.0.jar', viewer, own)).status;
     const expected = { public: [200, 200, 200, 200], internal: [401, 200, 200, 200], private: [401, 404, 403, 200] };
     const viewers = [seed.anonymous(), seed.viewer(await seed.user())];
-    for (const role of ['guest', 'reporter'] as const) viewers.push(await memberOf(own, role));
+    for (const role of ['guest', 'reporter'] as const) viewers.push(await createMember(own, role));
     expect(await Promise.all(viewers.map(status))).toEqual(expected[visibility]);
   });
 
   it('upload from developer on', async () => {
     const statuses: unknown[] = [];
     for (const role of ['guest', 'reporter', 'developer', 'owner'] as const)
-      statuses.push((await put('com/acme/role/1.0/role.jar', 'x', await memberOf(project, role))).status);
+      statuses.push((await put('com/acme/role/1.0/role.jar', 'x', await createMember(project, role))).status);
     expect(statuses).toEqual([403, 403, 200, 200]);
   });
 
@@ -387,11 +387,11 @@ describe('permissions', () => {
 
   it('refuse everything while packages are disabled, and uploads into an archived project', async () => {
     const disabled = await seed.project({ visibility: 'public', packages_enabled: false });
-    const maintainer = await memberOf(disabled, 'maintainer');
+    const maintainer = await createMember(disabled, 'maintainer');
     expect((await put('a/b/1.0/b.jar', 'x', maintainer, disabled)).status).toBe(403);
     expect((await get('a/b/1.0/b.jar', maintainer, disabled)).status).toBe(403);
     const archived = await seed.project({ visibility: 'public', archived: true });
-    expect((await put('a/b/1.0/b.jar', 'x', await memberOf(archived, 'owner'), archived)).status).toBe(403);
+    expect((await put('a/b/1.0/b.jar', 'x', await createMember(archived, 'owner'), archived)).status).toBe(403);
   });
 });
 
@@ -440,7 +440,7 @@ describe('GET /packages/maven/…', () => {
   it('serves packages that have the full path of their project, and refuses all others with 403', async () => {
     const home = await seed.group({ visibility: 'private' });
     const own = await seed.project({ namespace_id: home.id, visibility: 'private' });
-    const member = await memberOf(own, 'developer');
+    const member = await createMember(own, 'developer');
     const name = `${home.full_path}/${own.path}`;
     await put(`${name}/1.0/app-1.0.jar`, 'own', member, own);
     await put('com/acme/foreign/1.0/foreign-1.0.jar', 'foreign', member, own);
@@ -453,7 +453,7 @@ describe('GET /packages/maven/…', () => {
     const stranger = seed.viewer(await seed.user());
     for (const [viewer, file] of [
       [stranger, `${name}/1.0/app-1.0.jar`],
-      [await memberOf(own, 'guest'), `${name}/1.0/app-1.0.jar`],
+      [await createMember(own, 'guest'), `${name}/1.0/app-1.0.jar`],
       [member, `${home.full_path}/${unused.path}/1.0/app-1.0.jar`],
       [member, 'com/acme/foreign/1.0/foreign-1.0.jar'],
       [member, `${name}-absent/1.0/app-1.0.jar`],
@@ -502,7 +502,7 @@ describe('GET …/packages/maven/…', () => {
   });
 
   it('forgets a deleted version at once, and takes it again', async () => {
-    const maintainer = await memberOf(project, 'maintainer');
+    const maintainer = await createMember(project, 'maintainer');
     for (const version of ['1.0', '1.1']) await put(`com/acme/gone/${version}/gone.jar`);
     const list = `/api/v4/projects/${project.id}/packages?package_name=com/acme/gone&package_version=1.1`;
     const [{ id }] = (await app.as(developer).get(list)).body as [{ id: number }];

@@ -20,12 +20,12 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const as = (viewer: Viewer = scene.seed.viewer(developer)) => scene.app.as(viewer);
-const pathOf = (iid: number | string = 7, of: { readonly id: number | string } = project): string =>
+const pipelinesPath = (iid: number | string = 7, of: { readonly id: number | string } = project): string =>
   `/api/v4/projects/${of.id}/merge_requests/${iid}/pipelines`;
 
 it('starts a pipeline on the head, one with each call', async () => {
   const fresh = await scene.project({ developer });
-  const { status, body } = await as().post(pathOf(7, fresh));
+  const { status, body } = await as().post(pipelinesPath(7, fresh));
   expect([status, body]).toEqual([
     200,
     expect.objectContaining({
@@ -34,7 +34,7 @@ it('starts a pipeline on the head, one with each call', async () => {
       user: expect.objectContaining({ id: developer.id }),
     }),
   ]);
-  expect((await as().post(pathOf(7, fresh)).expect(200)).body).toMatchObject({ iid: 2 });
+  expect((await as().post(pipelinesPath(7, fresh)).expect(200)).body).toMatchObject({ iid: 2 });
   const [event] = await scene.service.database.query(
     `select payload from outbox where type like '%.pipeline.changed.v1' and aggregate_id = $1`,
     [(body as { id: number }).id],
@@ -51,19 +51,19 @@ it('takes the encoded path of the project', async () => {
     )
   )[0]!;
   await as()
-    .post(pathOf(7, { id: encodeURIComponent(path) }))
+    .post(pipelinesPath(7, { id: encodeURIComponent(path) }))
     .expect(200);
 });
 
 it('answers 202 with the pipeline if async is set', async () => {
-  const { body, headers } = await as().post(pathOf()).send({ async: true }).expect(202);
+  const { body, headers } = await as().post(pipelinesPath()).send({ async: true }).expect(202);
   expect(body).toMatchObject({ status: 'created', source: 'merge_request_event' });
   expect(headers['poll-interval']).toBe('1000');
 });
 
 it('is listed by its ref and source, and not among branches', async () => {
   const fresh = await scene.project({ developer });
-  const { body } = await as().post(pathOf(7, fresh)).expect(200);
+  const { body } = await as().post(pipelinesPath(7, fresh)).expect(200);
   const { id } = body as { id: number };
   const found = async (query: object): Promise<number[]> => {
     const response = await as().get(`/api/v4/projects/${fresh.id}/pipelines`).query(query).expect(200);
@@ -79,7 +79,7 @@ it.each<[string, number | string, number, object]>([
   ['one without a head for pipelines', 8, 405, { message: '405 Method Not Allowed' }],
   ['a number that is none', 'x', 400, { error: 'merge_request_iid is invalid' }],
 ])('refuses %s', async (_, iid, status, body) => {
-  const response = await as().post(pathOf(iid));
+  const response = await as().post(pipelinesPath(iid));
   expect([response.status, response.body]).toEqual([status, body]);
 });
 
@@ -94,21 +94,21 @@ it.each<[Role | 'anonymous' | 'outsider' | 'admin', number]>([
   ['owner', 200],
   ['admin', 200],
 ])('answers %s of a private project with %d', async (standing, status) => {
-  const response = await as(await scene.viewer(standing, project)).post(pathOf());
+  const response = await as(await scene.viewer(standing, project)).post(pipelinesPath());
   expect(response.status).toBe(status);
 });
 
 it('refuses archived projects and projects without a repository', async () => {
   for (const over of [{ archived: true }, { repository_access_level: 'disabled' as const }]) {
     const closed = await scene.project({ developer }, over);
-    const { status } = await as().post(pathOf(7, closed));
+    const { status } = await as().post(pipelinesPath(7, closed));
     expect([over, status]).toEqual([over, 403]);
   }
 });
 
 it('answers 503 while collaboration is away', async () => {
   scene.collaboration.isAway = true;
-  const { status, body } = await as().post(pathOf());
+  const { status, body } = await as().post(pipelinesPath());
   scene.collaboration.isAway = false;
   expect([status, body]).toEqual([503, { message: '503 Service Unavailable' }]);
 });
@@ -118,7 +118,7 @@ parameterEncodings({
   to: () => ({
     viewer: scene.seed.viewer(developer),
     method: 'POST',
-    path: pathOf(),
+    path: pipelinesPath(),
     params: { async: 'false' },
   }),
   seen: (pipeline) => pipeline['ref'],
@@ -132,7 +132,7 @@ refusalOrder(
     await scene.seed.member(reporter, project, 'reporter');
     return {
       method: 'POST',
-      path: pathOf(),
+      path: pipelinesPath(),
       good: {},
       bad: { async: 'perhaps' },
       anonymous: scene.seed.anonymous(),

@@ -7,7 +7,7 @@ import { memberOf, npmOf, npmPath, published, put, startNpm } from '../support/n
 import type { NpmVersionSpec } from '../support/npm';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- documents are changed and read as a client would
-type Loose = any;
+type AnyJson = any;
 
 let service: PackageService;
 let seed: DirectorySeed;
@@ -20,23 +20,23 @@ beforeAll(async () => void ({ service, seed, app, project, developer, maintainer
 afterAll(() => service.close());
 
 const SHORT = 'application/vnd.npm.install-v1+json';
-const base = (of = project): string => npmOf.project(of);
+const registryPath = (of = project): string => npmOf.project(of);
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
-const read = (name: string, viewer = developer) => get(npmPath(base(), name), viewer);
+const getPackument = (name: string, viewer = developer) => get(npmPath(registryPath(), name), viewer);
 const publish = (spec: NpmVersionSpec, viewer = developer, of = project) => published(app, viewer, of, spec);
 /** The document of a short form is no `application/json` to supertest. */
-const parsed = ({ body, text }: { body: unknown; text?: string }): Loose =>
+const parseAnswer = ({ body, text }: { body: unknown; text?: string }): AnyJson =>
   Buffer.isBuffer(body) ? JSON.parse(body.toString()) : text ? JSON.parse(text) : body;
 
 describe('tags', () => {
-  const tags = (name: string, tag = '') => `${base()}/-/package/${name.replace('/', '%2f')}/dist-tags${tag}`;
+  const tags = (name: string, tag = '') => `${registryPath()}/-/package/${name.replace('/', '%2f')}/dist-tags${tag}`;
   const set = (path: string, body: string, viewer = developer) => app.as(viewer).put(path).type('json').send(body);
 
   it('are listed, set and removed', async () => {
     await publish({ name: '@s/tagged', version: '1.0.0' });
     await publish({ name: '@s/tagged', version: '2.0.0' });
     expect((await set(tags('@s/tagged', '/stable'), '"1.0.0"')).status).toBe(204);
-    expect((await set(`${base()}/-/package/@s/tagged/dist-tags/raw`, '"1.0.0"')).status).toBe(204);
+    expect((await set(`${registryPath()}/-/package/@s/tagged/dist-tags/raw`, '"1.0.0"')).status).toBe(204);
     expect((await get(tags('@s/tagged'))).body).toEqual({ latest: '2.0.0', stable: '1.0.0', raw: '1.0.0' });
     expect((await set(tags('@s/tagged', '/stable'), '"2.0.0"')).status).toBe(204);
     expect((await app.as(developer).delete(tags('@s/tagged', '/stable'))).status).toBe(403);
@@ -90,9 +90,9 @@ describe('tags', () => {
 
 describe('deprecation', () => {
   const change = async (name: string, deprecated: unknown, viewer = maintainer, version = '1.0.0') => {
-    const document = (await read(name)).body;
+    const document = (await getPackument(name)).body;
     document.versions[version].deprecated = deprecated;
-    return put(app, viewer, npmPath(base(), name), document);
+    return put(app, viewer, npmPath(registryPath(), name), document);
   };
   const statusOf = async (name: string): Promise<unknown> =>
     (await service.database.query<{ status: string }>(`select status from packages where name = '${name}'`))[0]!.status;
@@ -101,12 +101,14 @@ describe('deprecation', () => {
     await publish({ name: 'aged', version: '1.0.0' });
     const set = await change('aged', 'use \u0000another');
     expect([set.status, set.body]).toEqual([200, { ok: true }]);
-    expect((await read('aged')).body.versions['1.0.0'].deprecated).toBe('use another');
-    expect(parsed(await read('aged').set('accept', SHORT)).versions['1.0.0'].deprecated).toBe('use another');
+    expect((await getPackument('aged')).body.versions['1.0.0'].deprecated).toBe('use another');
+    expect(parseAnswer(await getPackument('aged').set('accept', SHORT)).versions['1.0.0'].deprecated).toBe(
+      'use another',
+    );
     expect(await statusOf('aged')).toBe('deprecated');
-    expect((await get(`${base()}/aged/-/aged-1.0.0.tgz`)).status).toBe(200);
+    expect((await get(`${registryPath()}/aged/-/aged-1.0.0.tgz`)).status).toBe(200);
     expect((await change('aged', '')).status).toBe(200);
-    expect((await read('aged')).body.versions['1.0.0']).not.toHaveProperty('deprecated');
+    expect((await getPackument('aged')).body.versions['1.0.0']).not.toHaveProperty('deprecated');
     expect(await statusOf('aged')).toBe('default');
   });
 
@@ -118,7 +120,7 @@ describe('deprecation', () => {
     const none = await change('fresh', 5);
     expect([none.status, none.body]).toEqual([400, { message: `400 Bad request - ${text}`, error: text }]);
     expect((await change('fresh', 'x'.repeat(5000))).status).toBe(400);
-    const unknown = await put(app, maintainer, npmPath(base(), 'unknown'), {
+    const unknown = await put(app, maintainer, npmPath(registryPath(), 'unknown'), {
       versions: { '1.0.0': { deprecated: 'x' } },
     });
     expect(unknown.status).toBe(404);
@@ -127,9 +129,9 @@ describe('deprecation', () => {
 
 describe('removal by clients', () => {
   const reduced = async (name: string, version: string) => {
-    const document = (await read(name)).body;
+    const document = (await getPackument(name)).body;
     delete document.versions[version];
-    return { document, path: `${npmPath(base(), name)}/-rev/${document._rev}` };
+    return { document, path: `${npmPath(registryPath(), name)}/-rev/${document._rev}` };
   };
 
   it('of one version takes the version that the document leaves out', async () => {
@@ -138,11 +140,11 @@ describe('removal by clients', () => {
     expect((await put(app, developer, path, document)).status).toBe(403);
     const { status, body } = await put(app, maintainer, path, document);
     expect([status, body]).toEqual([200, { ok: true }]);
-    expect((await read('@s/less')).body).toMatchObject({
+    expect((await getPackument('@s/less')).body).toMatchObject({
       'dist-tags': { latest: '2.0.0' },
       time: { '1.0.0': expect.any(String) },
     });
-    const tarball = `${base()}/@s/less/-/less-3.0.0.tgz`;
+    const tarball = `${registryPath()}/@s/less/-/less-3.0.0.tgz`;
     expect((await get(tarball)).status).toBe(404);
     expect((await app.as(maintainer).delete(`${tarball}/-rev/${document._rev}`)).status).toBe(200);
     expect((await app.as(developer).delete(`${tarball}/-rev/${document._rev}`)).status).toBe(403);
@@ -163,7 +165,7 @@ describe('removal by clients', () => {
     expect((await app.as(developer).delete(path)).status).toBe(403);
     expect((await app.as(maintainer).delete(path.replace(document._rev, 'undefined'))).status).toBe(409);
     expect((await app.as(maintainer).delete(path)).body).toEqual({ ok: true });
-    expect((await read('whole')).status).toBe(404);
+    expect((await getPackument('whole')).status).toBe(404);
     const gone = await app.as(maintainer).delete(path);
     expect([gone.status, gone.body.error]).toEqual([404, 'Package not found']);
     const ids = versions.map(({ id }) => `'${id}'`).join(', ');

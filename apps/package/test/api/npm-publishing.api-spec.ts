@@ -9,7 +9,7 @@ import { documentOf, npmOf, npmPath, published, put, startNpm, tarballOf } from 
 import type { NpmVersionSpec } from '../support/npm';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- documents are changed and read as a client would
-type Loose = any;
+type AnyJson = any;
 
 let service: PackageService;
 let seed: DirectorySeed;
@@ -22,28 +22,28 @@ beforeAll(async () => void ({ service, seed, app, project, developer, maintainer
 afterAll(() => service.close());
 
 const SHORT = 'application/vnd.npm.install-v1+json';
-const base = (of = project): string => npmOf.project(of);
+const registryPath = (of = project): string => npmOf.project(of);
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
-const read = (name: string, viewer = developer) => get(npmPath(base(), name), viewer);
+const getPackument = (name: string, viewer = developer) => get(npmPath(registryPath(), name), viewer);
 const publish = (spec: NpmVersionSpec, viewer = developer, of = project) => published(app, viewer, of, spec);
 /** The document of a short form is no `application/json` to supertest. */
-const parsed = ({ body, text }: { body: unknown; text?: string }): Loose =>
+const parseAnswer = ({ body, text }: { body: unknown; text?: string }): AnyJson =>
   Buffer.isBuffer(body) ? JSON.parse(body.toString()) : text ? JSON.parse(text) : body;
-const sent = async (spec: NpmVersionSpec, change: (document: Loose) => unknown, viewer = developer) => {
+const putChangedDocument = async (spec: NpmVersionSpec, change: (document: AnyJson) => unknown, viewer = developer) => {
   const document = await documentOf(spec);
-  return put(app, viewer, npmPath(base(), spec.name), (change(document) ?? document) as object);
+  return put(app, viewer, npmPath(registryPath(), spec.name), (change(document) ?? document) as object);
 };
 
 describe('PUT …/npm/:package_name with attachments', () => {
   it.each([
     ['last', (document: object) => document],
-    ['first', ({ _attachments, ...document }: Loose) => ({ _attachments, ...document })],
+    ['first', ({ _attachments, ...document }: AnyJson) => ({ _attachments, ...document })],
   ])('publishes a version whose attachments come %s', async (order, arrange) => {
     const spec = { name: `@s/order-${order}`, version: '1.0.0' };
-    const { status, body } = await sent(spec, arrange);
+    const { status, body } = await putChangedDocument(spec, arrange);
     expect([status, body]).toEqual([200, { ok: true, id: expect.any(Number), ...spec }]);
-    const tarball = await get(`${base()}/${spec.name}/-/order-${order}-1.0.0.tgz`);
-    const { versions } = (await read(spec.name)).body;
+    const tarball = await get(`${registryPath()}/${spec.name}/-/order-${order}-1.0.0.tgz`);
+    const { versions } = (await getPackument(spec.name)).body;
     expect(createHash('sha1').update(tarball.body).digest('hex')).toBe(versions['1.0.0'].dist.shasum);
   });
 
@@ -64,16 +64,19 @@ describe('PUT …/npm/:package_name with attachments', () => {
   });
 
   it('keeps provenance bundles out and takes the tarball by its name', async () => {
-    const response = await sent({ name: '@s/proven', version: '1.0.0' }, ({ _attachments: all, ...document }) => ({
-      ...document,
-      _attachments: { '@s/proven-1.0.0.sigstore': { content_type: 'x', data: '{"not": "base64"}' }, ...all },
-    }));
+    const response = await putChangedDocument(
+      { name: '@s/proven', version: '1.0.0' },
+      ({ _attachments: all, ...document }) => ({
+        ...document,
+        _attachments: { '@s/proven-1.0.0.sigstore': { content_type: 'x', data: '{"not": "base64"}' }, ...all },
+      }),
+    );
     expect(response.status).toBe(200);
-    expect((await get(`${base()}/@s/proven/-/proven-1.0.0.tgz`)).status).toBe(200);
+    expect((await get(`${registryPath()}/@s/proven/-/proven-1.0.0.tgz`)).status).toBe(200);
   });
 
   const spec = { name: 'refused', version: '1.0.0' };
-  it.each<[string, (document: Loose) => unknown, string]>([
+  it.each<[string, (document: AnyJson) => unknown, string]>([
     ['no JSON', () => '{"_attachments":', 'Invalid json'],
     ['no versions', ({ versions: _, ...rest }) => rest, 'Versions key is missing from the JSON upload'],
     ['an empty list of versions', (document) => void (document.versions = {}), 'Version is empty.'],
@@ -136,26 +139,31 @@ describe('PUT …/npm/:package_name with attachments', () => {
       'Validation failed: Package json structure is too large. Maximum size is 20000 characters',
     ],
   ])('refuses a document with %s', async (_, change, text) => {
-    const { status, body } = await sent(spec, change);
+    const { status, body } = await putChangedDocument(spec, change);
     expect([status, body]).toEqual([400, { message: text, error: text }]);
-    expect((await read(spec.name)).status).toBe(404);
+    expect((await getPackument(spec.name)).status).toBe(404);
   });
 
   it.each(['1', 'v1.0.0', 'latest', '1.0.0.0'])('refuses the version %s', async (version) => {
     const text = 'Validation failed: Version should follow SemVer: https://semver.org';
-    const { status, body } = await sent({ name: 'refused', version }, () => undefined);
+    const { status, body } = await putChangedDocument({ name: 'refused', version }, () => undefined);
     expect([status, body]).toEqual([400, { message: text, error: text }]);
   });
 
   it.each(['a..b', '@s/..%2fb', '%2e%2e%2fb', 'a%20b', '@s/-', 'a%00b'])('refuses the name %s', async (name) => {
-    const { status } = await put(app, developer, `${base()}/${name}`, await documentOf({ name, version: '1.0.0' }));
+    const { status } = await put(
+      app,
+      developer,
+      `${registryPath()}/${name}`,
+      await documentOf({ name, version: '1.0.0' }),
+    );
     expect([400, 404]).toContain(status);
   });
 
   it('refuses a version that exists, also one that differs in build metadata only', async () => {
     await publish({ name: 'once', version: '1.0.0+a' });
     for (const version of ['1.0.0+a', '1.0.0', '1.0.0+b']) {
-      const { status, body } = await sent({ name: 'once', version }, () => undefined);
+      const { status, body } = await putChangedDocument({ name: 'once', version }, () => undefined);
       expect([status, body]).toEqual([403, { message: 'Package already exists.', error: 'Package already exists.' }]);
     }
   });
@@ -167,7 +175,7 @@ describe('PUT …/npm/:package_name with attachments', () => {
       await documentOf({ name, version: '1.0.0' }),
       await documentOf({ name, version: '1.0.0', tarball: Buffer.from('other bytes') }),
     ];
-    const send = (sent: object, tokenId = 71) => put(app, { ...viewer, tokenId }, npmPath(base(), name), sent);
+    const send = (sent: object, tokenId = 71) => put(app, { ...viewer, tokenId }, npmPath(registryPath(), name), sent);
     const first = await send(document);
     expect(first.status).toBe(200);
     await areAnswered(service, file);
@@ -183,7 +191,7 @@ describe('PUT …/npm/:package_name with attachments', () => {
 
   it('takes a repeated request of one run of a client, and refuses it of another', async () => {
     const document = await documentOf({ name: 'repeated', version: '1.0.0' });
-    const path = npmPath(base(), 'repeated');
+    const path = npmPath(registryPath(), 'repeated');
     const send = (session: string, content: object = document) =>
       app.as(developer).put(path).set('npm-session', session).send(content);
     const first = await send('one');
@@ -201,12 +209,18 @@ describe('PUT …/npm/:package_name with attachments', () => {
       .post(`/api/v4/projects/${project.id}/packages/protection/rules`)
       .send({ package_name_pattern: 'core-*', package_type: 'npm', minimum_access_level_for_push: 'maintainer' })
       .expect(201);
-    const old = await sent({ name: 'core-old', version: '1.0.0' }, () => undefined);
+    const old = await putChangedDocument({ name: 'core-old', version: '1.0.0' }, () => undefined);
     expect(old.body).toEqual({ message: 'Package already exists.', error: 'Package already exists.' });
-    const { status, body } = await sent({ name: 'core-new', version: '1.0.0' }, () => undefined);
+    const { status, body } = await putChangedDocument({ name: 'core-new', version: '1.0.0' }, () => undefined);
     expect([status, body]).toEqual([403, { message: 'Package protected.', error: 'Package protected.' }]);
-    expect((await sent({ name: 'core-new', version: '1.0.0' }, () => undefined, maintainer)).status).toBe(200);
-    const tag = await app.as(developer).put(`${base()}/-/package/core-old/dist-tags/mine`).type('json').send('"1.0.0"');
+    expect((await putChangedDocument({ name: 'core-new', version: '1.0.0' }, () => undefined, maintainer)).status).toBe(
+      200,
+    );
+    const tag = await app
+      .as(developer)
+      .put(`${registryPath()}/-/package/core-old/dist-tags/mine`)
+      .type('json')
+      .send('"1.0.0"');
     expect([tag.status, tag.body.error]).toEqual([403, 'Package protected.']);
   });
 
@@ -219,11 +233,11 @@ describe('PUT …/npm/:package_name with attachments', () => {
       plan_limits: { default: { npm_max_file_size: 4 } },
     });
     try {
-      const { status, body } = await sent({ name: 'large', version: '1.0.0' }, () => undefined);
+      const { status, body } = await putChangedDocument({ name: 'large', version: '1.0.0' }, () => undefined);
       expect([status, body]).toEqual([400, { message: 'File is too large.', error: 'File is too large.' }]);
       const declared = await app
         .as(developer)
-        .put(npmPath(base(), 'large'))
+        .put(npmPath(registryPath(), 'large'))
         .type('json')
         .send(`{"readme":"${' '.repeat(65 * 1024 * 1024)}"}`);
       expect([declared.status, declared.body.error]).toEqual([400, 'File is too large.']);
@@ -234,7 +248,7 @@ describe('PUT …/npm/:package_name with attachments', () => {
 
   it('takes bytes that are no tarball on the word of the document', async () => {
     await publish({ name: 'dummy', version: '1.0.0', tarball: Buffer.from('no tarball') });
-    expect((await get(`${base()}/dummy/-/dummy-1.0.0.tgz`)).body.toString()).toBe('no tarball');
+    expect((await get(`${registryPath()}/dummy/-/dummy-1.0.0.tgz`)).body.toString()).toBe('no tarball');
   });
 
   it('shows what the tarball depends on, whatever the document says', async () => {
@@ -242,7 +256,7 @@ describe('PUT …/npm/:package_name with attachments', () => {
     const tarball = await tarballOf({ 'any/package.json': JSON.stringify(own) });
     const manifest = { dependencies: { evil: '1' }, peerDependencies: { evil: '1' }, bin: { evil: 'x' } };
     await publish({ name: 'honest', version: '1.0.0', manifest, tarball });
-    const shown = parsed(await read('honest').set('accept', SHORT)).versions['1.0.0'];
+    const shown = parseAnswer(await getPackument('honest').set('accept', SHORT)).versions['1.0.0'];
     expect(shown).toMatchObject({ dependencies: { a: '1' }, bin: { honest: 'cli.js' } });
     expect(shown).not.toHaveProperty('peerDependencies');
   });
@@ -250,15 +264,19 @@ describe('PUT …/npm/:package_name with attachments', () => {
   it('takes scripts that clients add for other files of the package', async () => {
     const tarball = await tarballOf({ 'package/package.json': JSON.stringify({ name: 'gyp', version: '1.0.0' }) });
     await publish({ name: 'gyp', version: '1.0.0', manifest: { scripts: { install: 'node-gyp rebuild' } }, tarball });
-    expect(parsed(await read('gyp').set('accept', SHORT)).versions['1.0.0'].hasInstallScript).toBe(true);
+    expect(parseAnswer(await getPackument('gyp').set('accept', SHORT)).versions['1.0.0'].hasInstallScript).toBe(true);
   });
 
   it('takes each of many versions at once, and one of many equal ones', async () => {
     const versions = Array.from({ length: 30 }, (_, index) => `1.0.${index}`);
-    const all = await Promise.all(versions.map((version) => sent({ name: 'busy', version }, () => undefined)));
+    const all = await Promise.all(
+      versions.map((version) => putChangedDocument({ name: 'busy', version }, () => undefined)),
+    );
     expect(all.map(({ status }) => status)).toEqual(versions.map(() => 200));
-    expect(Object.keys((await read('busy')).body.versions).sort()).toEqual([...versions].sort());
-    const same = await Promise.all(versions.map(() => sent({ name: 'same', version: '1.0.0' }, () => undefined)));
+    expect(Object.keys((await getPackument('busy')).body.versions).sort()).toEqual([...versions].sort());
+    const same = await Promise.all(
+      versions.map(() => putChangedDocument({ name: 'same', version: '1.0.0' }, () => undefined)),
+    );
     expect(same.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(same.filter(({ status }) => status === 403)).toHaveLength(29);
   });
@@ -271,7 +289,7 @@ describe('PUT …/npm/:package_name with attachments', () => {
     const viewer = seed.viewer(user);
     const held = { name: `@${group.path}/held`, version: '1.0.0' };
     await publish(held, viewer, one);
-    const { status, body } = await put(app, viewer, npmPath(base(two), held.name), await documentOf(held));
+    const { status, body } = await put(app, viewer, npmPath(registryPath(two), held.name), await documentOf(held));
     const text = 'Validation failed: Package already exists';
     expect([status, body]).toEqual([400, { message: text, error: text }]);
     await publish({ ...held, version: '2.0.0' }, viewer, two);

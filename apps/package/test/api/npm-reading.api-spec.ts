@@ -8,7 +8,7 @@ import { documentOf, memberOf, npmOf, npmPath, published, put, startNpm } from '
 import type { NpmVersionSpec } from '../support/npm';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- documents are changed and read as a client would
-type Loose = any;
+type AnyJson = any;
 
 let service: PackageService;
 let seed: DirectorySeed;
@@ -21,16 +21,16 @@ beforeAll(async () => void ({ service, seed, app, project, developer, maintainer
 afterAll(() => service.close());
 
 const SHORT = 'application/vnd.npm.install-v1+json';
-const base = (of = project): string => npmOf.project(of);
+const registryPath = (of = project): string => npmOf.project(of);
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
-const read = (name: string, viewer = developer) => get(npmPath(base(), name), viewer);
+const getPackument = (name: string, viewer = developer) => get(npmPath(registryPath(), name), viewer);
 const publish = (spec: NpmVersionSpec, viewer = developer, of = project) => published(app, viewer, of, spec);
 /** The document of a short form is no `application/json` to supertest. */
-const parsed = ({ body, text }: { body: unknown; text?: string }): Loose =>
+const parseAnswer = ({ body, text }: { body: unknown; text?: string }): AnyJson =>
   Buffer.isBuffer(body) ? JSON.parse(body.toString()) : text ? JSON.parse(text) : body;
-const sent = async (spec: NpmVersionSpec, change: (document: Loose) => unknown, viewer = developer) => {
+const putChangedDocument = async (spec: NpmVersionSpec, change: (document: AnyJson) => unknown, viewer = developer) => {
   const document = await documentOf(spec);
-  return put(app, viewer, npmPath(base(), spec.name), (change(document) ?? document) as object);
+  return put(app, viewer, npmPath(registryPath(), spec.name), (change(document) ?? document) as object);
 };
 
 describe('a former path of the project', () => {
@@ -58,7 +58,7 @@ describe('GET …/npm/:package_name', () => {
       tag: 'beta',
       manifest: { ...manifest, os: ['linux'] },
     });
-    const full = await read('@s/formed');
+    const full = await getPackument('@s/formed');
     expect(full.headers).toMatchObject({ 'content-type': 'application/json', vary: expect.stringContaining('Accept') });
     expect(full.body).toMatchObject({
       ...{ _id: '@s/formed', name: '@s/formed', description: 'Eggs', license: 'MIT' },
@@ -67,10 +67,10 @@ describe('GET …/npm/:package_name', () => {
     });
     expect(full.body.versions['1.0.0']).toMatchObject({ _id: '@s/formed@1.0.0', scripts: { test: 'x' } });
     expect(Object.keys(full.body.time)).toEqual(['created', 'modified', '1.0.0', '2.0.0-beta.1']);
-    const short = await read('@s/formed').set('accept', `${SHORT}; q=1.0, application/json; q=0.8, */*`);
+    const short = await getPackument('@s/formed').set('accept', `${SHORT}; q=1.0, application/json; q=0.8, */*`);
     expect(short.headers['content-type']).toBe(SHORT);
-    expect(Object.keys(parsed(short))).toEqual(['name', 'modified', 'dist-tags', 'time', 'versions']);
-    expect(parsed(short).versions['2.0.0-beta.1']).toEqual({
+    expect(Object.keys(parseAnswer(short))).toEqual(['name', 'modified', 'dist-tags', 'time', 'versions']);
+    expect(parseAnswer(short).versions['2.0.0-beta.1']).toEqual({
       ...{ name: '@s/formed', version: '2.0.0-beta.1', engines: { node: '20' }, os: ['linux'] },
       dist: {
         integrity: expect.stringMatching(/^sha512-/),
@@ -84,13 +84,18 @@ describe('GET …/npm/:package_name', () => {
 
   it('answers 304 to a client that has the document, until it changes', async () => {
     await publish({ name: 'cached', version: '1.0.0' });
-    const path = npmPath(base(), 'cached');
+    const path = npmPath(registryPath(), 'cached');
     const { headers } = await get(path);
     const again = (accept = 'application/json') =>
       get(path).set('if-none-match', headers['etag']!).set('accept', accept);
     expect((await again()).status).toBe(304);
     expect((await again(SHORT)).status).toBe(200);
-    await app.as(maintainer).put(`${base()}/-/package/cached/dist-tags/mine`).type('json').send('"1.0.0"').expect(204);
+    await app
+      .as(maintainer)
+      .put(`${registryPath()}/-/package/cached/dist-tags/mine`)
+      .type('json')
+      .send('"1.0.0"')
+      .expect(204);
     expect((await again()).status).toBe(200);
     const group = await get(npmPath(npmOf.group({ id: project.namespace_id }), 'cached'), maintainer);
     expect(group.headers['etag']).not.toBe((await get(path)).headers['etag']);
@@ -104,8 +109,8 @@ describe('GET …/npm/:package_name', () => {
       ['@s/one/old', '1.0.0'],
       ['@s%2fone/latest', '2.0.0'],
     ] as const)
-      expect((await get(`${base()}/${path}`)).body).toMatchObject({ name: '@s/one', version, dist: {} });
-    const missing = await get(`${base()}/@s%2fone/3.0.0`);
+      expect((await get(`${registryPath()}/${path}`)).body).toMatchObject({ name: '@s/one', version, dist: {} });
+    const missing = await get(`${registryPath()}/@s%2fone/3.0.0`);
     expect([missing.status, missing.body]).toEqual([
       404,
       { message: '404 Package Not Found', error: 'Package not found' },
@@ -119,34 +124,34 @@ describe('GET …/npm/:package_name', () => {
       tag: '__proto__',
       manifest: { dependencies: { __proto__: '1' } },
     });
-    expect((await get(`${base()}/-/package/constructor/dist-tags`)).text).toBe(
+    expect((await get(`${registryPath()}/-/package/constructor/dist-tags`)).text).toBe(
       '{"__proto__":"1.0.0","latest":"1.0.0"}',
     );
-    expect((await read('constructor')).status).toBe(200);
+    expect((await getPackument('constructor')).status).toBe(200);
   });
 
   it('takes `latest` from the highest stable version if no tag says it', async () => {
     for (const version of ['1.0.0', '1.10.0', '1.9.0', '2.0.0-rc.1'])
       await publish({ name: 'untagged', version, tag: 'next' });
-    expect((await read('untagged')).body['dist-tags']).toEqual({ next: '2.0.0-rc.1', latest: '1.10.0' });
+    expect((await getPackument('untagged')).body['dist-tags']).toEqual({ next: '2.0.0-rc.1', latest: '1.10.0' });
   });
 
   it('no longer shows a version that the packages API deleted', async () => {
     const { id } = await publish({ name: 'shrunk', version: '1.0.0' });
     const other = await publish({ name: 'shrunk', version: '2.0.0' });
-    const { headers } = await read('shrunk');
+    const { headers } = await getPackument('shrunk');
     const remove = (one: number) =>
       app.as(maintainer).delete(`/api/v4/projects/${project.id}/packages/${one}`).expect(204);
     await remove(other.id);
-    const after = await read('shrunk').set('if-none-match', headers['etag']!);
+    const after = await getPackument('shrunk').set('if-none-match', headers['etag']!);
     expect([after.status, Object.keys(after.body.versions), after.body['dist-tags']]).toEqual([
       200,
       ['1.0.0'],
       { latest: '1.0.0' },
     ]);
-    expect((await get(`${base()}/shrunk/-/shrunk-2.0.0.tgz`)).status).toBe(404);
+    expect((await get(`${registryPath()}/shrunk/-/shrunk-2.0.0.tgz`)).status).toBe(404);
     await remove(id);
-    expect((await read('shrunk')).status).toBe(404);
+    expect((await getPackument('shrunk')).status).toBe(404);
     await publish({ name: 'shrunk', version: '1.0.0' });
   });
 });
@@ -163,8 +168,8 @@ describe('GET …/npm/:package_name/-/:file_name', () => {
       '@s%2Ffile/-/@s/file-1.0.0.tgz',
       '@s%2ffile/-/@s%2ffile-1.0.0.tgz',
     ])
-      expect([path, (await get(`${base()}/${path}`)).body.toString()]).toEqual([path, '0123456789']);
-    const path = `${base()}/@s/file/-/file-1.0.0.tgz`;
+      expect([path, (await get(`${registryPath()}/${path}`)).body.toString()]).toEqual([path, '0123456789']);
+    const path = `${registryPath()}/@s/file/-/file-1.0.0.tgz`;
     const part = await get(path).set('range', 'bytes=2-4');
     expect([part.status, part.body.toString()]).toEqual([206, '234']);
     const head = await app.as(developer).head(path);
@@ -172,7 +177,7 @@ describe('GET …/npm/:package_name/-/:file_name', () => {
     const { etag } = (await get(path)).headers;
     expect((await get(path).set('if-none-match', etag!)).status).toBe(304);
     for (const wrong of ['file-2.0.0.tgz', 'other-1.0.0.tgz', '@t/file-1.0.0.tgz', 'file-1.0.0', '..%2ffile-1.0.0.tgz'])
-      expect((await get(`${base()}/@s/file/-/${wrong}`)).status).toBe(404);
+      expect((await get(`${registryPath()}/@s/file/-/${wrong}`)).status).toBe(404);
   });
 });
 
@@ -183,17 +188,17 @@ describe('visibility', () => {
     const unauthorized = { message: '401 Unauthorized', error: 'Unauthorized' };
     for (const parent of [project, { ...project, id: 999_999 }])
       for (const path of ['seen', 'seen/-/seen-1.0.0.tgz', '-/package/seen/dist-tags', '-/ping', '-/whoami']) {
-        const anonymous = await get(`${base(parent)}/${path}`, seed.anonymous());
+        const anonymous = await get(`${registryPath(parent)}/${path}`, seed.anonymous());
         expect([path, anonymous.status, anonymous.body]).toEqual([path, 401, unauthorized]);
         expect(anonymous.headers).not.toHaveProperty('www-authenticate');
-        const hidden = await get(`${base(parent)}/${path}`, stranger);
+        const hidden = await get(`${registryPath(parent)}/${path}`, stranger);
         expect([hidden.status, hidden.body]).toEqual([
           404,
           { message: '404 Project Not Found', error: 'Project not found' },
         ]);
       }
-    expect((await read('seen', await memberOf(seed, project, 'guest'))).status).toBe(403);
-    expect((await read('seen', await memberOf(seed, project, 'reporter'))).status).toBe(200);
+    expect((await getPackument('seen', await memberOf(seed, project, 'guest'))).status).toBe(403);
+    expect((await getPackument('seen', await memberOf(seed, project, 'reporter'))).status).toBe(200);
   });
 
   it('of a group and of the instance leaves out what the caller may not read', async () => {
@@ -234,11 +239,11 @@ describe('visibility', () => {
     const statuses = [];
     for (const [index, role] of roles.entries()) {
       const spec = { name: 'roles', version: `1.0.${index}` };
-      statuses.push((await sent(spec, () => undefined, await memberOf(seed, project, role))).status);
+      statuses.push((await putChangedDocument(spec, () => undefined, await memberOf(seed, project, role))).status);
     }
     expect(statuses).toEqual([403, 403, 403, 200, 200, 200]);
     const open = await seed.project({ visibility: 'public' });
-    const path = npmPath(base(open), 'x');
+    const path = npmPath(registryPath(open), 'x');
     const document = await documentOf({ name: 'x', version: '1.0.0' });
     expect((await put(app, seed.anonymous(), path, document)).status).toBe(401);
     expect((await put(app, seed.viewer(await seed.user()), path, document)).status).toBe(403);
@@ -246,7 +251,7 @@ describe('visibility', () => {
 });
 
 describe('other calls of clients', () => {
-  const places = (): string[] => [base(), npmOf.group({ id: project.namespace_id }), npmOf.instance];
+  const places = (): string[] => [registryPath(), npmOf.group({ id: project.namespace_id }), npmOf.instance];
 
   it('say who the caller is and find nothing', async () => {
     for (const registry of places()) {
@@ -272,7 +277,7 @@ describe('other calls of clients', () => {
       expect([login.status, login.body.error]).toEqual([401, expect.stringContaining('access token')]);
       expect((await app.as(maintainer).delete(`${registry}/-/user/token/glpat-x`)).body).toEqual({ ok: true });
     }
-    expect((await put(app, maintainer, `${base()}/-/pnpm/v1/publish`, {})).status).toBe(404);
+    expect((await put(app, maintainer, `${registryPath()}/-/pnpm/v1/publish`, {})).status).toBe(404);
   });
 
   it('name the registry of projects to those who publish elsewhere', async () => {

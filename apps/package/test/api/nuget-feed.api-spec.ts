@@ -32,14 +32,14 @@ beforeEach(async () => {
 afterAll(() => service.close());
 
 const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 const get = (operation: string, query: object = {}, viewer = developer) =>
   app
     .as(viewer)
     .get(`${nugetPath(project)}/v2${operation}`)
     .query(query);
 
-interface Entry {
+interface FeedEntry {
   readonly title: string;
   readonly content: { readonly '@src': string; readonly '@type': string };
   readonly properties: Readonly<Record<string, string>>;
@@ -61,24 +61,28 @@ interface FeedDocument {
       };
     };
   };
-  readonly feed: { readonly entry?: readonly Entry[]; readonly link: readonly Attributes[]; readonly count?: unknown };
-  readonly entry: readonly [Entry];
+  readonly feed: {
+    readonly entry?: readonly FeedEntry[];
+    readonly link: readonly Attributes[];
+    readonly count?: unknown;
+  };
+  readonly entry: readonly [FeedEntry];
 }
-const xml = ({ text }: Response): FeedDocument => parser.parse(text, true) as FeedDocument;
+const parseXml = ({ text }: Response): FeedDocument => parser.parse(text, true) as FeedDocument;
 /** Text of an element with or without attributes. */
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : ((value as { '#text'?: string })['#text'] ?? '');
 const versionsIn = (response: Response): readonly string[] =>
-  (xml(response).feed.entry ?? []).map(
+  (parseXml(response).feed.entry ?? []).map(
     ({ properties }) => `${textOf(properties['Id'])} ${textOf(properties['Version'])}`,
   );
 
-/** Text of an answer in XML. */
-async function found(operation: string, query: object = {}): Promise<readonly string[]> {
+/** Calls an operation of the feed. Returns the versions that it lists, each as `<id> <version>`. */
+async function searchVersions(operation: string, query: object = {}): Promise<readonly string[]> {
   return versionsIn(await get(operation, query).buffer(true).expect(200));
 }
 
-async function pushedAll(): Promise<void> {
+async function pushAllVersions(): Promise<void> {
   for (const [id, version] of [
     ['Nest.Eggs', '1.10.0'],
     ['Nest.Eggs', '1.9.0'],
@@ -93,10 +97,10 @@ describe('GET …/nuget/v2', () => {
   it('leads to the packages, with the operations in a document of their own', async () => {
     const service = await get('').buffer(true).expect(200);
     expect(service.headers['content-type']).toBe('application/xml; charset=utf-8');
-    expect(xml(service).service.workspace.collection['@href']).toBe('Packages');
-    expect(xml(service).service['@base']).toMatch(new RegExp(`/projects/${project.id}/packages/nuget/v2/$`));
+    expect(parseXml(service).service.workspace.collection['@href']).toBe('Packages');
+    expect(parseXml(service).service['@base']).toMatch(new RegExp(`/projects/${project.id}/packages/nuget/v2/$`));
     const metadata = await get('/$metadata').buffer(true).expect(200);
-    const { EntityContainer, EntityType } = xml(metadata).Edmx.DataServices.Schema;
+    const { EntityContainer, EntityType } = parseXml(metadata).Edmx.DataServices.Schema;
     expect(EntityContainer.FunctionImport.map((one) => one['@Name'])).toEqual([...['Search', 'FindPackagesById']]);
     expect(EntityType['@Name']).toBe('V2FeedPackage');
   });
@@ -110,7 +114,7 @@ describe('GET …/nuget/v2', () => {
     for (const id of ["'nest.EGGS'", 'Nest.Eggs']) {
       const answer = await get('/FindPackagesById()', { id }).buffer(true).expect(200);
       expect(answer.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
-      const [entry, second] = xml(answer).feed.entry!;
+      const [entry, second] = parseXml(answer).feed.entry!;
       const { properties } = entry!;
       const shown = Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, textOf(value)]));
       expect(shown).toMatchObject({
@@ -126,38 +130,42 @@ describe('GET …/nuget/v2', () => {
       expect(entry!.content['@src']).toMatch(/\/nuget\/download\/nest\.eggs\/1\.0\.0\/nest\.eggs\.1\.0\.0\.nupkg$/);
     }
     const one = await get("/Packages(Id='nest.eggs',Version='1.0.0.0')").buffer(true).expect(200);
-    expect(textOf(xml(one).entry[0].properties['Version'])).toBe('1.0');
+    expect(textOf(parseXml(one).entry[0].properties['Version'])).toBe('1.0');
     for (const key of ["Id='none',Version='1.0'", "Id='nest.eggs',Version='9.0'", "Id='nest.eggs',Version='x'"])
-      expect(refusal(await get(`/Packages(${key})`))).toEqual([404, { message: '404 Package Not Found' }]);
-    expect(await found('/FindPackagesById()', { id: 'none' })).toEqual([]);
-    expect(refusal(await get('/FindPackagesById()'))).toEqual([400, { error: 'id is missing' }]);
+      expect(statusAndBody(await get(`/Packages(${key})`))).toEqual([404, { message: '404 Package Not Found' }]);
+    expect(await searchVersions('/FindPackagesById()', { id: 'none' })).toEqual([]);
+    expect(statusAndBody(await get('/FindPackagesById()'))).toEqual([400, { error: 'id is missing' }]);
   });
 
   it('searches and lists by conditions, in pages', async () => {
-    await pushedAll();
+    await pushAllVersions();
     const all = ['Nest.Eggs 1.9.0', 'Nest.Eggs 1.10.0', 'Nest.Eggs 2.0.0-rc.1', 'Nest.Twigs 1.0.0-a', 'Other 1.0'];
-    expect(await found('/Packages()')).toEqual(all);
-    expect(await found('/Packages')).toEqual(all);
-    expect(await found('/Packages()', { $skip: 1, $top: 2 })).toEqual(all.slice(1, 3));
-    expect(await found('/Packages()', { $filter: "(tolower(Id) eq 'nest.eggs') and Version eq '1.9'" })).toEqual([
-      all[0],
-    ]);
+    expect(await searchVersions('/Packages()')).toEqual(all);
+    expect(await searchVersions('/Packages')).toEqual(all);
+    expect(await searchVersions('/Packages()', { $skip: 1, $top: 2 })).toEqual(all.slice(1, 3));
+    expect(
+      await searchVersions('/Packages()', { $filter: "(tolower(Id) eq 'nest.eggs') and Version eq '1.9'" }),
+    ).toEqual([all[0]]);
     const ids = "(tolower(Id) eq 'other') or (tolower(Id) eq 'nest.twigs')";
-    expect(await found('/Packages()', { $filter: ids })).toEqual(all.slice(3));
+    expect(await searchVersions('/Packages()', { $filter: ids })).toEqual(all.slice(3));
     const byVersion = { id: "'nest.eggs'", $orderby: 'Version desc', $top: 2 };
-    expect(await found('/FindPackagesById()', byVersion)).toEqual([all[2], all[1]]);
-    expect(await found('/FindPackagesById()', { ...byVersion, $filter: 'IsLatestVersion', $top: 1 })).toEqual([all[1]]);
+    expect(await searchVersions('/FindPackagesById()', byVersion)).toEqual([all[2], all[1]]);
+    expect(await searchVersions('/FindPackagesById()', { ...byVersion, $filter: 'IsLatestVersion', $top: 1 })).toEqual([
+      all[1],
+    ]);
     const latest = { $filter: 'IsLatestVersion', searchTerm: "''", targetFramework: "''", $orderby: 'Id' };
-    expect(await found('/Search()', latest)).toEqual(['Nest.Eggs 1.10.0', 'Other 1.0']);
-    expect(await found('/Search()', { ...latest, searchTerm: "'NEST'" })).toEqual(['Nest.Eggs 1.10.0']);
+    expect(await searchVersions('/Search()', latest)).toEqual(['Nest.Eggs 1.10.0', 'Other 1.0']);
+    expect(await searchVersions('/Search()', { ...latest, searchTerm: "'NEST'" })).toEqual(['Nest.Eggs 1.10.0']);
     const absolute = { $filter: 'IsAbsoluteLatestVersion', includePrerelease: true, $skip: 0, $top: 2 };
-    expect(await found('/Search()', absolute)).toEqual(['Nest.Eggs 2.0.0-rc.1', 'Nest.Twigs 1.0.0-a']);
-    expect(await found('/Search()', { ...absolute, $skip: 2 })).toEqual(['Other 1.0']);
-    expect(await found('/Search()', { searchTerm: "'eggs'" })).toEqual(all.slice(0, 2));
-    expect(await found('/Search()', { searchTerm: "'eggs'", includePrerelease: true })).toEqual(all.slice(0, 3));
-    expect(await found('/Search()', { searchTerm: '%' })).toEqual([]);
+    expect(await searchVersions('/Search()', absolute)).toEqual(['Nest.Eggs 2.0.0-rc.1', 'Nest.Twigs 1.0.0-a']);
+    expect(await searchVersions('/Search()', { ...absolute, $skip: 2 })).toEqual(['Other 1.0']);
+    expect(await searchVersions('/Search()', { searchTerm: "'eggs'" })).toEqual(all.slice(0, 2));
+    expect(await searchVersions('/Search()', { searchTerm: "'eggs'", includePrerelease: true })).toEqual(
+      all.slice(0, 3),
+    );
+    expect(await searchVersions('/Search()', { searchTerm: '%' })).toEqual([]);
     const counted = await get('/Packages()', { $inlinecount: 'allpages', $top: 0 }).buffer(true);
-    expect([textOf(xml(counted).feed.count), versionsIn(counted)]).toEqual(['5', []]);
+    expect([textOf(parseXml(counted).feed.count), versionsIn(counted)]).toEqual(['5', []]);
   });
 
   it('leads to the next page of many versions', async () => {
@@ -174,7 +182,7 @@ describe('GET …/nuget/v2', () => {
         '{"dependencyGroups":[],"title":"","summary":"","authors":"","description":"","tags":"","projectUrl":"","iconUrl":"","licenseUrl":"","requireLicenseAcceptance":false}'
       from made`);
     const first = await get('/FindPackagesById()', { id: "'many'" }).buffer(true).expect(200);
-    const links = xml(first).feed.link;
+    const links = parseXml(first).feed.link;
     const next = links.find((one) => one['@rel'] === 'next')!['@href']!.replaceAll('&amp;', '&');
     expect(versionsIn(first)).toHaveLength(100);
     const rest = await app
@@ -183,7 +191,7 @@ describe('GET …/nuget/v2', () => {
       .buffer(true)
       .expect(200);
     expect(versionsIn(rest)).toEqual(['Many 1.0.101']);
-    expect(xml(rest).feed.link.length).toBe(1);
+    expect(parseXml(rest).feed.link.length).toBe(1);
   });
 
   it.each([
@@ -196,17 +204,17 @@ describe('GET …/nuget/v2', () => {
   ])('%s with %j is refused', async (operation, query, expected) => {
     const answer = await get(operation, query);
     if (expected === null) expect(answer.status).toBe(400);
-    else expect(refusal(answer)).toEqual(expected);
+    else expect(statusAndBody(answer)).toEqual(expected);
   });
 
   it('shows nothing of other projects, and challenges anonymous callers', async () => {
-    await pushedAll();
+    await pushAllVersions();
     const other = await seed.project({ visibility: 'private', namespace_id: group.id });
     await pushed(app, maintainer, other, { id: 'Hidden', version: '1.0.0' });
-    expect(await found('/FindPackagesById()', { id: 'Hidden' })).toEqual([]);
+    expect(await searchVersions('/FindPackagesById()', { id: 'Hidden' })).toEqual([]);
     for (const path of ['', '/$metadata', '/Packages()', "/Packages(Id='Other',Version='1.0')"]) {
       const anonymous = await get(path, {}, seed.anonymous());
-      expect([...refusal(anonymous), anonymous.headers['www-authenticate']]).toEqual([
+      expect([...statusAndBody(anonymous), anonymous.headers['www-authenticate']]).toEqual([
         ...[401, { message: '401 Unauthorized' }, CHALLENGE],
       ]);
     }
@@ -225,13 +233,13 @@ describe('PUT and DELETE …/nuget/v2', () => {
   it('publish and delete as the newer routes do', async () => {
     const archive = await nupkgOf(nuspecOf('Nest.Eggs', '1.0.0'));
     await push(app, developer, `${nugetPath(project)}/v2`, archive).expect(201, { message: '201 Created' });
-    expect(await found('/FindPackagesById()', { id: 'nest.eggs' })).toEqual(['Nest.Eggs 1.0.0']);
+    expect(await searchVersions('/FindPackagesById()', { id: 'nest.eggs' })).toEqual(['Nest.Eggs 1.0.0']);
     const remove = (viewer: Viewer, version = '1.0') =>
       app.as(viewer).delete(`${nugetPath(project)}/v2/nest.EGGS/${version}`);
-    expect(refusal(await remove(developer))).toEqual([403, { message: '403 Forbidden' }]);
-    expect(refusal(await remove(maintainer, '2.0'))).toEqual([404, { message: '404 Package Not Found' }]);
+    expect(statusAndBody(await remove(developer))).toEqual([403, { message: '403 Forbidden' }]);
+    expect(statusAndBody(await remove(maintainer, '2.0'))).toEqual([404, { message: '404 Package Not Found' }]);
     await remove(maintainer).expect(204);
-    expect(await found('/FindPackagesById()', { id: 'nest.eggs' })).toEqual([]);
+    expect(await searchVersions('/FindPackagesById()', { id: 'nest.eggs' })).toEqual([]);
   });
 
   it('take a form whose last part ends with a line feed alone, as NuGet on Mono sends it', async () => {
@@ -250,7 +258,7 @@ describe('PUT and DELETE …/nuget/v2', () => {
         .send(Buffer.concat([Buffer.from(head), content, Buffer.from(end)]))
         .expect(201);
     }
-    const { properties } = xml(await get('/Packages()').buffer(true)).feed.entry![0]!;
+    const { properties } = parseXml(await get('/Packages()').buffer(true)).feed.entry![0]!;
     expect(textOf(properties['PackageHash'])).toBe(Buffer.from(sha256(archive), 'hex').toString('base64'));
     const cut = Buffer.from('--b\r\nContent-Disposition: form-data; name="package"; filename="package"\r\n\r\nPK');
     const answer = await app
@@ -258,7 +266,7 @@ describe('PUT and DELETE …/nuget/v2', () => {
       .put(`${nugetPath(project)}/v2`)
       .set('content-type', 'multipart/form-data; boundary=b')
       .send(cut);
-    expect(refusal(answer)).toEqual([400, { error: 'package is invalid' }]);
+    expect(statusAndBody(answer)).toEqual([400, { error: 'package is invalid' }]);
   });
 
   it('refuse a protected name, a form without a file, and broken archives', async () => {
@@ -269,12 +277,15 @@ describe('PUT and DELETE …/nuget/v2', () => {
       .expect(201);
     const path = `${nugetPath(project)}/v2`;
     const archive = await nupkgOf(nuspecOf('nest.eggs', '1.0.0'));
-    expect(refusal(await push(app, developer, path, archive))).toEqual([
+    expect(statusAndBody(await push(app, developer, path, archive))).toEqual([
       ...[403, { message: '403 Forbidden - Package protected.' }],
     ]);
-    expect(refusal(await push(app, developer, path, Buffer.from('x')))).toEqual([
+    expect(statusAndBody(await push(app, developer, path, Buffer.from('x')))).toEqual([
       ...[400, { message: 'Validation failed: the file is no package' }],
     ]);
-    expect(refusal(await app.as(developer).put(path).field('a', 'b'))).toEqual([400, { error: 'package is missing' }]);
+    expect(statusAndBody(await app.as(developer).put(path).field('a', 'b'))).toEqual([
+      400,
+      { error: 'package is missing' },
+    ]);
   });
 });

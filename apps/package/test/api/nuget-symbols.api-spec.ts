@@ -35,21 +35,21 @@ afterAll(() => service.close());
 const GUID = '497b72f6390a44fc878e5a2d63b6cc4b';
 const SYMBOLS = '<packageTypes><packageType name="SymbolsPackage"/></packageTypes>';
 const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 const MISSING = [404, { message: '404 Symbol Not Found' }];
 
-const symbolsOf = (files: Readonly<Record<string, Buffer>>): Promise<Buffer> =>
+const packSymbols = (files: Readonly<Record<string, Buffer>>): Promise<Buffer> =>
   nupkgOf(nuspecOf('Nest.Eggs', '1.0.0', SYMBOLS), files);
 const pushSymbols = (archive: Buffer, viewer = developer) =>
   push(app, viewer, `${nugetPath(project)}/symbolpackage`, archive);
 
 /** Pushes a version with symbols. */
-async function pushedSymbols(files: Readonly<Record<string, Buffer>>): Promise<void> {
+async function pushVersionWithSymbols(files: Readonly<Record<string, Buffer>>): Promise<void> {
   await pushed(app, developer, project);
-  await pushSymbols(await symbolsOf(files)).expect(201);
+  await pushSymbols(await packSymbols(files)).expect(201);
 }
 
-interface Asked {
+interface SymbolRequest {
   readonly name?: string;
   readonly signature?: string;
   readonly checksum?: string;
@@ -58,7 +58,13 @@ interface Asked {
 }
 
 /** A debugger's request. */
-function ask({ name = 'eggs.pdb', signature = `${GUID}FFFFFFFF`, checksum, viewer = developer, base }: Asked) {
+function requestSymbols({
+  name = 'eggs.pdb',
+  signature = `${GUID}FFFFFFFF`,
+  checksum,
+  viewer = developer,
+  base,
+}: SymbolRequest) {
   const request = app
     .as(viewer)
     .get(`${base ?? nugetPath(project)}/symbolfiles/${name}/${signature}/${name}`)
@@ -69,14 +75,18 @@ function ask({ name = 'eggs.pdb', signature = `${GUID}FFFFFFFF`, checksum, viewe
 describe('GET …/nuget/symbolfiles', () => {
   it('answers the file inside the archive, with HEAD and conditions', async () => {
     const pdb = pdbOf(GUID);
-    await pushedSymbols({ 'lib/net8.0/Eggs.pdb': pdb });
+    await pushVersionWithSymbols({ 'lib/net8.0/Eggs.pdb': pdb });
     const checksum = `SHA256:${symbolChecksum(pdb, GUID)}`;
-    const found = await ask({ checksum }).expect(200);
+    const found = await requestSymbols({ checksum }).expect(200);
     expect(Buffer.compare(found.body as Buffer, pdb)).toBe(0);
     expect(found.headers['content-type']).toBe('application/octet-stream');
-    const upper = await ask({ name: 'EGGS.pdb', signature: GUID.toUpperCase() + 'ffffffff', checksum }).expect(200);
+    const upper = await requestSymbols({
+      name: 'EGGS.pdb',
+      signature: GUID.toUpperCase() + 'ffffffff',
+      checksum,
+    }).expect(200);
     expect(Buffer.compare(upper.body as Buffer, pdb)).toBe(0);
-    await ask({ checksum: `SHA384:${'0'.repeat(96)};sha256:${'0'.repeat(64)};${checksum}` }).expect(200);
+    await requestSymbols({ checksum: `SHA384:${'0'.repeat(96)};sha256:${'0'.repeat(64)};${checksum}` }).expect(200);
     const path = `${nugetPath(project)}/symbolfiles/eggs.pdb/${GUID}ffffffff/eggs.pdb`;
     const head = await app.as(developer).head(path).set('SymbolChecksum', checksum).expect(200);
     expect(head.headers['content-length']).toBe(`${pdb.length}`);
@@ -90,24 +100,24 @@ describe('GET …/nuget/symbolfiles', () => {
   it('distinguishes files of the same name, and serves a large file with its id', async () => {
     const [first, second] = [GUID, randomBytes(16).toString('hex')];
     const files = { 'lib/net6.0/Eggs.pdb': pdbOf(first), 'lib/net8.0/Eggs.pdb': pdbOf(second, 'x'.repeat(300_000)) };
-    await pushedSymbols(files);
+    await pushVersionWithSymbols(files);
     for (const [guid, pdb] of [
       [first, files['lib/net6.0/Eggs.pdb']],
       [second, files['lib/net8.0/Eggs.pdb']],
     ] as const) {
       const checksum = `SHA256:${symbolChecksum(pdb, guid)}`;
-      const { body } = await ask({ signature: `${guid}FFFFFFFF`, checksum }).expect(200);
+      const { body } = await requestSymbols({ signature: `${guid}FFFFFFFF`, checksum }).expect(200);
       expect(Buffer.compare(body as Buffer, pdb)).toBe(0);
     }
   });
 
   it('refuses requests without a checksum, and finds nothing by another one, name or signature', async () => {
     const pdb = pdbOf(GUID);
-    await pushedSymbols({ 'lib/Eggs.pdb': pdb });
+    await pushVersionWithSymbols({ 'lib/Eggs.pdb': pdb });
     const checksum = `SHA256:${symbolChecksum(pdb, GUID)}`;
     const without = [400, { message: '400 Bad request - Missing checksum header' }];
-    expect(refusal(await ask({}))).toEqual(without);
-    expect(refusal(await ask({ checksum: '' }))).toEqual(without);
+    expect(statusAndBody(await requestSymbols({}))).toEqual(without);
+    expect(statusAndBody(await requestSymbols({ checksum: '' }))).toEqual(without);
     for (const asked of [
       { checksum: `SHA256:${'0'.repeat(64)}` },
       { checksum: 'SHA256:none' },
@@ -117,10 +127,11 @@ describe('GET …/nuget/symbolfiles', () => {
       { checksum, signature: "x' or '1'='1" },
       { checksum, name: '%25' },
     ])
-      expect([asked, ...refusal(await ask(asked))]).toEqual([asked, ...MISSING]);
-    for (const name of ['a%0ab', '..%5c..%5cx', 'a%00b']) expect(refusal(await ask({ checksum, name }))[0]).toBe(400);
+      expect([asked, ...statusAndBody(await requestSymbols(asked))]).toEqual([asked, ...MISSING]);
+    for (const name of ['a%0ab', '..%5c..%5cx', 'a%00b'])
+      expect(statusAndBody(await requestSymbols({ checksum, name }))[0]).toBe(400);
     const path = `${nugetPath(project)}/symbolfiles/eggs.pdb/${GUID}ffffffff/other.pdb`;
-    expect(refusal(await app.as(developer).get(path).set('SymbolChecksum', checksum))).toEqual([
+    expect(statusAndBody(await app.as(developer).get(path).set('SymbolChecksum', checksum))).toEqual([
       400,
       { error: 'same_file_name is not the same as file_name' },
     ]);
@@ -135,7 +146,7 @@ describe('GET …/nuget/symbolfiles', () => {
     zip.end();
     await pushed(app, developer, project);
     await pushSymbols(await buffer(zip.outputStream)).expect(201);
-    const { body } = await ask({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }).expect(200);
+    const { body } = await requestSymbols({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }).expect(200);
     expect(body).toEqual(pdb);
   });
 
@@ -144,14 +155,14 @@ describe('GET …/nuget/symbolfiles', () => {
       ...Array.from({ length: 950 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000)),
     );
     const pdb = pdbOf(GUID);
-    await pushedSymbols({ [`${folder}/eggs.pdb`]: pdb });
-    expect(refusal(await ask({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }))).toEqual(MISSING);
+    await pushVersionWithSymbols({ [`${folder}/eggs.pdb`]: pdb });
+    expect(statusAndBody(await requestSymbols({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }))).toEqual(MISSING);
   });
 
   it('leaves out files of other formats and broken ones', async () => {
     const pdb = pdbOf(GUID);
     const truncated = pdb.subarray(0, 40);
-    await pushedSymbols({
+    await pushVersionWithSymbols({
       ...{ 'a/Windows.pdb': Buffer.from('Microsoft C/C++ MSF 7.00\r\n'), 'a/Empty.pdb': Buffer.alloc(0) },
       ...{ 'a/Cut.pdb': truncated, 'a/Id.pdb': pdb.subarray(0, pdb.length - 20), 'a/Eggs.txt': pdb, 'a/Good.pdb': pdb },
     });
@@ -161,16 +172,21 @@ describe('GET …/nuget/symbolfiles', () => {
 
   it('is challenged for anonymous callers of private projects, and open in public ones', async () => {
     const pdb = pdbOf(GUID);
-    await pushedSymbols({ 'lib/Eggs.pdb': pdb });
+    await pushVersionWithSymbols({ 'lib/Eggs.pdb': pdb });
     const checksum = `SHA256:${symbolChecksum(pdb, GUID)}`;
-    const anonymous = await ask({ checksum, viewer: seed.anonymous() });
-    expect([...refusal(anonymous), anonymous.headers['www-authenticate']]).toEqual([
+    const anonymous = await requestSymbols({ checksum, viewer: seed.anonymous() });
+    expect([...statusAndBody(anonymous), anonymous.headers['www-authenticate']]).toEqual([
       ...[401, { message: '401 Unauthorized' }, CHALLENGE],
     ]);
     const outsider = seed.viewer(await seed.user());
-    expect(refusal(await ask({ checksum, viewer: outsider }))).toEqual([404, { message: '404 Project Not Found' }]);
+    expect(statusAndBody(await requestSymbols({ checksum, viewer: outsider }))).toEqual([
+      404,
+      { message: '404 Project Not Found' },
+    ]);
     const other = await seed.project({ visibility: 'public' });
-    expect(refusal(await ask({ checksum, base: nugetPath(other), viewer: seed.anonymous() }))).toEqual(MISSING);
+    expect(statusAndBody(await requestSymbols({ checksum, base: nugetPath(other), viewer: seed.anonymous() }))).toEqual(
+      MISSING,
+    );
   });
 
   it('finds in a group the symbols of projects that the caller may read', async () => {
@@ -178,26 +194,29 @@ describe('GET …/nuget/symbolfiles', () => {
     const hidden = await seed.project({ visibility: 'private', namespace_id: group.id });
     await seed.member({ id: developer.userId! }, group, 'guest');
     await pushed(app, maintainer, hidden);
-    await push(app, maintainer, `${nugetPath(hidden)}/symbolpackage`, await symbolsOf({ 'lib/Eggs.pdb': pdb })).expect(
-      201,
-    );
+    await push(
+      app,
+      maintainer,
+      `${nugetPath(hidden)}/symbolpackage`,
+      await packSymbols({ 'lib/Eggs.pdb': pdb }),
+    ).expect(201);
     const asked = {
       checksum: `SHA256:${symbolChecksum(pdb, GUID)}`,
       base: `/api/v4/groups/${group.id}/-/packages/nuget`,
     };
-    const { body } = await ask({ ...asked, viewer: maintainer }).expect(200);
+    const { body } = await requestSymbols({ ...asked, viewer: maintainer }).expect(200);
     expect(Buffer.compare(body as Buffer, pdb)).toBe(0);
-    expect(refusal(await ask(asked))).toEqual(MISSING);
+    expect(statusAndBody(await requestSymbols(asked))).toEqual(MISSING);
   });
 
   it('finds no symbols of deleted versions', async () => {
     const pdb = pdbOf(GUID);
-    await pushedSymbols({ 'lib/Eggs.pdb': pdb });
+    await pushVersionWithSymbols({ 'lib/Eggs.pdb': pdb });
     await app
       .as(maintainer)
       .delete(`${nugetPath(project)}/nest.eggs/1.0.0`)
       .expect(204);
-    expect(refusal(await ask({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }))).toEqual(MISSING);
+    expect(statusAndBody(await requestSymbols({ checksum: `SHA256:${symbolChecksum(pdb, GUID)}` }))).toEqual(MISSING);
   });
 });
 
@@ -210,7 +229,7 @@ describe('PUT …/nuget/symbolpackage', () => {
       [many, 'the package has too many symbol files'],
       [large, 'symbol files are too large'],
     ] as const) {
-      expect(refusal(await pushSymbols(await symbolsOf(files)))).toEqual([
+      expect(statusAndBody(await pushSymbols(await packSymbols(files)))).toEqual([
         400,
         { message: `Validation failed: ${problem}` },
       ]);

@@ -38,10 +38,10 @@ const get = (path: string, viewer = developer) =>
     .as(viewer)
     .get(`${nugetPath(project)}${path}`)
     .buffer(true);
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 const pushTo = (archive: Buffer, path = '', viewer = developer) =>
   push(app, viewer, `${nugetPath(project)}${path}`, archive);
-const versions = async (name = 'nest.eggs'): Promise<unknown> =>
+const listVersions = async (name = 'nest.eggs'): Promise<unknown> =>
   (await get(`/download/${name}/index.json`).expect(200)).body.versions;
 const refuseDuplicates = (more: object = {}) =>
   app
@@ -56,7 +56,7 @@ describe('PUT …/nuget', () => {
     const archive = await pushed(app, developer, project);
     const { body } = await app.as(developer).get(`/api/v4/projects/${project.id}/packages`).expect(200);
     expect(body).toMatchObject([{ name: 'Nest.Eggs', version: '1.0.0', package_type: 'nuget', status: 'default' }]);
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
     const down = await get('/download/nest.eggs/1.0.0/nest.eggs.1.0.0.nupkg').expect(200);
     expect([sha256(down.body as Buffer), down.headers['etag']]).toEqual([sha256(archive), `"${sha256(archive)}"`]);
   });
@@ -64,13 +64,13 @@ describe('PUT …/nuget', () => {
   it('takes any name of the part that has the file', async () => {
     const archive = await nupkgOf(nuspecOf('Nest.Eggs', '1.0.0'));
     await push(app, developer, nugetPath(project), archive, 'file').expect(201);
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
   });
 
   it('takes all spellings of a version for one, of which the newest file counts', async () => {
     await pushed(app, developer, project, { version: '1.0' });
     const archive = await pushed(app, developer, project, { id: 'NEST.eggs', version: '1.0.0.0+build' });
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
     const down = await get('/download/NEST.EGGS/1.0/Nest.Eggs.1.0.nupkg').expect(200);
     expect(sha256(down.body as Buffer)).toBe(sha256(archive));
     const { body } = await app.as(developer).get(`/api/v4/projects/${project.id}/packages`);
@@ -81,8 +81,8 @@ describe('PUT …/nuget', () => {
     await refuseDuplicates();
     const archive = await pushed(app, developer, project, { version: '1.0' });
     await areAnswered(service, 'nest.eggs.1.0.0.nupkg');
-    expect(refusal(await pushTo(archive))).toEqual(DUPLICATE);
-    expect(refusal(await pushTo(await nupkgOf(nuspecOf('nest.eggs', '1.0.0'))))).toEqual(DUPLICATE);
+    expect(statusAndBody(await pushTo(archive))).toEqual(DUPLICATE);
+    expect(statusAndBody(await pushTo(await nupkgOf(nuspecOf('nest.eggs', '1.0.0'))))).toEqual(DUPLICATE);
     await loseAnswers(service, 'nest.eggs.1.0.0.nupkg', 71);
     await pushTo(archive).expect(201);
     await pushed(app, developer, project, { version: '1.0.1' });
@@ -91,7 +91,7 @@ describe('PUT …/nuget', () => {
   it('excepts a version by its first spelling only', async () => {
     await refuseDuplicates({ nuget_duplicate_exception_regex: '.*dev.*' });
     await pushed(app, developer, project, { version: '1.0.0' });
-    expect(refusal(await pushTo(await nupkgOf(nuspecOf('Nest.Eggs', '1.0.0+dev'))))).toEqual(DUPLICATE);
+    expect(statusAndBody(await pushTo(await nupkgOf(nuspecOf('Nest.Eggs', '1.0.0+dev'))))).toEqual(DUPLICATE);
     await pushed(app, developer, project, { version: '2.0.0+dev' });
     await pushed(app, developer, project, { version: '2.0.0' });
   });
@@ -147,20 +147,20 @@ describe('PUT …/nuget', () => {
       'the package has symbols only',
     ],
   ])('refuses %s', async (_, archive, problem) => {
-    expect(refusal(await pushTo(await archive()))).toEqual([400, { message: `Validation failed: ${problem}` }]);
+    expect(statusAndBody(await pushTo(await archive()))).toEqual([400, { message: `Validation failed: ${problem}` }]);
     expect((await app.as(developer).get(`/api/v4/projects/${project.id}/packages`)).body).toEqual([]);
   });
 
   it('refuses documents that declare entities', async () => {
     const nuspec = `<!DOCTYPE x [<!ENTITY a "b">]><package><metadata><id>&a;</id></metadata></package>`;
-    expect(refusal(await pushTo(await nupkgOf(nuspec)))).toEqual([
+    expect(statusAndBody(await pushTo(await nupkgOf(nuspec)))).toEqual([
       ...[400, { message: '400 Bad request - nuspec declares a document type' }],
     ]);
   });
 
   it('refuses a description with more than 50,000 attributes', async () => {
     const nuspec = nuspecOf('a', '1.0', '<b a="" c=""/>'.repeat(25_000));
-    expect(refusal(await pushTo(await nupkgOf(nuspec)))).toEqual([
+    expect(statusAndBody(await pushTo(await nupkgOf(nuspec)))).toEqual([
       ...[400, { message: '400 Bad request - nuspec has too many attributes' }],
     ]);
   });
@@ -181,7 +181,7 @@ describe('PUT …/nuget', () => {
     instance.applyAnswer({ version: 1, features: {}, settings: {}, plan_limits });
     const answer = await pushTo(archive);
     instance.applyAnswer({ version: 2, features: {}, settings: {} });
-    expect(refusal(answer)).toEqual([400, { message: '400 Bad request - File is too large' }]);
+    expect(statusAndBody(answer)).toEqual([400, { message: '400 Bad request - File is too large' }]);
   });
 
   it('refuses a protected name in any case, and challenges anonymous callers', async () => {
@@ -191,10 +191,10 @@ describe('PUT …/nuget', () => {
       .send({ package_name_pattern: 'Nest.*', package_type: 'nuget', minimum_access_level_for_push: 'maintainer' })
       .expect(201);
     const archive = await nupkgOf(nuspecOf('NEST.eggs', '1.0.0'));
-    expect(refusal(await pushTo(archive))).toEqual([403, { message: '403 Forbidden - Package protected.' }]);
+    expect(statusAndBody(await pushTo(archive))).toEqual([403, { message: '403 Forbidden - Package protected.' }]);
     await pushTo(archive, '', maintainer).expect(201);
     const anonymous = await pushTo(archive, '', seed.anonymous());
-    expect([...refusal(anonymous), anonymous.headers['www-authenticate']]).toEqual([
+    expect([...statusAndBody(anonymous), anonymous.headers['www-authenticate']]).toEqual([
       ...[401, { message: '401 Unauthorized' }, CHALLENGE],
     ]);
   });
@@ -205,7 +205,7 @@ describe('PUT …/nuget/symbolpackage', () => {
     nupkgOf(nuspecOf('Nest.Eggs', version, '<packageTypes><packageType name="SymbolsPackage"/></packageTypes>'));
 
   it('adds symbols to their version, and nothing else', async () => {
-    expect(refusal(await pushTo(await symbols(), '/symbolpackage'))).toEqual([
+    expect(statusAndBody(await pushTo(await symbols(), '/symbolpackage'))).toEqual([
       404,
       { message: '404 Package Not Found' },
     ]);
@@ -213,11 +213,11 @@ describe('PUT …/nuget/symbolpackage', () => {
     const archive = await symbols();
     await pushTo(archive, '/symbolpackage').expect(201);
     await pushTo(archive, '/symbolpackage').expect(201);
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
     const down = await get('/download/nest.eggs/1.0.0/nest.eggs.1.0.0.snupkg').expect(200);
     expect(sha256(down.body as Buffer)).toBe(sha256(archive));
     await refuseDuplicates();
-    expect(refusal(await pushTo(archive, '/symbolpackage'))).toEqual(DUPLICATE);
+    expect(statusAndBody(await pushTo(archive, '/symbolpackage'))).toEqual(DUPLICATE);
   });
 });
 
@@ -275,7 +275,7 @@ describe('documents for clients', () => {
     expect((await get('/metadata/nest.eggs/1.9').expect(200)).body).toEqual(entry);
     expect((await get('/metadata/nest.eggs/index').expect(200)).body).toEqual(body);
     for (const path of ['/metadata/nest.eggs/3.0.0.json', '/metadata/none/index.json', '/metadata/nest.eggs/x.json'])
-      expect(refusal(await get(path))).toEqual([404, { message: '404 Package Not Found' }]);
+      expect(statusAndBody(await get(path))).toEqual([404, { message: '404 Package Not Found' }]);
   });
 
   it('search by a part of the name, with pages and without prereleases', async () => {
@@ -304,11 +304,14 @@ describe('documents for clients', () => {
       ...{ title: 'Nest.Eggs', authors: 'Ada & Bob', verified: true, totalDownloads: 0 },
       versions: [{ version: '1.0.0' }, { version: '2.0.0-rc.1' }],
     });
-    expect(refusal(await get('/query').query({ take: 31 }))).toEqual([
+    expect(statusAndBody(await get('/query').query({ take: 31 }))).toEqual([
       400,
       { error: 'take does not have a valid value' },
     ]);
-    expect(refusal(await get('/query').query({ prerelease: 'x' }))).toEqual([400, { error: 'prerelease is invalid' }]);
+    expect(statusAndBody(await get('/query').query({ prerelease: 'x' }))).toEqual([
+      400,
+      { error: 'prerelease is invalid' },
+    ]);
   });
 
   it('complete names, and versions of one', async () => {
@@ -330,7 +333,7 @@ describe('documents for clients', () => {
       ...{ totalHits: 2, data: versions.slice(0, 2) },
     });
     expect(await completed({ id: 'none' })).toEqual({ totalHits: 0, data: [] });
-    expect(refusal(await get('/autocomplete').query({ take: 31 }))).toEqual([
+    expect(statusAndBody(await get('/autocomplete').query({ take: 31 }))).toEqual([
       ...[400, { error: 'take does not have a valid value' }],
     ]);
     const base = `/api/v4/groups/${group.id}/-/packages/nuget`;
@@ -345,8 +348,14 @@ describe('documents for clients', () => {
     const { text, headers } = await get('/download/nest.eggs/1.0.0/nest.eggs.nuspec').expect(200);
     expect([text, headers['content-type']]).toEqual([nuspecOf('Nest.Eggs', '1.0.0'), 'application/xml']);
     for (const file of ['other.1.0.0.nupkg', 'nest.eggs.2.0.0.nupkg', 'nest.eggs.1.0.0.zip'])
-      expect(refusal(await get(`/download/nest.eggs/1.0.0/${file}`))).toEqual([404, { message: '404 Not found' }]);
-    expect(refusal(await get('/download/nest.eggs/1.0.0/a%20b'))).toEqual([400, { error: 'file_name is invalid' }]);
+      expect(statusAndBody(await get(`/download/nest.eggs/1.0.0/${file}`))).toEqual([
+        404,
+        { message: '404 Not found' },
+      ]);
+    expect(statusAndBody(await get('/download/nest.eggs/1.0.0/a%20b'))).toEqual([
+      400,
+      { error: 'file_name is invalid' },
+    ]);
   });
 });
 
@@ -385,7 +394,7 @@ describe('DELETE …/nuget/:package_name/:package_version', () => {
     for (const path of ['nest.eggs/1.0.0', 'nest.eggs/x', 'none/1.0.0'])
       await remove(path).expect(404, { message: '404 Package Not Found' });
     await pushed(app, developer, project);
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
   });
 
   it('is for maintainers, and not for a version of another project', async () => {
@@ -401,7 +410,7 @@ describe('DELETE …/nuget/:package_name/:package_version', () => {
       .as(maintainer)
       .post(`${nugetPath(project)}/nest.eggs/1.0.0`)
       .expect(405);
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
   });
 
   it('respects rules that protect a name', async () => {

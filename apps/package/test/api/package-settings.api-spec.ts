@@ -31,10 +31,11 @@ beforeEach(async () => {
 });
 afterAll(() => service.close());
 
-const settingsOf = ({ id }: DirectoryNamespace): string => `/api/v4/groups/${id}/packages/settings`;
-const change = (group: DirectoryNamespace, fields: object) => app.as(maintainer).put(settingsOf(group)).send(fields);
-const shown = async (group: DirectoryNamespace): Promise<object> =>
-  (await app.as(maintainer).get(settingsOf(group)).expect(200)).body;
+const settingsPath = ({ id }: DirectoryNamespace): string => `/api/v4/groups/${id}/packages/settings`;
+const changeSettings = (group: DirectoryNamespace, fields: object) =>
+  app.as(maintainer).put(settingsPath(group)).send(fields);
+const showSettings = async (group: DirectoryNamespace): Promise<object> =>
+  (await app.as(maintainer).get(settingsPath(group)).expect(200)).body;
 const DEFAULTS = {
   generic_duplicates_allowed: true,
   generic_duplicate_exception_regex: '',
@@ -49,12 +50,12 @@ const DUPLICATE = { message: '400 Bad request - Duplicate package is not allowed
 
 describe('GET, PUT /groups/:id/packages/settings', () => {
   it('shows defaults, and what was changed', async () => {
-    expect(await shown(root)).toEqual(DEFAULTS);
+    expect(await showSettings(root)).toEqual(DEFAULTS);
     const sent = { generic_duplicates_allowed: false, maven_duplicate_exception_regex: 'a|b.*' };
-    const { body } = await change(root, sent).expect(200);
+    const { body } = await changeSettings(root, sent).expect(200);
     expect(body).toEqual({ ...DEFAULTS, ...sent });
-    await change(root, { maven_duplicate_exception_regex: '' }).expect(200);
-    expect(await shown(root)).toEqual({ ...DEFAULTS, generic_duplicates_allowed: false });
+    await changeSettings(root, { maven_duplicate_exception_regex: '' }).expect(200);
+    expect(await showSettings(root)).toEqual({ ...DEFAULTS, generic_duplicates_allowed: false });
   });
 
   it('takes the encoded path of a group, and parameters of a form', async () => {
@@ -66,12 +67,14 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
   });
 
   it('applies the settings of the nearest group, from which a change of a group below starts', async () => {
-    await change(root, { generic_duplicates_allowed: false, generic_duplicate_exception_regex: 'x' }).expect(200);
+    await changeSettings(root, { generic_duplicates_allowed: false, generic_duplicate_exception_regex: 'x' }).expect(
+      200,
+    );
     const inherited = { ...DEFAULTS, generic_duplicates_allowed: false, generic_duplicate_exception_regex: 'x' };
-    expect(await shown(below)).toEqual(inherited);
-    await change(below, { maven_duplicates_allowed: false }).expect(200);
-    await change(root, { generic_duplicates_allowed: true }).expect(200);
-    expect(await shown(below)).toEqual({ ...inherited, maven_duplicates_allowed: false });
+    expect(await showSettings(below)).toEqual(inherited);
+    await changeSettings(below, { maven_duplicates_allowed: false }).expect(200);
+    await changeSettings(root, { generic_duplicates_allowed: true }).expect(200);
+    expect(await showSettings(below)).toEqual({ ...inherited, maven_duplicates_allowed: false });
   });
 
   it.each([
@@ -86,13 +89,13 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
       ['Generic duplicate exception regex is too long (maximum is 255 characters)'],
     ],
   ])('refuses %j', async (fields, error) => {
-    const { status, body } = await change(root, fields);
+    const { status, body } = await changeSettings(root, fields);
     expect([status, body]).toEqual([422, { message: { error } }]);
-    expect(await shown(root)).toEqual(DEFAULTS);
+    expect(await showSettings(root)).toEqual(DEFAULTS);
   });
 
   it('needs a setting of the right type', async () => {
-    const { status, body } = await change(root, {});
+    const { status, body } = await changeSettings(root, {});
     expect([status, body]).toEqual([
       400,
       {
@@ -102,7 +105,7 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
           'terraform_module_duplicates_allowed, terraform_module_duplicate_exception_regex are missing, at least one parameter must be provided',
       },
     ]);
-    const wrong = await change(root, { maven_duplicates_allowed: 'maybe' });
+    const wrong = await changeSettings(root, { maven_duplicates_allowed: 'maybe' });
     expect([wrong.status, wrong.body]).toEqual([400, { error: 'maven_duplicates_allowed is invalid' }]);
   });
 
@@ -114,8 +117,8 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
       [seed.viewer(await seed.user()), 404, '404 Group Not Found'],
       [seed.viewer(developer), 403, '403 Forbidden'],
     ] as const) {
-      const read = await app.as(viewer).get(settingsOf(root));
-      const written = await app.as(viewer).put(settingsOf(root)).send({ maven_duplicates_allowed: false });
+      const read = await app.as(viewer).get(settingsPath(root));
+      const written = await app.as(viewer).put(settingsPath(root)).send({ maven_duplicates_allowed: false });
       expect([read.status, read.body, written.status, written.body]).toEqual([
         status,
         { message },
@@ -126,8 +129,8 @@ describe('GET, PUT /groups/:id/packages/settings', () => {
   });
 
   it('goes with the group', async () => {
-    await change(below, { maven_duplicates_allowed: false }).expect(200);
-    await change(root, { maven_duplicates_allowed: true }).expect(200);
+    await changeSettings(below, { maven_duplicates_allowed: false }).expect(200);
+    await changeSettings(root, { maven_duplicates_allowed: true }).expect(200);
     const attached = attachedIn(PackageModule).find(({ rows }) => rows.table === 'package_settings')!;
     await app.get(Work).run((tx) => attached.deleteRows(tx, 'group', [below.id]));
     const left = await service.database.query<{ group_id: number }>(
@@ -147,7 +150,7 @@ describe('duplicates of generic packages', () => {
 
   it('are refused where the group says so, and after a deletion taken', async () => {
     await put('tool', 'one').expect(201);
-    await change(root, { generic_duplicates_allowed: false }).expect(200);
+    await changeSettings(root, { generic_duplicates_allowed: false }).expect(200);
     const { status, body } = await put('tool', 'one');
     expect([status, body]).toEqual([400, DUPLICATE]);
     const phrase = (await put('tool', 'two')) as unknown as { res: { statusMessage: string } };
@@ -159,7 +162,7 @@ describe('duplicates of generic packages', () => {
   });
 
   it('are taken for a name or version that the exception matches as a whole', async () => {
-    await change(root, {
+    await changeSettings(root, {
       generic_duplicates_allowed: false,
       generic_duplicate_exception_regex: 'free|.*-rc[0-9]+',
     }).expect(200);
@@ -175,7 +178,7 @@ describe('duplicates of generic packages', () => {
   });
 
   it('takes the same bytes again while no client got the answer', async () => {
-    await change(root, { generic_duplicates_allowed: false }).expect(200);
+    await changeSettings(root, { generic_duplicates_allowed: false }).expect(200);
     const file = `lost-${project.id}.txt`;
     await put('lost', 'one', { file }).expect(201);
     await areAnswered(service, file);
@@ -191,7 +194,7 @@ describe('duplicates of generic packages', () => {
   });
 
   it('lets one of many uploads of a file at once win', async () => {
-    await change(root, { generic_duplicates_allowed: false }).expect(200);
+    await changeSettings(root, { generic_duplicates_allowed: false }).expect(200);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => put('raced', `content ${index}`)));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array.from({ length: 19 }, () => 400)]);
@@ -203,7 +206,7 @@ describe('duplicates of Maven files', () => {
   const METADATA = '<metadata><groupId>com.acme</groupId><artifactId>app</artifactId></metadata>';
 
   it('are refused of a release, but not of snapshots, metadata and digests', async () => {
-    await change(root, { maven_duplicates_allowed: false }).expect(200);
+    await changeSettings(root, { maven_duplicates_allowed: false }).expect(200);
     await put('com/acme/app/1.0/app-1.0.jar').expect(200);
     const { status, body } = await put('com/acme/app/1.0/app-1.0.jar', 'other');
     expect([status, body]).toEqual([400, DUPLICATE]);
@@ -217,7 +220,7 @@ describe('duplicates of Maven files', () => {
   });
 
   it('are taken for a name or version that the exception matches', async () => {
-    await change(root, {
+    await changeSettings(root, {
       maven_duplicates_allowed: false,
       maven_duplicate_exception_regex: 'com/acme/.*|3\\.0',
     }).expect(200);
@@ -232,7 +235,7 @@ describe('duplicates of Maven files', () => {
   });
 
   it('takes the same bytes again while no client got the answer', async () => {
-    await change(root, { maven_duplicates_allowed: false }).expect(200);
+    await changeSettings(root, { maven_duplicates_allowed: false }).expect(200);
     const file = `lost-${project.id}.jar`;
     await put(`com/acme/lost/1.0/${file}`).expect(200);
     await areAnswered(service, file);

@@ -19,37 +19,37 @@ beforeAll(async () => {
   service = await startPackage();
   ({ seed, app } = service);
   project = await seed.project({ visibility: 'private' });
-  maintainer = await memberOf(project, 'maintainer');
+  maintainer = await createMember(project, 'maintainer');
 });
 afterAll(() => service.close());
 
-async function memberOf(of: DirectoryProject, role: Role): Promise<Viewer> {
+async function createMember(of: DirectoryProject, role: Role): Promise<Viewer> {
   const user = await seed.user();
   await seed.member(user, of, role);
   return seed.viewer(user);
 }
 
-interface Listed {
+interface ListedPackage {
   readonly id: number;
   readonly name: string;
   readonly [name: string]: unknown;
 }
 
-const pathOf = (of: DirectoryProject) => `/api/v4/projects/${of.id}/packages`;
-const names = (rows: readonly Listed[]) => rows.map(({ name }) => name);
-async function list(path: string, query: object = {}, viewer = maintainer): Promise<Listed[]> {
+const packagesPath = (of: DirectoryProject) => `/api/v4/projects/${of.id}/packages`;
+const names = (rows: readonly ListedPackage[]) => rows.map(({ name }) => name);
+async function listRows(path: string, query: object = {}, viewer = maintainer): Promise<ListedPackage[]> {
   return (await app.as(viewer).get(path).query(query).expect(200)).body;
 }
-async function statusOf(id: number, status: string): Promise<void> {
+async function setPackageStatus(id: number, status: string): Promise<void> {
   await service.database.query(`update packages set status = '${status}' where id = ${id}`);
 }
 
 describe('GET /projects/:id/packages', () => {
   it('shows a package', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const viewer = await memberOf(own, 'maintainer');
+    const viewer = await createMember(own, 'maintainer');
     const { package_id: id } = await uploaded(app, viewer, own, { name: 'tool', version: '1.0.0' });
-    expect(await list(pathOf(own), {}, viewer)).toEqual([
+    expect(await listRows(packagesPath(own), {}, viewer)).toEqual([
       {
         id,
         name: 'tool',
@@ -66,13 +66,13 @@ describe('GET /projects/:id/packages', () => {
         tags: [],
       },
     ]);
-    const [seen] = await list(pathOf(own), {}, await memberOf(own, 'reporter'));
+    const [seen] = await listRows(packagesPath(own), {}, await createMember(own, 'reporter'));
     expect(Object.keys(seen!['_links'] as object)).toEqual(['web_path']);
   });
 
   it('filters and orders', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const viewer = await memberOf(own, 'maintainer');
+    const viewer = await createMember(own, 'maintainer');
     for (const [name, version] of [
       ['alpha-tool', '2'],
       ['beta_tool', '1'],
@@ -83,7 +83,7 @@ describe('GET /projects/:id/packages', () => {
       `insert into packages (project_id, package_type, name, name_key, version) values
         (${own.id}, 'npm', 'delta', 'delta', '4'), (${own.id}, 'maven', 'epsilon', 'epsilon', null)`,
     );
-    const asked = async (query: object) => names(await list(pathOf(own), query, viewer));
+    const asked = async (query: object) => names(await listRows(packagesPath(own), query, viewer));
     expect(await asked({})).toEqual(['alpha-tool', 'beta_tool', 'gamma', 'delta']);
     expect(await asked({ sort: 'desc' })).toEqual(['delta', 'gamma', 'beta_tool', 'alpha-tool']);
     expect(await asked({ order_by: 'version' })).toEqual(['beta_tool', 'alpha-tool', 'gamma', 'delta']);
@@ -102,15 +102,15 @@ describe('GET /projects/:id/packages', () => {
 
   it('shows default, deprecated and error, or one status', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const viewer = await memberOf(own, 'maintainer');
+    const viewer = await createMember(own, 'maintainer');
     for (const status of ['default', 'hidden', 'processing', 'error', 'pending_destruction', 'deprecated']) {
       const { package_id } = await uploaded(app, viewer, own, { name: status });
-      await statusOf(package_id, status);
+      await setPackageStatus(package_id, status);
     }
-    expect(names(await list(pathOf(own), {}, viewer))).toEqual(['default', 'error', 'deprecated']);
+    expect(names(await listRows(packagesPath(own), {}, viewer))).toEqual(['default', 'error', 'deprecated']);
     for (const status of ['hidden', 'processing', 'pending_destruction'])
-      expect(names(await list(pathOf(own), { status }, viewer))).toEqual([status]);
-    const [, failed] = await list(pathOf(own), {}, viewer);
+      expect(names(await listRows(packagesPath(own), { status }, viewer))).toEqual([status]);
+    const [, failed] = await listRows(packagesPath(own), {}, viewer);
     expect(Object.keys(failed!['_links'] as object)).toEqual(['delete_api_path']);
   });
 
@@ -119,7 +119,7 @@ describe('GET /projects/:id/packages', () => {
     [{ package_type: 'none' }, 'package_type does not have a valid value'],
     [{ status: 'none' }, 'status does not have a valid value'],
   ])('refuses %j', async (query, error) => {
-    const { status, body } = await app.as(maintainer).get(pathOf(project)).query(query);
+    const { status, body } = await app.as(maintainer).get(packagesPath(project)).query(query);
     expect([status, body]).toEqual([400, { error }]);
   });
 
@@ -127,10 +127,10 @@ describe('GET /projects/:id/packages', () => {
     app: () => app,
     from: async (level, standing) => {
       const own = await seed.project({ visibility: level });
-      if (standing === 'anonymous') return { viewer: seed.anonymous(), path: pathOf(own) };
+      if (standing === 'anonymous') return { viewer: seed.anonymous(), path: packagesPath(own) };
       const person = await seed.user({ admin: standing === 'admin', external: standing === 'external' });
       if (!['admin', 'external', 'outsider'].includes(standing)) await seed.member(person, own, standing as 'guest');
-      return { viewer: seed.viewer(person), path: pathOf(own) };
+      return { viewer: seed.viewer(person), path: packagesPath(own) };
     },
     seen: (standing, level) => (level === 'private' && ['guest', 'planner'].includes(standing) ? 403 : 200),
   });
@@ -140,11 +140,11 @@ describe('GET /projects/:id/packages', () => {
     let viewer: Viewer;
     beforeAll(async () => {
       own = await seed.project({ visibility: 'private' });
-      viewer = await memberOf(own, 'reporter');
+      viewer = await createMember(own, 'reporter');
       await service.database.query(`insert into packages (project_id, package_type, name, name_key, version)
         select ${own.id}, 'generic', 'p' || n, 'p' || n, '1' from generate_series(1, 7) n`);
     });
-    paging(() => ({ app, viewer, path: pathOf(own), rows: 7 }));
+    paging(() => ({ app, viewer, path: packagesPath(own), rows: 7 }));
   });
 });
 
@@ -171,12 +171,17 @@ describe('GET /groups/:id/packages', () => {
   const path = () => `/api/v4/groups/${group.id}/packages`;
 
   it('shows the packages of projects whose packages the caller may read', async () => {
-    const shown = async (viewer: Viewer, query: object = {}) => names(await list(path(), query, viewer));
+    const shown = async (viewer: Viewer, query: object = {}) => names(await listRows(path(), query, viewer));
     expect(await shown(seed.anonymous())).toEqual(['open', 'below']);
     expect(await shown(seed.viewer(await seed.user()))).toEqual(['open', 'internal', 'below']);
     expect(await shown(seed.viewer(await seed.user({ external: true })))).toEqual(['open', 'below']);
-    expect(await shown(await memberOf(projects.closed, 'guest'))).toEqual(['open', 'internal', 'below']);
-    expect(await shown(await memberOf(projects.closed, 'reporter'))).toEqual(['open', 'internal', 'closed', 'below']);
+    expect(await shown(await createMember(projects.closed, 'guest'))).toEqual(['open', 'internal', 'below']);
+    expect(await shown(await createMember(projects.closed, 'reporter'))).toEqual([
+      'open',
+      'internal',
+      'closed',
+      'below',
+    ]);
     const admin = seed.viewer(await seed.user({ admin: true }));
     expect(await shown(admin)).toEqual(['open', 'internal', 'closed', 'below']);
     expect(await shown(admin, { exclude_subgroups: true })).toEqual(['open', 'internal', 'closed']);
@@ -188,8 +193,8 @@ describe('GET /groups/:id/packages', () => {
   });
 
   it('names the project, and the deletion to callers who may delete', async () => {
-    const viewer = await memberOf(projects.closed, 'maintainer');
-    const rows = await list(path(), {}, viewer);
+    const viewer = await createMember(projects.closed, 'maintainer');
+    const rows = await listRows(path(), {}, viewer);
     const closed = rows.find(({ name }) => name === 'closed')!;
     expect(closed).toMatchObject({
       project_id: projects.closed.id,
@@ -216,7 +221,7 @@ describe('GET /projects/:id/packages/:package_id', () => {
       ids.push((await uploaded(app, maintainer, project, { name: 'series', version })).package_id);
     const { body } = await app
       .as(maintainer)
-      .get(`${pathOf(project)}/${ids[0]!}`)
+      .get(`${packagesPath(project)}/${ids[0]!}`)
       .expect(200);
     expect(body.versions.map(({ version }: { version: string }) => version)).toEqual(['1.0', '10.0']);
   });
@@ -228,26 +233,26 @@ describe('GET /projects/:id/packages/:package_id', () => {
     ['error', 'Package not found'],
   ])('hides a package with the status %s', async (status, message) => {
     const { package_id } = await uploaded(app, maintainer, project, { name: `of-${status}` });
-    await statusOf(package_id, status);
-    const response = await app.as(maintainer).get(`${pathOf(project)}/${package_id}`);
+    await setPackageStatus(package_id, status);
+    const response = await app.as(maintainer).get(`${packagesPath(project)}/${package_id}`);
     expect([response.status, response.body]).toEqual([404, { message }]);
   });
 
   it('has files, and no pipelines', async () => {
     const { package_id, id } = await uploaded(app, maintainer, project, { name: 'filed', file: 'b' });
     await uploaded(app, maintainer, project, { name: 'filed', file: 'a', content: 'x' });
-    const path = `${pathOf(project)}/${package_id}`;
-    const files = await list(`${path}/package_files`);
+    const path = `${packagesPath(project)}/${package_id}`;
+    const files = await listRows(`${path}/package_files`);
     expect(files[0]).toEqual({
       ...{ id, package_id, created_at: expect.any(String), file_name: 'b', size: 12 },
       ...{ file_md5: expect.any(String), file_sha1: expect.any(String), file_sha256: expect.any(String) },
     });
-    const sorted = await list(`${path}/package_files`, { order_by: 'file_name', sort: 'desc' });
+    const sorted = await listRows(`${path}/package_files`, { order_by: 'file_name', sort: 'desc' });
     expect(sorted.map(({ file_name }) => file_name)).toEqual(['b', 'a']);
-    expect(await list(`${path}/pipelines`)).toEqual([]);
+    expect(await listRows(`${path}/pipelines`)).toEqual([]);
     const { status, body } = await app.as(maintainer).get(`${path}/pipelines`).query({ per_page: 21 });
     expect([status, body]).toEqual([400, { error: 'per_page does not have a valid value' }]);
-    await statusOf(package_id, 'error');
+    await setPackageStatus(package_id, 'error');
     const failed = await app.as(maintainer).get(`${path}/pipelines`);
     expect([failed.status, failed.body]).toEqual([404, { message: '404 Package not found Not Found' }]);
   });
@@ -258,11 +263,11 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
     const { package_id } = await uploaded(app, maintainer, project, { name: 'doomed' });
     await app
       .as(maintainer)
-      .delete(`${pathOf(project)}/${package_id}`)
+      .delete(`${packagesPath(project)}/${package_id}`)
       .expect(204);
-    expect((await app.as(maintainer).get(`${pathOf(project)}/${package_id}`)).status).toBe(404);
+    expect((await app.as(maintainer).get(`${packagesPath(project)}/${package_id}`)).status).toBe(404);
     expect((await app.as(maintainer).get(genericPath(project, 'doomed', '1.0.0', 'tool.bin'))).status).toBe(404);
-    expect((await app.as(maintainer).delete(`${pathOf(project)}/${package_id}`)).status).toBe(404);
+    expect((await app.as(maintainer).delete(`${packagesPath(project)}/${package_id}`)).status).toBe(404);
     const again = await uploaded(app, maintainer, project, { name: 'doomed' });
     expect(again.package_id).not.toBe(package_id);
     await app.get(DestructionJob).destroy({ signal: new AbortController().signal });
@@ -274,7 +279,7 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
     const { package_id } = await uploaded(app, maintainer, project, { name: 'announced' });
     await app
       .as(maintainer)
-      .delete(`${pathOf(project)}/${package_id}`)
+      .delete(`${packagesPath(project)}/${package_id}`)
       .expect(204);
     const events = await service.database.query<{ type: string }>(
       `select type from outbox where aggregate_id = '${package_id}' and aggregate_type = 'package' order by id`,
@@ -288,17 +293,17 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
   it('deletes a file, and the package with the last one', async () => {
     const first = await uploaded(app, maintainer, project, { name: 'shrinking', file: 'a' });
     const second = await uploaded(app, maintainer, project, { name: 'shrinking', file: 'b' });
-    const path = `${pathOf(project)}/${first.package_id}`;
+    const path = `${packagesPath(project)}/${first.package_id}`;
     await app.as(maintainer).delete(`${path}/package_files/${first.id}`).expect(204);
     expect((await app.as(maintainer).delete(`${path}/package_files/${first.id}`)).status).toBe(404);
-    expect((await list(`${path}/package_files`)).map(({ id }) => id)).toEqual([second.id]);
+    expect((await listRows(`${path}/package_files`)).map(({ id }) => id)).toEqual([second.id]);
     await app.as(maintainer).delete(`${path}/package_files/${second.id}`).expect(204);
     expect((await app.as(maintainer).get(path)).status).toBe(404);
   });
 
   it('honours If-Unmodified-Since', async () => {
     const { package_id } = await uploaded(app, maintainer, project, { name: 'changed' });
-    const path = `${pathOf(project)}/${package_id}`;
+    const path = `${packagesPath(project)}/${package_id}`;
     const old = await app.as(maintainer).delete(path).set('if-unmodified-since', new Date(0).toUTCString());
     expect([old.status, old.body]).toEqual([412, { message: '412 Precondition Failed' }]);
     await app.as(maintainer).delete(path).set('if-unmodified-since', new Date().toUTCString()).expect(204);
@@ -306,14 +311,14 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
 
   it('refuses developers with 403, and anonymous callers with 403 or 404', async () => {
     const open = await seed.project({ visibility: 'public' });
-    const { package_id } = await uploaded(app, await memberOf(open, 'developer'), open);
-    const path = `${pathOf(open)}/${package_id}`;
-    for (const viewer of [await memberOf(open, 'developer'), seed.anonymous()]) {
+    const { package_id } = await uploaded(app, await createMember(open, 'developer'), open);
+    const path = `${packagesPath(open)}/${package_id}`;
+    for (const viewer of [await createMember(open, 'developer'), seed.anonymous()]) {
       const { status, body } = await app.as(viewer).delete(path);
       expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
     }
     const own = await uploaded(app, maintainer, project, { name: 'closed' });
-    const { status, body } = await app.as(seed.anonymous()).delete(`${pathOf(project)}/${own.package_id}`);
+    const { status, body } = await app.as(seed.anonymous()).delete(`${packagesPath(project)}/${own.package_id}`);
     expect([status, body]).toEqual([404, { message: '404 Project Not Found' }]);
   });
 
@@ -328,7 +333,7 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
       groups: [],
     };
     const instance = app.get(InstanceSettings);
-    const path = `${pathOf(project)}/${package_id}`;
+    const path = `${packagesPath(project)}/${package_id}`;
     try {
       instance.applyAnswer({ version: 1, features: { packages_protected_packages_delete: gates }, settings: {} });
       const rule = { package_name_pattern: 'kept', package_type: 'generic', minimum_access_level_for_delete: 'owner' };
@@ -350,7 +355,7 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
       const other = await seed.project({ visibility: 'private' });
       await seed.member({ id: maintainer.userId! } as never, other, 'maintainer');
       const { id, package_id } = await uploaded(app, maintainer, project, { name: 'foreign' });
-      const path = `${pathOf(other)}/${package_id}`;
+      const path = `${packagesPath(other)}/${package_id}`;
       return [
         { method: 'GET', path },
         { method: 'GET', path: `${path}/package_files` },
@@ -364,12 +369,12 @@ describe('DELETE /projects/:id/packages/:package_id', () => {
 
 it('measures the files of a project that are not deleted', async () => {
   const own = await seed.project({ visibility: 'private' });
-  const viewer = await memberOf(own, 'maintainer');
+  const viewer = await createMember(own, 'maintainer');
   await uploaded(app, viewer, own, { content: '12345' });
   const gone = await uploaded(app, viewer, own, { name: 'gone', content: '123' });
   await app
     .as(viewer)
-    .delete(`${pathOf(own)}/${gone.package_id}`)
+    .delete(`${packagesPath(own)}/${gone.package_id}`)
     .expect(204);
   await app.get(StorageJob).measure({ params: { project_id: own.id } } as never);
   const [event] = await service.database.query<{ data: { packages_size: number } }>(

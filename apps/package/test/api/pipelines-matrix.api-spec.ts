@@ -20,7 +20,7 @@ beforeAll(async () => {
     people.set(role, viewer);
     clients[role] = app.as(viewer);
   }
-  for (const visibility of MATRIX_VISIBILITIES) places[visibility] = await placeOf(visibility, people);
+  for (const visibility of MATRIX_VISIBILITIES) places[visibility] = await createPlace(visibility, people);
   clients.anonymous = app.as(seed.anonymous());
   clients.outsider = app.as(seed.viewer(await seed.user()));
   clients.administrator = app.as(seed.viewer(await seed.user({ admin: true })));
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 /** A group whose project has a pipeline with a job. */
-async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, Viewer>) {
+async function createPlace(visibility: MatrixVisibility, people: ReadonlyMap<Role, Viewer>) {
   const { app, seed } = scene;
   const group = await seed.group({ visibility, plan: 'ultimate' });
   const project = await seed.project({ visibility, namespace_id: group.id });

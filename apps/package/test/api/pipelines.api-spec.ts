@@ -20,16 +20,16 @@ afterAll(() => scene.close());
 
 const me = (): Viewer => scene.seed.viewer(developer);
 const as = (viewer: Viewer = me()) => scene.app.as(viewer);
-const pipelinesOf = (of = project) => `/api/v4/projects/${of.id}/pipelines`;
-const startsOf = (of = project) => `/api/v4/projects/${of.id}/pipeline`;
-const start = (params: object = {}, of = project) => scene.pipeline(me(), of, params);
-const report = (sha: string, params: object, of = project) =>
+const pipelinesPath = (of = project) => `/api/v4/projects/${of.id}/pipelines`;
+const startPath = (of = project) => `/api/v4/projects/${of.id}/pipeline`;
+const startPipeline = (params: object = {}, of = project) => scene.pipeline(me(), of, params);
+const reportStatus = (sha: string, params: object, of = project) =>
   as().post(`/api/v4/projects/${of.id}/statuses/${sha}`).send(params).expect(201);
 
 describe('POST /projects/:id/pipeline', () => {
   it('starts a pipeline on a branch', async () => {
     const fresh = await scene.project({ developer });
-    const response = await as().post(startsOf(fresh)).send({ ref: 'main' });
+    const response = await as().post(startPath(fresh)).send({ ref: 'main' });
     expect([response.status, response.body]).toEqual([
       201,
       {
@@ -71,13 +71,13 @@ describe('POST /projects/:id/pipeline', () => {
 
   it('numbers the pipelines of a project, also of concurrent requests', async () => {
     const fresh = await scene.project({ developer });
-    const made = await Promise.all(Array.from({ length: 10 }, () => start({}, fresh)));
+    const made = await Promise.all(Array.from({ length: 10 }, () => startPipeline({}, fresh)));
     expect(made.map(({ iid }) => iid).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
   it('takes tags and full names of refs', async () => {
-    expect(await start({ ref: 'v1' })).toMatchObject({ ref: 'v1', tag: true, sha: shaOf('3') });
-    expect(await start({ ref: 'refs/heads/feature/a' })).toMatchObject({ ref: 'feature/a', tag: false });
+    expect(await startPipeline({ ref: 'v1' })).toMatchObject({ ref: 'v1', tag: true, sha: shaOf('3') });
+    expect(await startPipeline({ ref: 'refs/heads/feature/a' })).toMatchObject({ ref: 'feature/a', tag: false });
   });
 
   it('keeps variables in their order', async () => {
@@ -85,8 +85,8 @@ describe('POST /projects/:id/pipeline', () => {
       { key: 'B', value: '' },
       { key: 'A_1', value: 'x\ny', variable_type: 'file' },
     ];
-    const { id } = await start({ variables, inputs: { deep: { list: [1] } } });
-    const { body } = await as().get(`${pipelinesOf()}/${id}/variables`).expect(200);
+    const { id } = await startPipeline({ variables, inputs: { deep: { list: [1] } } });
+    const { body } = await as().get(`${pipelinesPath()}/${id}/variables`).expect(200);
     expect(body).toEqual([
       { key: 'B', value: '', variable_type: 'env_var' },
       { key: 'A_1', value: 'x\ny', variable_type: 'file' },
@@ -122,7 +122,7 @@ describe('POST /projects/:id/pipeline', () => {
     [{ inputs }, { message: { base: ['There cannot be more than 20 inputs'] } }],
   ])('answers 400 to %j', async (params, body) => {
     const response = await as()
-      .post(startsOf())
+      .post(startPath())
       .send({ ref: 'main', ...params });
     expect([response.status, response.body]).toEqual([400, body]);
   });
@@ -130,13 +130,13 @@ describe('POST /projects/:id/pipeline', () => {
   it('refuses refs of a project without a repository', async () => {
     const empty = await scene.project({ developer });
     scene.collaboration.empty.add(empty.id);
-    const { body } = await as().post(startsOf(empty)).send({ ref: 'main' }).expect(400);
+    const { body } = await as().post(startPath(empty)).send({ ref: 'main' }).expect(400);
     expect(body).toEqual({ message: { base: ['Reference not found'] } });
   });
 
   it('answers 503 while collaboration is away', async () => {
     scene.collaboration.isAway = true;
-    const { status, body, headers } = await as().post(startsOf()).send({ ref: 'main' });
+    const { status, body, headers } = await as().post(startPath()).send({ ref: 'main' });
     scene.collaboration.isAway = false;
     expect([status, body, headers['retry-after']]).toEqual([503, { message: '503 Service Unavailable' }, '1']);
   });
@@ -144,7 +144,7 @@ describe('POST /projects/:id/pipeline', () => {
   it('refuses archived projects and projects without a repository', async () => {
     for (const over of [{ archived: true }, { repository_access_level: 'disabled' as const }]) {
       const closed = await scene.project({ owner }, over);
-      const { status } = await as(scene.seed.viewer(owner)).post(startsOf(closed)).send({ ref: 'main' });
+      const { status } = await as(scene.seed.viewer(owner)).post(startPath(closed)).send({ ref: 'main' });
       expect([over, status]).toEqual([over, 403]);
     }
   });
@@ -154,7 +154,7 @@ describe('POST /projects/:id/pipeline', () => {
     to: () => ({
       viewer: me(),
       method: 'POST',
-      path: startsOf(),
+      path: startPath(),
       params: { ref: 'main', variables: [{ key: 'A', value: 'x' }] },
     }),
     seen: (pipeline) => pipeline['ref'],
@@ -168,7 +168,7 @@ describe('POST /projects/:id/pipeline', () => {
       await scene.seed.member(reporter, project, 'reporter');
       return {
         method: 'POST',
-        path: startsOf(),
+        path: startPath(),
         good: { ref: 'main' },
         bad: { ref: '' },
         anonymous: scene.seed.anonymous(),
@@ -185,20 +185,20 @@ describe('GET /projects/:id/pipelines', () => {
   const made: PipelineJson[] = [];
   beforeAll(async () => {
     listed = await scene.project({ developer, owner });
-    for (const ref of ['main', 'feature/a', 'main', 'v1', 'main']) made.push(await start({ ref }, listed));
-    await report(shaOf('1'), { state: 'success', name: 'build', pipeline_id: made[0]!.id }, listed);
-    await report(shaOf('2'), { state: 'running', name: 'build', pipeline_id: made[1]!.id }, listed);
-    await report(shaOf('4'), { state: 'pending', ref: 'side' }, listed);
-    const { body } = await as().get(pipelinesOf(listed)).expect(200);
+    for (const ref of ['main', 'feature/a', 'main', 'v1', 'main']) made.push(await startPipeline({ ref }, listed));
+    await reportStatus(shaOf('1'), { state: 'success', name: 'build', pipeline_id: made[0]!.id }, listed);
+    await reportStatus(shaOf('2'), { state: 'running', name: 'build', pipeline_id: made[1]!.id }, listed);
+    await reportStatus(shaOf('4'), { state: 'pending', ref: 'side' }, listed);
+    const { body } = await as().get(pipelinesPath(listed)).expect(200);
     made.push(body[0]);
   });
   const list = async (query: object): Promise<number[]> => {
-    const { body } = await as().get(pipelinesOf(listed)).query(query).expect(200);
+    const { body } = await as().get(pipelinesPath(listed)).query(query).expect(200);
     return (body as PipelineJson[]).map(({ id }) => made.findIndex((one) => one.id === id));
   };
 
   it('shows the newest first, without details', async () => {
-    const { body } = await as().get(pipelinesOf(listed)).expect(200);
+    const { body } = await as().get(pipelinesPath(listed)).expect(200);
     expect(body.map(({ id }: PipelineJson) => id)).toEqual(made.map(({ id }) => id).reverse());
     expect(Object.keys(body[0]).sort()).toEqual(
       [
@@ -250,17 +250,17 @@ describe('GET /projects/:id/pipelines', () => {
     [{ yaml_errors: 'x' }, 'yaml_errors is invalid'],
     [{ created_after: 'x' }, 'created_after is invalid'],
   ])('answers 400 to %j', async (query, error) => {
-    const { status, body } = await as().get(pipelinesOf(listed)).query(query);
+    const { status, body } = await as().get(pipelinesPath(listed)).query(query);
     expect([status, body]).toEqual([400, { error }]);
   });
 
-  paging(() => ({ app: scene.app, viewer: me(), path: pipelinesOf(listed), query: { sort: 'asc' }, rows: 6 }));
+  paging(() => ({ app: scene.app, viewer: me(), path: pipelinesPath(listed), query: { sort: 'asc' }, rows: 6 }));
 
   visibility({
     app: () => scene.app,
     from: async (level, standing) => {
       const at = await scene.seed.project({ visibility: level });
-      return { viewer: await scene.viewer(standing, at), path: pipelinesOf(at) };
+      return { viewer: await scene.viewer(standing, at), path: pipelinesPath(at) };
     },
     seen: (standing, level) => (level === 'private' && ['guest', 'planner'].includes(standing) ? 403 : 200),
   });
@@ -269,7 +269,7 @@ describe('GET /projects/:id/pipelines', () => {
     const members = await scene.seed.project({ visibility: 'public', repository_access_level: 'private' });
     const closed = await scene.seed.project({ visibility: 'public', repository_access_level: 'disabled' });
     const guest = await scene.viewer('guest', members);
-    const ask = async (viewer: Viewer, at: DirectoryProject) => (await as(viewer).get(pipelinesOf(at))).status;
+    const ask = async (viewer: Viewer, at: DirectoryProject) => (await as(viewer).get(pipelinesPath(at))).status;
     expect(await ask(guest, members)).toBe(200);
     expect(await ask(await scene.viewer('outsider', members), members)).toBe(403);
     expect(await ask(scene.seed.anonymous(), members)).toBe(401);
@@ -280,13 +280,17 @@ describe('GET /projects/:id/pipelines', () => {
 describe('GET /projects/:id/pipelines/latest', () => {
   const latest = (query: object, of: DirectoryProject) =>
     as()
-      .get(`${pipelinesOf(of)}/latest`)
+      .get(`${pipelinesPath(of)}/latest`)
       .query(query);
 
   it('is the newest of the last commit on the ref', async () => {
     const at = await scene.project({ developer });
-    const [, second, tagged] = [await start({}, at), await start({}, at), await start({ ref: 'v1' }, at)];
-    await report(shaOf('2'), { state: 'success', ref: 'main' }, at);
+    const [, second, tagged] = [
+      await startPipeline({}, at),
+      await startPipeline({}, at),
+      await startPipeline({ ref: 'v1' }, at),
+    ];
+    await reportStatus(shaOf('2'), { state: 'success', ref: 'main' }, at);
     expect((await latest({}, at).expect(200)).body).toEqual(second);
     expect((await latest({ ref: 'main' }, at).expect(200)).body).toEqual(second);
     expect((await latest({ ref: 'v1' }, at).expect(200)).body).toEqual(tagged);
@@ -300,7 +304,7 @@ describe('GET /projects/:id/pipelines/latest', () => {
 
   it('uses the default branch of the repository if the directory has none', async () => {
     const at = await scene.project({ developer }, { default_branch: null });
-    const pipeline = await start({}, at);
+    const pipeline = await startPipeline({}, at);
     expect((await latest({}, at).expect(200)).body).toEqual(pipeline);
   });
 });
@@ -310,15 +314,15 @@ describe('one pipeline', () => {
     const group = await scene.seed.group({ path: 'finch' });
     const at = await scene.seed.project({ namespace_id: group.id, path: 'nest.ts' });
     await scene.seed.member(developer, at, 'developer');
-    const pipeline = await start({}, at);
+    const pipeline = await startPipeline({}, at);
     const { body } = await as().get(`/api/v4/projects/Finch%2Fnest.ts/pipelines/${pipeline.id}`).expect(200);
     expect(body).toEqual(pipeline);
     expect(body.web_url).toMatch(/\/finch\/nest\.ts\/-\/pipelines\/\d+$/);
   });
 
   it('has no bridges and an empty test report', async () => {
-    const { id } = await start();
-    const read = async (what: string) => (await as().get(`${pipelinesOf()}/${id}/${what}`).expect(200)).body;
+    const { id } = await startPipeline();
+    const read = async (what: string) => (await as().get(`${pipelinesPath()}/${id}/${what}`).expect(200)).body;
     expect(await read('bridges')).toEqual([]);
     expect(await read('test_report')).toEqual({
       total_time: 0,
@@ -337,11 +341,11 @@ describe('one pipeline', () => {
 
   it('answers 404 to an unknown id, everywhere', async () => {
     for (const what of ['', '/variables', '/bridges', '/test_report', '/test_report_summary', '/jobs']) {
-      const { status, body } = await as().get(`${pipelinesOf()}/987654321${what}`);
+      const { status, body } = await as().get(`${pipelinesPath()}/987654321${what}`);
       expect([what, status, body]).toEqual([what, 404, { message: '404 Not found' }]);
     }
     for (const what of ['cancel', 'retry'])
-      expect((await as().post(`${pipelinesOf()}/987654321/${what}`).expect(404)).body).toEqual({
+      expect((await as().post(`${pipelinesPath()}/987654321/${what}`).expect(404)).body).toEqual({
         message: '404 Not found',
       });
   });
@@ -349,9 +353,9 @@ describe('one pipeline', () => {
   it('shows variables to developers only', async () => {
     const open = await scene.seed.project({ visibility: 'public' });
     await scene.seed.member(developer, open, 'developer');
-    const { id } = await start({}, open);
+    const { id } = await startPipeline({}, open);
     const ask = async (standing: string) =>
-      (await as(await scene.viewer(standing, open)).get(`${pipelinesOf(open)}/${id}/variables`)).status;
+      (await as(await scene.viewer(standing, open)).get(`${pipelinesPath(open)}/${id}/variables`)).status;
     expect(await ask('anonymous')).toBe(401);
     for (const standing of ['outsider', 'guest', 'reporter']) expect(await ask(standing)).toBe(403);
     for (const standing of ['developer', 'owner', 'admin']) expect(await ask(standing)).toBe(200);
@@ -362,7 +366,7 @@ describe('one pipeline', () => {
     let id: number;
     beforeAll(async () => {
       foreign = await scene.project({ developer, owner });
-      ({ id } = await start());
+      ({ id } = await startPipeline());
     });
     foreignId({
       app: () => scene.app,
@@ -370,16 +374,16 @@ describe('one pipeline', () => {
       requests: () => [
         ...['', '/variables', '/bridges', '/test_report', '/test_report_summary', '/jobs'].map((what) => ({
           method: 'GET' as const,
-          path: `${pipelinesOf(foreign)}/${id}${what}`,
+          path: `${pipelinesPath(foreign)}/${id}${what}`,
         })),
         ...['cancel', 'retry', 'jobs'].map((what) => ({
           method: 'POST' as const,
-          path: `${pipelinesOf(foreign)}/${id}/${what}`,
+          path: `${pipelinesPath(foreign)}/${id}/${what}`,
           body: { name: 'x' },
         })),
-        { method: 'DELETE', path: `${pipelinesOf(foreign)}/${id}` },
+        { method: 'DELETE', path: `${pipelinesPath(foreign)}/${id}` },
       ],
-      untouched: async () => (await as().get(`${pipelinesOf()}/${id}`)).body,
+      untouched: async () => (await as().get(`${pipelinesPath()}/${id}`)).body,
     });
   });
 });
@@ -388,46 +392,46 @@ describe('POST …/cancel and POST …/retry', () => {
   const act = async (what: 'cancel' | 'retry', id: number): Promise<PipelineJson> =>
     (
       await as()
-        .post(`${pipelinesOf()}/${id}/${what}`)
+        .post(`${pipelinesPath()}/${id}/${what}`)
         .expect(what === 'cancel' ? 200 : 201)
     ).body;
 
   it('cancel and restore a pipeline without jobs', async () => {
-    const { id } = await start();
+    const { id } = await startPipeline();
     expect(await act('cancel', id)).toMatchObject({ status: 'canceled', finished_at: expect.any(String) });
     expect(await act('cancel', id)).toMatchObject({ status: 'canceled' });
     expect(await act('retry', id)).toMatchObject({ status: 'created', finished_at: null });
   });
 
   it('leave a finished pipeline as it is', async () => {
-    const { id } = await start();
-    await report(shaOf('1'), { state: 'success', pipeline_id: id });
-    const { body: before } = await as().get(`${pipelinesOf()}/${id}`).expect(200);
+    const { id } = await startPipeline();
+    await reportStatus(shaOf('1'), { state: 'success', pipeline_id: id });
+    const { body: before } = await as().get(`${pipelinesPath()}/${id}`).expect(200);
     expect(await act('cancel', id)).toEqual(before);
     expect(await act('retry', id)).toEqual(before);
   });
 
   it('cancel reported statuses', async () => {
-    const { id } = await start();
-    await report(shaOf('1'), { state: 'running', name: 'a', pipeline_id: id });
-    await report(shaOf('1'), { state: 'success', name: 'b', pipeline_id: id });
+    const { id } = await startPipeline();
+    await reportStatus(shaOf('1'), { state: 'running', name: 'a', pipeline_id: id });
+    await reportStatus(shaOf('1'), { state: 'success', name: 'b', pipeline_id: id });
     expect(await act('cancel', id)).toMatchObject({ status: 'canceled' });
   });
 
   it('refuse reporters', async () => {
-    const { id } = await start();
+    const { id } = await startPipeline();
     const reporter = await scene.viewer('reporter', project);
     for (const what of ['cancel', 'retry'])
-      await as(reporter).post(`${pipelinesOf()}/${id}/${what}`).expect(403, { message: '403 Forbidden' });
+      await as(reporter).post(`${pipelinesPath()}/${id}/${what}`).expect(403, { message: '403 Forbidden' });
   });
 });
 
 describe('DELETE …/pipelines/:pipeline_id', () => {
-  const remove = (id: number, viewer = scene.seed.viewer(owner)) => as(viewer).delete(`${pipelinesOf()}/${id}`);
+  const remove = (id: number, viewer = scene.seed.viewer(owner)) => as(viewer).delete(`${pipelinesPath()}/${id}`);
 
   it('deletes a pipeline with its jobs and variables', async () => {
-    const { id } = await start({ variables: [{ key: 'A', value: 'x' }] });
-    await report(shaOf('1'), { state: 'success', pipeline_id: id });
+    const { id } = await startPipeline({ variables: [{ key: 'A', value: 'x' }] });
+    await reportStatus(shaOf('1'), { state: 'success', pipeline_id: id });
     await remove(id).expect(204);
     await remove(id).expect(404, { message: '404 Not found' });
     const left = await scene.service.database.query(
@@ -438,13 +442,13 @@ describe('DELETE …/pipelines/:pipeline_id', () => {
   });
 
   it('refuses everybody but owners', async () => {
-    const { id } = await start();
+    const { id } = await startPipeline();
     await remove(id, await scene.viewer('maintainer', project)).expect(403, { message: '403 Forbidden' });
     await remove(id, await scene.viewer('admin', project)).expect(204);
   });
 
   it('answers 412 when the pipeline changed after If-Unmodified-Since', async () => {
-    const { id } = await start();
+    const { id } = await startPipeline();
     const { body } = await remove(id).set('If-Unmodified-Since', 'Fri, 30 Jan 2015 10:00:00 GMT').expect(412);
     expect(body).toEqual({ message: '412 Precondition Failed' });
   });
@@ -459,8 +463,9 @@ describe('the end of a pipeline', () => {
 
   it('is announced once for each change to an end, with the status of the pipeline before', async () => {
     const at = await scene.project({ developer });
-    const [first, second] = [await start({}, at), await start({}, at)];
-    const move = (id: number, name: string, state: string) => report(shaOf('1'), { state, name, pipeline_id: id }, at);
+    const [first, second] = [await startPipeline({}, at), await startPipeline({}, at)];
+    const move = (id: number, name: string, state: string) =>
+      reportStatus(shaOf('1'), { state, name, pipeline_id: id }, at);
     await move(first.id, 'a', 'failed');
     await move(second.id, 'a', 'running');
     expect(await eventsOf(second.id)).toEqual([]);
@@ -482,14 +487,15 @@ describe('the end of a pipeline', () => {
 
   it('names the last success or failure before it, also of the pipeline before a retry', async () => {
     const at = await scene.project({ developer });
-    const move = (id: number, name: string, state: string) => report(shaOf('1'), { state, name, pipeline_id: id }, at);
-    const first = await start({}, at);
+    const move = (id: number, name: string, state: string) =>
+      reportStatus(shaOf('1'), { state, name, pipeline_id: id }, at);
+    const first = await startPipeline({}, at);
     await move(first.id, 'a', 'failed');
-    const canceled = await start({}, at);
+    const canceled = await startPipeline({}, at);
     await as()
-      .post(`${pipelinesOf(at)}/${canceled.id}/cancel`)
+      .post(`${pipelinesPath(at)}/${canceled.id}/cancel`)
       .expect(200);
-    const third = await start({}, at);
+    const third = await startPipeline({}, at);
     await move(third.id, 'a', 'success');
     await move(third.id, 'a', 'failed');
     await move(third.id, 'a', 'running');
@@ -502,8 +508,8 @@ describe('the end of a pipeline', () => {
   });
 
   it('is announced for a canceled pipeline without jobs', async () => {
-    const { id } = await start();
-    await as().post(`${pipelinesOf()}/${id}/cancel`).expect(200);
+    const { id } = await startPipeline();
+    await as().post(`${pipelinesPath()}/${id}/cancel`).expect(200);
     expect(await eventsOf(id)).toMatchObject([{ data: { status: 'canceled' } }]);
   });
 });
@@ -513,7 +519,7 @@ it('shows no user after the user was deleted', async () => {
   await scene.seed.member(gone, project, 'developer');
   const { id } = await scene.pipeline(scene.seed.viewer(gone), project);
   await scene.seed.remove('users', gone.id);
-  expect((await as().get(`${pipelinesOf()}/${id}`).expect(200)).body).toMatchObject({ user: null });
+  expect((await as().get(`${pipelinesPath()}/${id}`).expect(200)).body).toMatchObject({ user: null });
 });
 
 deletedWithProjects({
@@ -522,7 +528,7 @@ deletedWithProjects({
   tables: ['pipelines', 'pipeline_variables', `internal_ids where usage = 'pipelines'`],
   fill: (agent, at) =>
     agent
-      .post(startsOf(at))
+      .post(startPath(at))
       .send({ ref: 'main', variables: [{ key: 'A', value: 'x' }] })
       .expect(201),
 });

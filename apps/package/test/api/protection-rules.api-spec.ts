@@ -29,7 +29,7 @@ afterAll(() => service.close());
 
 let counter = 0;
 const aPattern = () => `@acme/package-${(counter += 1)}*`;
-const rulesOf = (of: DirectoryProject) => `/api/v4/projects/${of.id}/packages/protection/rules`;
+const rulesPath = (of: DirectoryProject) => `/api/v4/projects/${of.id}/packages/protection/rules`;
 const me = (): Viewer => seed.viewer(maintainer);
 
 interface Rule {
@@ -37,10 +37,10 @@ interface Rule {
   readonly [name: string]: unknown;
 }
 
-async function aRule(params: Record<string, unknown> = {}, of = project): Promise<Rule> {
+async function createRule(params: Record<string, unknown> = {}, of = project): Promise<Rule> {
   const { body } = await app
     .as(me())
-    .post(rulesOf(of))
+    .post(rulesPath(of))
     .send({
       package_name_pattern: aPattern(),
       package_type: 'npm',
@@ -55,7 +55,7 @@ describe('POST …/packages/protection/rules', () => {
   it('creates a rule', async () => {
     const response = await app
       .as(me())
-      .post(rulesOf(project))
+      .post(rulesPath(project))
       .send({ package_name_pattern: '@acme/*', package_type: 'npm', minimum_access_level_for_push: 'owner' });
     expect([response.status, response.body]).toEqual([
       201,
@@ -118,21 +118,21 @@ describe('POST …/packages/protection/rules', () => {
     const good = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'maintainer' };
     const response = await app
       .as(me())
-      .post(rulesOf(project))
+      .post(rulesPath(project))
       .send({ ...good, ...params });
     expect([response.status, response.body]).toEqual([status, body]);
   });
 
   it('refuses a duplicate pattern for a package type, also in concurrent requests', async () => {
     const rule = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' };
-    const answers = await Promise.all([1, 2, 3].map(() => app.as(me()).post(rulesOf(project)).send(rule)));
+    const answers = await Promise.all([1, 2, 3].map(() => app.as(me()).post(rulesPath(project)).send(rule)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
     expect(answers.find(({ status }) => status === 422)?.body).toEqual({
       message: { error: ['Package name pattern has already been taken'] },
     });
     await app
       .as(me())
-      .post(rulesOf(project))
+      .post(rulesPath(project))
       .send({ ...rule, package_type: 'maven' })
       .expect(201);
   });
@@ -140,7 +140,7 @@ describe('POST …/packages/protection/rules', () => {
   it('answers 422 when only the delete level is sent and its feature is off', async () => {
     await app
       .as(me())
-      .post(rulesOf(project))
+      .post(rulesPath(project))
       .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
       .expect(422);
   });
@@ -150,7 +150,7 @@ describe('POST …/packages/protection/rules', () => {
     to: () => ({
       viewer: me(),
       method: 'POST',
-      path: rulesOf(project),
+      path: rulesPath(project),
       params: { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'admin' },
     }),
     seen: (rule) => rule['minimum_access_level_for_push'],
@@ -164,7 +164,7 @@ describe('POST …/packages/protection/rules', () => {
       await seed.member(developer, project, 'developer');
       return {
         method: 'POST',
-        path: rulesOf(project),
+        path: rulesPath(project),
         good: { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' },
         bad: { package_type: 'none' },
         anonymous: seed.anonymous(),
@@ -178,38 +178,38 @@ describe('POST …/packages/protection/rules', () => {
 
 describe('PATCH …/packages/protection/rules/:package_protection_rule_id', () => {
   it('changes the sent fields', async () => {
-    const rule = await aRule();
+    const rule = await createRule();
     const { body: changed }: { body: Rule } = await app
       .as(me())
-      .patch(`${rulesOf(project)}/${rule.id}`)
+      .patch(`${rulesPath(project)}/${rule.id}`)
       .send({ minimum_access_level_for_push: 'admin' })
       .expect(200);
     expect(changed).toEqual({ ...rule, minimum_access_level_for_push: 'admin' });
   });
 
   it('refuses a rule without any level, and a taken pattern', async () => {
-    const [first, second] = [await aRule(), await aRule()];
+    const [first, second] = [await createRule(), await createRule()];
     const patch = (params: Record<string, unknown>) =>
       app
         .as(me())
-        .patch(`${rulesOf(project)}/${second.id}`)
+        .patch(`${rulesPath(project)}/${second.id}`)
         .send(params);
     await patch({ minimum_access_level_for_push: null }).expect(422);
     expect((await patch({ package_name_pattern: first['package_name_pattern'] })).body).toEqual({
       message: { error: ['Package name pattern has already been taken'] },
     });
-    expect((await app.as(me()).get(rulesOf(project)).expect(200)).body).toContainEqual(second);
+    expect((await app.as(me()).get(rulesPath(project)).expect(200)).body).toContainEqual(second);
   });
 });
 
 describe.each(['PATCH', 'DELETE'] as const)('%s …/packages/protection/rules/:package_protection_rule_id', (method) => {
   it('answers 404 for an unknown rule', async () => {
-    const response = await requestOf(app.as(me()), method, `${rulesOf(project)}/999999`).send({});
+    const response = await requestOf(app.as(me()), method, `${rulesPath(project)}/999999`).send({});
     expect([response.status, response.body]).toEqual([404, { message: '404 Not found' }]);
   });
 
   it.each(['abc', '12345678901234567890'])('refuses the id %s', async (id) => {
-    const response = await requestOf(app.as(me()), method, `${rulesOf(project)}/${id}`).send({});
+    const response = await requestOf(app.as(me()), method, `${rulesPath(project)}/${id}`).send({});
     expect([response.status, response.body]).toEqual([400, { error: 'package_protection_rule_id is invalid' }]);
   });
 });
@@ -221,10 +221,10 @@ describe('a rule of another project', () => {
     requests: async () => {
       const other = await seed.project();
       await seed.member(maintainer, other, 'owner');
-      const rule = await aRule({}, other);
+      const rule = await createRule({}, other);
       return [
-        { method: 'PATCH', path: `${rulesOf(project)}/${rule.id}`, body: { package_name_pattern: 'stolen' } },
-        { method: 'DELETE', path: `${rulesOf(project)}/${rule.id}` },
+        { method: 'PATCH', path: `${rulesPath(project)}/${rule.id}`, body: { package_name_pattern: 'stolen' } },
+        { method: 'DELETE', path: `${rulesPath(project)}/${rule.id}` },
       ];
     },
     untouched: async () =>
@@ -239,7 +239,7 @@ describe('a rule', () => {
     tables: ['protection_rules'],
     fill: (owner, of) =>
       owner
-        .post(rulesOf(of))
+        .post(rulesPath(of))
         .send({ package_name_pattern: 'a*', package_type: 'npm', minimum_access_level_for_push: 'owner' })
         .expect(201),
   });
@@ -247,7 +247,7 @@ describe('a rule', () => {
 
 describe('DELETE …/packages/protection/rules/:package_protection_rule_id', () => {
   it('deletes the rule; the second time answers 404', async () => {
-    const path = `${rulesOf(project)}/${(await aRule()).id}`;
+    const path = `${rulesPath(project)}/${(await createRule()).id}`;
     const first = await app.as(me()).delete(path);
     expect([first.status, first.text]).toEqual([204, '']);
     await app.as(me()).delete(path).expect(404);
@@ -259,18 +259,18 @@ describe('GET …/packages/protection/rules', () => {
     const own = await seed.project();
     await seed.member(maintainer, own, 'maintainer');
     const rules: Rule[] = [];
-    for (let index = 0; index < 25; index += 1) rules.push(await aRule({}, own));
-    expect((await app.as(me()).get(rulesOf(own)).expect(200)).body).toEqual(rules);
+    for (let index = 0; index < 25; index += 1) rules.push(await createRule({}, own));
+    expect((await app.as(me()).get(rulesPath(own)).expect(200)).body).toEqual(rules);
   });
 
   visibility({
     app: () => app,
     from: async (level, standing) => {
       const own = await seed.project({ visibility: level });
-      if (standing === 'anonymous') return { viewer: seed.anonymous(), path: rulesOf(own) };
+      if (standing === 'anonymous') return { viewer: seed.anonymous(), path: rulesPath(own) };
       const person = await seed.user({ admin: standing === 'admin', external: standing === 'external' });
       if (!['admin', 'external', 'outsider'].includes(standing)) await seed.member(person, own, standing as 'guest');
-      return { viewer: seed.viewer(person), path: rulesOf(own) };
+      return { viewer: seed.viewer(person), path: rulesPath(own) };
     },
     seen: (standing) => (['maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),
     anonymous: 401,
@@ -280,7 +280,7 @@ describe('GET …/packages/protection/rules', () => {
 describe('while packages are disabled', () => {
   let rule: Rule;
   beforeAll(async () => {
-    rule = await aRule();
+    rule = await createRule();
     await seed.put('projects', { ...project, packages_enabled: false });
   });
   afterAll(() => seed.put('projects', project));
@@ -289,7 +289,7 @@ describe('while packages are disabled', () => {
     '%s is 403 for users who can see the project',
     async (method) => {
       const admin = seed.viewer(await seed.user({ admin: true }));
-      const path = `${rulesOf(project)}${method === 'PATCH' || method === 'DELETE' ? `/${rule.id}` : ''}`;
+      const path = `${rulesPath(project)}${method === 'PATCH' || method === 'DELETE' ? `/${rule.id}` : ''}`;
       const fields = { package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_push: 'owner' };
       const asked = async (viewer: Viewer) => (await requestOf(app.as(viewer), method, path).send(fields)).status;
       expect([await asked(me()), await asked(admin)]).toEqual([403, 403]);
@@ -299,7 +299,7 @@ describe('while packages are disabled', () => {
 
   it('rules are kept', async () => {
     await seed.put('projects', project);
-    expect((await app.as(me()).get(rulesOf(project)).expect(200)).body).toContainEqual(rule);
+    expect((await app.as(me()).get(rulesPath(project)).expect(200)).body).toContainEqual(rule);
   });
 });
 
@@ -312,25 +312,25 @@ describe('with the feature of the delete level on', () => {
   const switchOff = () => app.get(InstanceSettings).applyAnswer({ version: 1, features: {}, settings: {} });
   afterEach(switchOff);
 
-  const ownersRule = (of = project) => aRule({ minimum_access_level_for_delete: 'owner' }, of);
+  const ownersRule = (of = project) => createRule({ minimum_access_level_for_delete: 'owner' }, of);
 
   it('stores and shows the level; when switched off it keeps it and shows null', async () => {
     switchOn({ boolean: true });
     const { body: rule }: { body: Rule } = await app
       .as(me())
-      .post(rulesOf(project))
+      .post(rulesPath(project))
       .send({ package_name_pattern: aPattern(), package_type: 'npm', minimum_access_level_for_delete: 'owner' })
       .expect(201);
     expect(rule).toMatchObject({ minimum_access_level_for_delete: 'owner', minimum_access_level_for_push: null });
     switchOff();
     const { body: hidden }: { body: Rule } = await app
       .as(me())
-      .patch(`${rulesOf(project)}/${rule.id}`)
+      .patch(`${rulesPath(project)}/${rule.id}`)
       .send({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' })
       .expect(200);
     expect(hidden).toMatchObject({ minimum_access_level_for_delete: null, minimum_access_level_for_push: 'owner' });
     switchOn({ boolean: true });
-    const { body: all }: { body: Rule[] } = await app.as(me()).get(rulesOf(project)).expect(200);
+    const { body: all }: { body: Rule[] } = await app.as(me()).get(rulesPath(project)).expect(200);
     expect(all.find(({ id }) => id === rule.id)).toMatchObject({ minimum_access_level_for_delete: 'owner' });
   });
 

@@ -26,52 +26,52 @@ const BRANCH = { sha: shaOf('2'), ref: 'feature/a', is_tag: false, committed_at:
 const TAG = { ...BRANCH, is_tag: true };
 
 /** Makes collaboration know a push. Returns its id. */
-function push(over: Partial<PushedPipelines> = {}): number {
+function addPush(over: Partial<PushedPipelines> = {}): number {
   const owner = { project_id: project.id, user_id: developer.id };
   scene.collaboration.pushes.set(++pushes, { ...owner, refs: [BRANCH], variables: [], inputs: {}, ...over });
   return pushes;
 }
-const start = (id: number) => scene.service.app.get(PushPipelineStarts).startPipelines(id);
+const startPipelinesOf = (id: number) => scene.service.app.get(PushPipelineStarts).startPipelines(id);
 const client = () => scene.app.as(scene.seed.viewer(developer));
-const pathOf = ({ id }: DirectoryProject) => `/api/v4/projects/${id}/pipelines`;
-const list = async () => (await client().get(pathOf(project)).expect(200)).body as PipelineJson[];
+const pipelinesPath = ({ id }: DirectoryProject) => `/api/v4/projects/${id}/pipelines`;
+const listPipelines = async () => (await client().get(pipelinesPath(project)).expect(200)).body as PipelineJson[];
 
 it('starts one pipeline for each ref, as the user who pushed', async () => {
-  expect(await start(push({ refs: [BRANCH, TAG] }))).toBe(2);
-  const [tag, branch] = await list();
+  expect(await startPipelinesOf(addPush({ refs: [BRANCH, TAG] }))).toBe(2);
+  const [tag, branch] = await listPipelines();
   const common = { sha: shaOf('2'), ref: 'feature/a', status: 'created', source: 'push' };
   expect([branch, tag]).toMatchObject([
     { ...common, iid: 1 },
     { ...common, iid: 2 },
   ]);
   const { body } = await client()
-    .get(`${pathOf(project)}/${tag!.id}`)
+    .get(`${pipelinesPath(project)}/${tag!.id}`)
     .expect(200);
   expect(body).toMatchObject({ tag: true, user: { id: developer.id }, committed_at: COMMITTED_AT, started_at: null });
-  expect((await client().get(pathOf(project)).query({ source: 'push' }).expect(200)).body).toHaveLength(2);
+  expect((await client().get(pipelinesPath(project)).query({ source: 'push' }).expect(200)).body).toHaveLength(2);
 });
 
 it('reports no variables of a push without any, and repeats a report that failed', async () => {
   scene.collaboration.stored.length = 0;
-  await start(push());
+  await startPipelinesOf(addPush());
   expect(scene.collaboration.stored).toEqual([]);
-  const id = push({ variables: [{ key: 'A', value: 'x' }] });
+  const id = addPush({ variables: [{ key: 'A', value: 'x' }] });
   const report = jest.spyOn(scene.service.app.get(CollaborationClient), 'reportStoredVariables');
   report.mockRejectedValueOnce(new Unavailable('collaboration away'));
-  await expect(start(id)).rejects.toThrow(Unavailable);
-  expect(await start(id)).toBe(0);
+  await expect(startPipelinesOf(id)).rejects.toThrow(Unavailable);
+  expect(await startPipelinesOf(id)).toBe(0);
   report.mockRestore();
   expect(scene.collaboration.stored).toEqual([id]);
   scene.collaboration.stored.length = 0;
 });
 
 it('passes on variables and inputs', async () => {
-  const pushed = push({ variables: [{ key: 'A', value: 'x' }], inputs: { env: 'prod' } });
-  await start(pushed);
+  const pushed = addPush({ variables: [{ key: 'A', value: 'x' }], inputs: { env: 'prod' } });
+  await startPipelinesOf(pushed);
   expect(scene.collaboration.stored).toEqual([pushed]);
-  const [{ id }] = (await list()) as [PipelineJson];
+  const [{ id }] = (await listPipelines()) as [PipelineJson];
   const { body } = await client()
-    .get(`${pathOf(project)}/${id}/variables`)
+    .get(`${pipelinesPath(project)}/${id}/variables`)
     .expect(200);
   expect(body).toEqual([{ key: 'A', value: 'x', variable_type: 'env_var' }]);
   const rows = await scene.service.database.query('select inputs from pipelines where id = $1', [id]);
@@ -79,35 +79,37 @@ it('passes on variables and inputs', async () => {
 });
 
 it('starts them once, however often the push is announced', async () => {
-  const id = push({ refs: [BRANCH, TAG] });
-  expect((await Promise.all([start(id), start(id), start(id)])).sort()).toEqual([0, 0, 2]);
-  expect((await list()).map(({ iid }) => iid)).toEqual([2, 1]);
-  expect(await start(push())).toBe(1);
+  const id = addPush({ refs: [BRANCH, TAG] });
+  expect((await Promise.all([startPipelinesOf(id), startPipelinesOf(id), startPipelinesOf(id)])).sort()).toEqual([
+    0, 0, 2,
+  ]);
+  expect((await listPipelines()).map(({ iid }) => iid)).toEqual([2, 1]);
+  expect(await startPipelinesOf(addPush())).toBe(1);
 });
 
 it('starts none for a push without refs for pipelines, and for an unknown one', async () => {
-  expect(await start(push({ refs: [] }))).toBe(0);
-  expect(await start(999_999)).toBe(0);
-  expect(await list()).toEqual([]);
+  expect(await startPipelinesOf(addPush({ refs: [] }))).toBe(0);
+  expect(await startPipelinesOf(999_999)).toBe(0);
+  expect(await listPipelines()).toEqual([]);
 });
 
 it('fails, so that the job tries again, while collaboration is away or the project is unknown here', async () => {
-  const id = push();
+  const id = addPush();
   scene.collaboration.isAway = true;
-  await expect(start(id)).rejects.toThrow(Unavailable);
+  await expect(startPipelinesOf(id)).rejects.toThrow(Unavailable);
   scene.collaboration.isAway = false;
-  await expect(start(push({ project_id: 999_999 }))).rejects.toThrow(Unavailable);
-  expect(await start(id)).toBe(1);
+  await expect(startPipelinesOf(addPush({ project_id: 999_999 }))).rejects.toThrow(Unavailable);
+  expect(await startPipelinesOf(id)).toBe(1);
 });
 
 it('joins commit statuses of the same commit and ref', async () => {
-  await start(push());
+  await startPipelinesOf(addPush());
   const status = { state: 'success', ref: 'feature/a' };
   await client()
     .post(`/api/v4/projects/${project.id}/statuses/${shaOf('2')}`)
     .send(status)
     .expect(201);
-  expect(await list()).toMatchObject([{ source: 'push', status: 'success' }]);
+  expect(await listPipelines()).toMatchObject([{ source: 'push', status: 'success' }]);
 });
 
 it('is requested by the event of a push with a user', async () => {

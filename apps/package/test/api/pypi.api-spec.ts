@@ -25,11 +25,11 @@ beforeAll(async () => {
   service = await startPackage();
   ({ seed, app } = service);
   project = await seed.project({ visibility: 'private' });
-  developer = await memberOf(project, 'developer');
+  developer = await createMember(project, 'developer');
 });
 afterAll(() => service.close());
 
-async function memberOf(of: DirectoryProject, role: Role): Promise<Viewer> {
+async function createMember(of: DirectoryProject, role: Role): Promise<Viewer> {
   const user = await seed.user();
   await seed.member(user, of, role);
   return seed.viewer(user);
@@ -40,23 +40,23 @@ const HTML_TYPE = 'application/vnd.pypi.simple.v1+html';
 const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
 const TAKEN = 'Validation failed: File name has already been taken (File already exists)';
 
-function filesOf(folder: string): string[] {
+function listBlobFiles(folder: string): string[] {
   const path = join(service.blobs, folder);
   if (!existsSync(path)) return [];
   const entries = readdirSync(path, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 /** Starts a request whose body the test writes, signed as others are. */
-function begun(test: Test): ClientRequest {
+function beginRequest(test: Test): ClientRequest {
   const sent = (test as unknown as { request(): ClientRequest }).request();
   (test as unknown as EventEmitter).emit('request', { req: sent });
   return sent;
 }
 /** Waits for a condition, at most for about ten seconds. */
-async function until(isMet: () => boolean): Promise<void> {
+async function waitUntil(isMet: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1000 && !isMet(); turn++) await new Promise((resolve) => setTimeout(resolve, 10));
 }
-const simple = (name = '', of = project): string => `${pypiPath(of)}/simple${name && `/${name}`}`;
+const simplePath = (name = '', of = project): string => `${pypiPath(of)}/simple${name && `/${name}`}`;
 const fileUrl = (content: Buffer | string, name: string, of = project): string =>
   `${pypiPath(of)}/files/${sha256(content)}/${name}`;
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
@@ -72,17 +72,17 @@ interface Page {
   readonly versions: readonly string[];
   readonly [name: string]: unknown;
 }
-async function json(path: string, viewer = developer): Promise<Page> {
-  const response = await get(path, viewer).set('accept', JSON_TYPE).parse(bytes).expect(200);
+async function getPage(path: string, viewer = developer): Promise<Page> {
+  const response = await get(path, viewer).set('accept', JSON_TYPE).parse(collectBytes).expect(200);
   expect(response.headers['content-type']).toBe(JSON_TYPE);
   return JSON.parse((response.body as Buffer).toString()) as Page;
 }
-async function html(path: string, viewer = developer): Promise<string> {
+async function getHtml(path: string, viewer = developer): Promise<string> {
   const { text, headers } = await get(path, viewer).set('accept', 'text/html').expect(200);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
   return text;
 }
-function bytes(response: Response, done: (error: Error | null, body: Buffer) => void): void {
+function collectBytes(response: Response, done: (error: Error | null, body: Buffer) => void): void {
   const chunks: Buffer[] = [];
   response.on('data', (chunk: Buffer) => chunks.push(Buffer.from(chunk)));
   response.on('end', () => done(null, Buffer.concat(chunks)));
@@ -91,14 +91,14 @@ function bytes(response: Response, done: (error: Error | null, body: Buffer) => 
 describe('POST …/packages/pypi', () => {
   it('publishes a file, which pages and the API of packages show', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const viewer = await memberOf(own, 'developer');
+    const viewer = await createMember(own, 'developer');
     await uploaded(app, viewer, own, {
       name: 'My.Pkg_x',
       version: '1.0',
       file: 'my_pkg_x-1.0.tar.gz',
       content: 'bytes',
     });
-    const { files } = await json(simple('my-pkg-x', own), viewer);
+    const { files } = await getPage(simplePath('my-pkg-x', own), viewer);
     expect(files).toMatchObject([{ filename: 'my_pkg_x-1.0.tar.gz', size: 5, hashes: { sha256: sha256('bytes') } }]);
     const listed = await app.as(viewer).get(`/api/v4/projects/${own.id}/packages`).expect(200);
     expect(listed.body).toMatchObject([{ name: 'My.Pkg_x', version: '1.0', package_type: 'pypi', status: 'default' }]);
@@ -112,21 +112,21 @@ describe('POST …/packages/pypi', () => {
       .field('name', 'early')
       .field('version', '1.0');
     expect([status, body]).toEqual([201, { message: '201 Created' }]);
-    expect((await json(simple('early'))).files).toHaveLength(1);
+    expect((await getPage(simplePath('early'))).files).toHaveLength(1);
   });
 
   it('skips parts that it does not know, hundreds of them and of megabytes', async () => {
     const classifiers = Array.from({ length: 1500 }, (_, index) => `Topic :: ${index}`);
     const fields = { classifiers, description: 'x'.repeat(10 * 1024 * 1024), attestations: '[]' };
     await uploaded(app, developer, project, { name: 'rich', fields });
-    expect((await json(simple('rich'))).files).toHaveLength(1);
+    expect((await getPage(simplePath('rich'))).files).toHaveLength(1);
   });
 
   it('adds files to the version, however it is written', async () => {
     await uploaded(app, developer, project, { name: 'grown', version: '1.0', file: 'grown-1.0.tar.gz' });
     await uploaded(app, developer, project, { name: 'Grown', version: '1.0.0', file: 'grown-1.0-py3-none-any.whl' });
     await uploaded(app, developer, project, { name: 'grown', version: '1.1', file: 'grown-1.1.tar.gz' });
-    const page = await json(simple('grown'));
+    const page = await getPage(simplePath('grown'));
     expect([page.versions, page.files.map(({ filename }) => filename)]).toEqual([
       ['1.0', '1.1'],
       ['grown-1.0-py3-none-any.whl', 'grown-1.0.tar.gz', 'grown-1.1.tar.gz'],
@@ -144,7 +144,7 @@ describe('POST …/packages/pypi', () => {
       });
       expect([refused.status, refused.body]).toEqual([400, { message: TAKEN }]);
     }
-    expect((await json(simple('twice'))).files).toMatchObject([{ hashes: { sha256: sha256('first') } }]);
+    expect((await getPage(simplePath('twice'))).files).toMatchObject([{ hashes: { sha256: sha256('first') } }]);
   });
 
   it('refuses a file name that another version of the package has', async () => {
@@ -152,18 +152,18 @@ describe('POST …/packages/pypi', () => {
     const again = { name: 'moved', version: '2.0', file: 'moved-1.0.tar.gz', content: 'second' };
     const refused = await upload(app, developer, project, again);
     expect([refused.status, refused.body]).toEqual([400, { message: TAKEN }]);
-    expect((await json(simple('moved'))).files).toMatchObject([{ hashes: { sha256: sha256('first') } }]);
+    expect((await getPage(simplePath('moved'))).files).toMatchObject([{ hashes: { sha256: sha256('first') } }]);
   });
 
   it('takes a deleted file again', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const maintainer = await memberOf(own, 'maintainer');
+    const maintainer = await createMember(own, 'maintainer');
     await uploaded(app, maintainer, own, { content: 'old' });
     const [row] = (await app.as(maintainer).get(`/api/v4/projects/${own.id}/packages`).expect(200)).body;
     await app.as(maintainer).delete(`/api/v4/projects/${own.id}/packages/${row.id}`).expect(204);
-    await get(simple('my-pkg', own), maintainer).expect(404, { message: '404 Package Not Found' });
+    await get(simplePath('my-pkg', own), maintainer).expect(404, { message: '404 Package Not Found' });
     await uploaded(app, maintainer, own, { content: 'new' });
-    expect((await json(simple('my-pkg', own), maintainer)).files).toMatchObject([
+    expect((await getPage(simplePath('my-pkg', own), maintainer)).files).toMatchObject([
       { hashes: { sha256: sha256('new') } },
     ]);
   });
@@ -188,14 +188,14 @@ describe('POST …/packages/pypi', () => {
     expect((await again('bytes', 72)).status).toBe(400);
     expect((await again('bytes', 71)).body).toEqual({ message: '201 Created' });
     expect((await again('bytes', 71)).body).toEqual({ message: TAKEN });
-    expect((await json(simple('lost'))).files).toHaveLength(1);
+    expect((await getPage(simplePath('lost'))).files).toHaveLength(1);
   });
 
   it('answers a registration of a name without effect', async () => {
     const registration = app.as(developer).post(pypiPath(project)).field('name', 'registered').field('version', '1.0');
     const { status, body } = await registration.field(':action', 'submit');
     expect([status, body]).toEqual([200, { message: '200 OK' }]);
-    expect((await get(simple('registered'))).status).toBe(404);
+    expect((await get(simplePath('registered'))).status).toBe(404);
   });
 
   it('checks digests', async () => {
@@ -227,7 +227,7 @@ describe('POST …/packages/pypi', () => {
       const { status, body } = await upload(app, developer, project, { name: 'corrupt', fields });
       expect([status, body]).toEqual([400, error]);
     }
-    expect((await get(simple('corrupt'))).status).toBe(404);
+    expect((await get(simplePath('corrupt'))).status).toBe(404);
   });
 
   it.each([
@@ -291,7 +291,7 @@ describe('POST …/packages/pypi', () => {
     } finally {
       instance.applyAnswer({ version: 2, features: {}, settings: {} });
     }
-    expect((await get(simple('large'))).status).toBe(404);
+    expect((await get(simplePath('large'))).status).toBe(404);
   });
 
   it('loses and doubles none of many uploads at once', async () => {
@@ -317,23 +317,23 @@ describe('POST …/packages/pypi', () => {
     const part = (name: string, more = ''): string =>
       `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`;
     const start = `${part('name')}cut\r\n${part('version')}1.0\r\n${part('content', '; filename="cut-1.0.tar.gz"')}half of it`;
-    const before = filesOf('files');
+    const before = listBlobFiles('files');
     await expect(
       new Promise((_, reject) => {
         const test = app.as(developer).post(pypiPath(project)).set('content-length', '10000000');
         void test.set('content-type', `multipart/form-data; boundary=${boundary}`).on('error', reject);
-        const sent = begun(test);
+        const sent = beginRequest(test);
         sent.on('error', reject);
         sent.write(start + 'x'.repeat(1024 * 1024));
-        void until(() => filesOf('uploads').length > 0).then(() => {
-          const isStoring = filesOf('uploads').length === 1;
+        void waitUntil(() => listBlobFiles('uploads').length > 0).then(() => {
+          const isStoring = listBlobFiles('uploads').length === 1;
           sent.destroy(new Error(isStoring ? 'cut' : 'nothing was stored meanwhile'));
         });
       }),
     ).rejects.toThrow('cut');
-    await until(() => filesOf('uploads').length === 0);
-    expect([filesOf('uploads'), filesOf('files')]).toEqual([[], before]);
-    await get(simple('cut')).expect(404);
+    await waitUntil(() => listBlobFiles('uploads').length === 0);
+    expect([listBlobFiles('uploads'), listBlobFiles('files')]).toEqual([[], before]);
+    await get(simplePath('cut')).expect(404);
     await uploaded(app, developer, project, { name: 'cut' });
   });
 
@@ -363,7 +363,7 @@ describe('core metadata of wheels', () => {
   const wheel = async (name: string, entries: Readonly<Record<string, string>>): Promise<PageFile> => {
     const file = `${name}-1.0-py3-none-any.whl`;
     await uploaded(app, developer, project, { name, file, content: await wheelOf(entries) });
-    return (await json(simple(name))).files[0]!;
+    return (await getPage(simplePath(name))).files[0]!;
   };
 
   it('are served beside the file, with their digest', async () => {
@@ -374,7 +374,7 @@ describe('core metadata of wheels', () => {
     const { status, body, headers } = await get(path);
     expect([status, body.toString(), headers['etag']]).toEqual([200, METADATA, `"${sha256(METADATA)}"`]);
     expect((await get(path).set('range', 'bytes=0-7')).body.toString()).toBe('Metadata');
-    expect(await html(simple('wheeled'))).toContain(
+    expect(await getHtml(simplePath('wheeled'))).toContain(
       `data-core-metadata="sha256=${sha256(METADATA)}" data-dist-info-metadata="sha256=${sha256(METADATA)}"`,
     );
   });
@@ -393,7 +393,7 @@ describe('core metadata of wheels', () => {
 
   it('are absent from a file that is no archive', async () => {
     await uploaded(app, developer, project, { name: 'fake', file: 'fake-1.0-py3-none-any.whl', content: 'PK no zip' });
-    expect((await json(simple('fake'))).files[0]!['core-metadata']).toBe(false);
+    expect((await getPage(simplePath('fake'))).files[0]!['core-metadata']).toBe(false);
   });
 
   it('survive the sweep of the blob store', async () => {
@@ -411,28 +411,28 @@ describe('index pages', () => {
   let viewer: Viewer;
   beforeAll(async () => {
     own = await seed.project({ visibility: 'private' });
-    viewer = await memberOf(own, 'developer');
+    viewer = await createMember(own, 'developer');
     const fields = { requires_python: '>=3.8,<"4"' };
     await uploaded(app, viewer, own, { name: 'My.Pkg', version: '1.0+a', file: 'my_pkg-1.0+a.tar.gz', fields });
     await uploaded(app, viewer, own, { name: 'other', fields: { requires_python: '  ' } });
   });
 
   it('are HTML with escaped attributes', async () => {
-    const page = await html(simple('MY-pkg', own), viewer);
+    const page = await getHtml(simplePath('MY-pkg', own), viewer);
     const digest = sha256('content');
     const url = `${pypiPath(own)}/files/${digest}/my_pkg-1.0%2Ba.tar.gz#sha256=${digest}`;
     expect(page).toContain('<meta name="pypi:repository-version" content="1.1">');
     expect(page).toContain('<title>Links for my-pkg</title>');
     expect(page).toMatch(
       new RegExp(
-        `<a href="http[^"]+${escaped(url)}" data-requires-python="&gt;=3\\.8,&lt;&quot;4&quot;">my_pkg-1\\.0\\+a\\.tar\\.gz</a>`,
+        `<a href="http[^"]+${escapePattern(url)}" data-requires-python="&gt;=3\\.8,&lt;&quot;4&quot;">my_pkg-1\\.0\\+a\\.tar\\.gz</a>`,
       ),
     );
-    expect(await html(simple('other', own), viewer)).not.toContain('data-requires-python');
+    expect(await getHtml(simplePath('other', own), viewer)).not.toContain('data-requires-python');
   });
 
   it('are JSON with all that PEP 700 requires', async () => {
-    const { files, ...page } = await json(simple('my.pkg', own), viewer);
+    const { files, ...page } = await getPage(simplePath('my.pkg', own), viewer);
     expect(page).toEqual({ meta: { 'api-version': '1.1' }, name: 'my-pkg', versions: ['1.0+a'] });
     expect(files).toEqual([
       {
@@ -442,16 +442,16 @@ describe('index pages', () => {
         'core-metadata': false,
       },
     ]);
-    expect((await json(simple('other', own), viewer)).files[0]).not.toHaveProperty('requires-python');
+    expect((await getPage(simplePath('other', own), viewer)).files[0]).not.toHaveProperty('requires-python');
   });
 
   it('list all packages once, sorted', async () => {
     await uploaded(app, viewer, own, { name: 'my_pkg', version: '2.0' });
-    const { projects, meta } = await json(simple('', own), viewer);
+    const { projects, meta } = await getPage(simplePath('', own), viewer);
     expect([meta, projects]).toEqual([{ 'api-version': '1.1' }, [{ name: 'My.Pkg' }, { name: 'other' }]]);
-    const page = await html(simple('', own), viewer);
+    const page = await getHtml(simplePath('', own), viewer);
     expect(page.match(/<a href="[^"]+\/packages\/pypi\/simple\/([^"]+)\/">/g)).toHaveLength(2);
-    expect(page).toContain(`${simple('my-pkg', own)}/">My.Pkg</a>`);
+    expect(page).toContain(`${simplePath('my-pkg', own)}/">My.Pkg</a>`);
   });
 
   it.each([
@@ -464,20 +464,20 @@ describe('index pages', () => {
     ['application/vnd.pypi.simple.latest+html', `${HTML_TYPE}; charset=utf-8`],
     ['text/html;q=0.5, application/json', 'text/html; charset=utf-8'],
   ])('are chosen by Accept: %s', async (accept, type) => {
-    for (const path of [simple('', own), simple('other', own)]) {
-      const request = get(path, viewer).parse(bytes);
+    for (const path of [simplePath('', own), simplePath('other', own)]) {
+      const request = get(path, viewer).parse(collectBytes);
       const { headers } = await (accept === undefined ? request.unset('accept') : request.set('accept', accept));
       expect([headers['content-type'], headers['vary']]).toEqual([type, expect.stringContaining('Accept')]);
     }
   });
 
   it('have an ETag by form, which changes with every upload, deletion and yank', async () => {
-    const etagOf = async (accept: string, path = simple('tagged', own)): Promise<string> =>
-      (await get(path, viewer).set('accept', accept).parse(bytes).expect(200)).headers['etag']!;
+    const etagOf = async (accept: string, path = simplePath('tagged', own)): Promise<string> =>
+      (await get(path, viewer).set('accept', accept).parse(collectBytes).expect(200)).headers['etag']!;
     await uploaded(app, viewer, own, { name: 'tagged', version: '1.0' });
     const [first, asJson] = [await etagOf('text/html'), await etagOf(JSON_TYPE)];
     expect(first).not.toBe(asJson);
-    const same = await get(simple('tagged', own), viewer).set('accept', 'text/html').set('if-none-match', first);
+    const same = await get(simplePath('tagged', own), viewer).set('accept', 'text/html').set('if-none-match', first);
     expect([same.status, same.headers['etag'], same.headers['vary']]).toEqual([
       304,
       first,
@@ -490,19 +490,22 @@ describe('index pages', () => {
     );
     const third = await etagOf('text/html');
     expect(new Set([first, second, third]).size).toBe(3);
-    expect(await html(simple('tagged', own), viewer)).toContain('data-yanked="broken"');
-    expect((await json(simple('tagged', own), viewer)).files.map(({ yanked }) => yanked)).toEqual([false, 'broken']);
+    expect(await getHtml(simplePath('tagged', own), viewer)).toContain('data-yanked="broken"');
+    expect((await getPage(simplePath('tagged', own), viewer)).files.map(({ yanked }) => yanked)).toEqual([
+      false,
+      'broken',
+    ]);
   });
 
   it('answer HEAD, and 404 for what is missing', async () => {
-    expect((await app.as(viewer).head(simple('other', own))).status).toBe(200);
-    await get(simple('missing', own), viewer).expect(404, { message: '404 Package Not Found' });
-    await get(simple('a%20b', own), viewer).expect(400, { error: 'package_name is invalid' });
+    expect((await app.as(viewer).head(simplePath('other', own))).status).toBe(200);
+    await get(simplePath('missing', own), viewer).expect(404, { message: '404 Package Not Found' });
+    await get(simplePath('a%20b', own), viewer).expect(400, { error: 'package_name is invalid' });
   });
 
   it('continue where one statement ends', async () => {
     const many = await seed.project({ visibility: 'private' });
-    const reader = await memberOf(many, 'developer');
+    const reader = await createMember(many, 'developer');
     await uploaded(app, reader, many, { name: 'many', version: '0' });
     await service.database.query(`
       with more as (
@@ -510,12 +513,12 @@ describe('index pages', () => {
           select ${many.id}, 'pypi', 'many', 'many', '1.' || n from generate_series(1, 2500) n returning id, version)
       insert into package_files (package_id, project_id, file_name, size, sha256, sha1, md5)
         select id, ${many.id}, 'many-' || version || '.zip', 1, md5(version), '', '' from more`);
-    const page = await json(simple('many', many), reader);
+    const page = await getPage(simplePath('many', many), reader);
     expect([page.files.length, page.versions.length]).toEqual([2501, 2501]);
     await service.database.query(
       `update packages set name = 'n' || id, name_key = 'n' || id where project_id = ${many.id}`,
     );
-    expect((await json(simple('', many), reader))['projects']).toHaveLength(2501);
+    expect((await getPage(simplePath('', many), reader))['projects']).toHaveLength(2501);
   });
 });
 
@@ -544,7 +547,7 @@ describe('downloads', () => {
 
   it('need the digest and the name of a file of the project', async () => {
     const other = await seed.project({ visibility: 'private' });
-    await uploaded(app, await memberOf(other, 'developer'), other, { name: 'elsewhere', content: 'elsewhere' });
+    await uploaded(app, await createMember(other, 'developer'), other, { name: 'elsewhere', content: 'elsewhere' });
     await uploaded(app, developer, project, { name: 'here', content: 'here' });
     for (const path of [
       fileUrl('wrong', 'here-1.0.tar.gz'),
@@ -561,7 +564,7 @@ describe('downloads', () => {
     await uploaded(app, developer, project, { name: 'shy', content: 'shy' });
     const statusAs = async (status: string): Promise<number[]> => {
       await service.database.query(`update packages set status = '${status}' where name = 'shy'`);
-      return [(await get(simple('shy'))).status, (await get(fileUrl('shy', 'shy-1.0.tar.gz'))).status];
+      return [(await get(simplePath('shy'))).status, (await get(fileUrl('shy', 'shy-1.0.tar.gz'))).status];
     };
     expect(await statusAs('hidden')).toEqual([200, 200]);
     expect(await statusAs('error')).toEqual([404, 404]);
@@ -573,16 +576,16 @@ describe('a group', () => {
     const group = await seed.group({ visibility: 'public' });
     const open = await seed.project({ namespace_id: group.id, visibility: 'public' });
     const closed = await seed.project({ namespace_id: group.id, visibility: 'private' });
-    const owner = await memberOf(closed, 'owner');
-    const uploader = await memberOf(open, 'developer');
+    const owner = await createMember(closed, 'owner');
+    const uploader = await createMember(open, 'developer');
     await uploaded(app, uploader, open, { name: 'shared', content: 'open' });
     await uploaded(app, owner, closed, { name: 'shared', content: 'closed' });
     await uploaded(app, owner, closed, { name: 'secret', content: 'secret' });
     const base = `/api/v4/groups/${group.id}/-/packages/pypi`;
-    const namesFor = async (viewer: Viewer) => (await json(`${base}/simple`, viewer))['projects'];
+    const namesFor = async (viewer: Viewer) => (await getPage(`${base}/simple`, viewer))['projects'];
     expect(await namesFor(seed.anonymous())).toEqual([{ name: 'shared' }]);
     expect(await namesFor(owner)).toEqual([{ name: 'secret' }, { name: 'shared' }]);
-    const filesFor = async (viewer: Viewer) => (await json(`${base}/simple/Shared`, viewer)).files;
+    const filesFor = async (viewer: Viewer) => (await getPage(`${base}/simple/Shared`, viewer)).files;
     expect(await filesFor(seed.anonymous())).toMatchObject([{ hashes: { sha256: sha256('open') } }]);
     const [newest, ...more] = await filesFor(owner);
     expect([newest!['hashes'], more]).toEqual([{ sha256: sha256('closed') }, []]);
@@ -609,7 +612,7 @@ describe('permissions', () => {
   it.each(['guest', 'planner', 'reporter', 'developer', 'maintainer', 'owner'] as const)(
     'a %s uploads from developer on',
     async (role) => {
-      const { status, body } = await upload(app, await memberOf(project, role), project, { name: `by-${role}` });
+      const { status, body } = await upload(app, await createMember(project, role), project, { name: `by-${role}` });
       expect([status, body]).toEqual(
         UPLOADERS.includes(role) ? [201, { message: '201 Created' }] : [403, { message: '403 Forbidden' }],
       );
@@ -618,19 +621,19 @@ describe('permissions', () => {
 
   it.each(VISIBILITIES)('reads a %s project', async (visibility) => {
     const own = await seed.project({ visibility });
-    await uploaded(app, await memberOf(own, 'developer'), own, { content: 'content' });
+    await uploaded(app, await createMember(own, 'developer'), own, { content: 'content' });
     const viewers = [
       seed.anonymous(),
       seed.viewer(await seed.user()),
-      await memberOf(own, 'guest'),
-      await memberOf(own, 'reporter'),
+      await createMember(own, 'guest'),
+      await createMember(own, 'reporter'),
     ];
     const expected: Readonly<Record<Visibility, readonly number[]>> = {
       public: [200, 200, 200, 200],
       internal: [401, 200, 200, 200],
       private: [401, 404, 403, 200],
     };
-    for (const path of [simple('', own), simple('my-pkg', own), fileUrl('content', 'my_pkg-1.0.tar.gz', own)]) {
+    for (const path of [simplePath('', own), simplePath('my-pkg', own), fileUrl('content', 'my_pkg-1.0.tar.gz', own)]) {
       const statuses = [];
       for (const viewer of viewers) statuses.push((await get(path, viewer)).status);
       expect(statuses).toEqual(expected[visibility]);
@@ -639,7 +642,7 @@ describe('permissions', () => {
 
   it('challenges anonymous callers, whether the project exists or not', async () => {
     for (const parent of [project, { ...project, id: 999_999 }]) {
-      const sent = [get(simple('a', parent), seed.anonymous()), upload(app, seed.anonymous(), parent)];
+      const sent = [get(simplePath('a', parent), seed.anonymous()), upload(app, seed.anonymous(), parent)];
       for (const { status, headers } of await Promise.all(sent))
         expect([status, headers['www-authenticate']]).toEqual([401, CHALLENGE]);
     }
@@ -647,15 +650,15 @@ describe('permissions', () => {
 
   it('refuses all while packages are disabled', async () => {
     const disabled = await seed.project({ visibility: 'public', packages_enabled: false });
-    const maintainer = await memberOf(disabled, 'maintainer');
+    const maintainer = await createMember(disabled, 'maintainer');
     expect((await upload(app, maintainer, disabled)).status).toBe(403);
-    expect((await get(simple('', disabled), maintainer)).status).toBe(403);
+    expect((await get(simplePath('', disabled), maintainer)).status).toBe(403);
   });
 
   it('refuses a protected name in every spelling, wherever it stands in the form', async () => {
     const own = await seed.project({ visibility: 'private' });
-    const maintainer = await memberOf(own, 'maintainer');
-    const below = await memberOf(own, 'developer');
+    const maintainer = await createMember(own, 'maintainer');
+    const below = await createMember(own, 'developer');
     await app
       .as(maintainer)
       .post(`/api/v4/projects/${own.id}/packages/protection/rules`)
@@ -675,6 +678,6 @@ describe('permissions', () => {
   });
 });
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -29,32 +29,32 @@ beforeAll(async () => {
   service = await startPackage({ COLLABORATION_URL: source.url });
   ({ seed, app } = service);
 });
-afterEach(() => settings({}));
+afterEach(() => applySettings({}));
 afterAll(async () => {
   await service.close();
   await source.stop();
 });
 
 /** Sets features and plan limits of the instance. Units: bytes. */
-function settings({ features = {}, limits = {} }: { features?: object; limits?: object }): void {
+function applySettings({ features = {}, limits = {} }: { features?: object; limits?: object }): void {
   const taken = { version: (settingsVersion += 1), settings: {}, features, plan_limits: { default: limits } };
   app.get(InstanceSettings).applyAnswer(taken as Parameters<InstanceSettings['applyAnswer']>[0]);
 }
 
 /** A project with the path of its group. */
-interface Place {
+interface RegistryPlace {
   readonly project: DirectoryProject;
   readonly group: string;
 }
 
-interface Format {
+interface RegistryFormat {
   /** The published version, as the packages API lists it. */
-  readonly listed: (place: Place) => { readonly name: string; readonly version: string };
+  readonly listed: (place: RegistryPlace) => { readonly name: string; readonly version: string };
   /** Name in rules, if it is another one. */
   readonly pattern?: string;
-  readonly publish: (viewer: Viewer, place: Place) => PromiseLike<Response>;
+  readonly publish: (viewer: Viewer, place: RegistryPlace) => PromiseLike<Response>;
   /** Path at which a client finds the version. */
-  readonly found: (place: Place) => string;
+  readonly found: (place: RegistryPlace) => string;
   /** Status of a second publication of the version. */
   readonly again: number;
   /** Rules can name the type. */
@@ -71,9 +71,9 @@ const files = { isProtectable: true, isStored: true } as const;
 /** Rules cannot name these types, and their contents are in the repository. */
 const commits = { isProtectable: false, isStored: false } as const;
 const [A, GUID] = [shaOf('a'), '0123456789abcdef0123456789abcdef'];
-const modulePath = ({ group, project }: Place): string => `localhost/${group}/${project.path}`;
+const modulePath = ({ group, project }: RegistryPlace): string => `localhost/${group}/${project.path}`;
 
-const FORMATS: Readonly<Record<string, Format>> = {
+const FORMATS: Readonly<Record<string, RegistryFormat>> = {
   generic: {
     ...files,
     again: 201,
@@ -196,7 +196,7 @@ const conanRevision = (project: DirectoryProject): string => revisionOf(recipeV2
 const OWN_EFFECT = new Set(['package_tags', 'package_indexes', 'npm_versions']);
 
 describe.each(Object.entries(FORMATS))('packages of the type %s', (type, format) => {
-  let place: Place;
+  let place: RegistryPlace;
   let developer: Viewer;
   let maintainer: Viewer;
   beforeEach(async () => {
@@ -243,7 +243,7 @@ describe.each(Object.entries(FORMATS))('packages of the type %s', (type, format)
       return;
     }
     const gate = { boolean: true, actors: [], groups: [], percentage_of_time: 0, percentage_of_actors: 0 };
-    settings({ features: { packages_protected_packages_delete: gate } });
+    applySettings({ features: { packages_protected_packages_delete: gate } });
     const levels = { minimum_access_level_for_push: 'maintainer', minimum_access_level_for_delete: 'owner' };
     await protect(levels).expect(201);
     expect((await format.publish(developer, place)).status).toBe(403);
@@ -254,7 +254,7 @@ describe.each(Object.entries(FORMATS))('packages of the type %s', (type, format)
   });
 
   it('use the storage of the project, or none', async () => {
-    settings({ limits: { project_packages_size_limit: 4 } });
+    applySettings({ limits: { project_packages_size_limit: 4 } });
     const { status } = await format.publish(developer, place);
     if (format.isStored) expect([status, await list()]).toEqual([403, []]);
     else expect([status < 300, (await list()).length]).toEqual([true, 1]);
@@ -262,7 +262,7 @@ describe.each(Object.entries(FORMATS))('packages of the type %s', (type, format)
 });
 
 describe('hostile names', () => {
-  let place: Place;
+  let place: RegistryPlace;
   let developer: Viewer;
   beforeAll(async () => {
     const group = await seed.group({ visibility: 'private' });

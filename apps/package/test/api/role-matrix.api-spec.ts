@@ -31,7 +31,7 @@ beforeAll(async () => {
     people.set(role, viewer);
     clients[role] = app.as(viewer);
   }
-  for (const visibility of MATRIX_VISIBILITIES) places[visibility] = await placeOf(visibility, people);
+  for (const visibility of MATRIX_VISIBILITIES) places[visibility] = await createPlace(visibility, people);
   clients.anonymous = app.as(seed.anonymous());
   clients.outsider = app.as(seed.viewer(await seed.user()));
   clients.administrator = app.as(seed.viewer(await seed.user({ admin: true })));
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 /** A group with a project and a package of each format. */
-async function placeOf(visibility: MatrixVisibility, people: ReadonlyMap<Role, Viewer>) {
+async function createPlace(visibility: MatrixVisibility, people: ReadonlyMap<Role, Viewer>) {
   const { app, seed } = service;
   const group = await seed.group({ visibility, path: visibility });
   const project = await seed.project({ visibility, namespace_id: group.id, path: 'eggs' });

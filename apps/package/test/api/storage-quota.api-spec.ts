@@ -34,11 +34,11 @@ beforeEach(async () => {
   await seed.member(owner, root, 'maintainer');
   maintainer = seed.viewer(owner);
 });
-afterEach(() => limit({}));
+afterEach(() => applyLimits({}));
 afterAll(() => service.close());
 
 /** Sets limits of all plans. Units: bytes. */
-function limit(limits: Partial<Record<PlanLimitName, number>>): void {
+function applyLimits(limits: Partial<Record<PlanLimitName, number>>): void {
   app
     .get(InstanceSettings)
     .applyAnswer({ version: (version += 1), features: {}, settings: {}, plan_limits: { default: limits } });
@@ -49,34 +49,34 @@ const put = (name: string, size: number, o: { into?: DirectoryProject } = {}) =>
     .put(genericPath(o.into ?? project, name, '1.0.0', 'a.txt'))
     .type('application/octet-stream')
     .send(Buffer.alloc(size, name));
-const refused = (kind: string): object => ({ message: `403 Forbidden - Package storage of the ${kind} is full.` });
-const shown = ({ status, body }: Response): unknown[] => [status, body];
+const refusedBody = (kind: string): object => ({ message: `403 Forbidden - Package storage of the ${kind} is full.` });
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 
 it('takes files of a project up to the limit to the byte', async () => {
-  limit({ project_packages_size_limit: 10 });
+  applyLimits({ project_packages_size_limit: 10 });
   await put('first', 6).expect(201);
-  expect(shown(await put('second', 5))).toEqual([403, refused('project')]);
+  expect(statusAndBody(await put('second', 5))).toEqual([403, refusedBody('project')]);
   await put('second', 4).expect(201);
-  expect(shown(await put('third', 1))).toEqual([403, refused('project')]);
+  expect(statusAndBody(await put('third', 1))).toEqual([403, refusedBody('project')]);
   await put('third', 6, { into: sibling }).expect(201);
-  limit({});
+  applyLimits({});
   await put('third', 6).expect(201);
 });
 
 it('refuses a file whose size is known at its end only', async () => {
-  limit({ project_packages_size_limit: 10 });
+  applyLimits({ project_packages_size_limit: 10 });
   const wrapped = await app
     .as(maintainer)
     .put(genericPath(project, 'wrapped', '1.0.0', 'a.txt'))
     .attach('file', Buffer.alloc(11), 'a.txt');
-  expect(shown(wrapped)).toEqual([403, refused('project')]);
+  expect(statusAndBody(wrapped)).toEqual([403, refusedBody('project')]);
   expect((await app.as(maintainer).get(`/api/v4/projects/${project.id}/packages`)).body).toEqual([]);
 });
 
 it('counts all projects below the top-level group', async () => {
-  limit({ namespace_packages_size_limit: 10 });
+  applyLimits({ namespace_packages_size_limit: 10 });
   await put('first', 6).expect(201);
-  expect(shown(await put('second', 5, { into: sibling }))).toEqual([403, refused('namespace')]);
+  expect(statusAndBody(await put('second', 5, { into: sibling }))).toEqual([403, refusedBody('namespace')]);
   await put('second', 4, { into: sibling }).expect(201);
   const elsewhere = await seed.project({ visibility: 'private' });
   await seed.member({ id: maintainer.userId! }, elsewhere, 'maintainer');
@@ -84,7 +84,7 @@ it('counts all projects below the top-level group', async () => {
 });
 
 it('gives the room of deleted packages back at once', async () => {
-  limit({ project_packages_size_limit: 10 });
+  applyLimits({ project_packages_size_limit: 10 });
   await put('first', 10).expect(201);
   const [row] = (await app.as(maintainer).get(`/api/v4/projects/${project.id}/packages`).expect(200)).body;
   await app.as(maintainer).delete(`/api/v4/projects/${project.id}/packages/${row.id}`).expect(204);
@@ -92,24 +92,30 @@ it('gives the room of deleted packages back at once', async () => {
 });
 
 it('holds the limit while many upload at once', async () => {
-  limit({ project_packages_size_limit: 10, namespace_packages_size_limit: 10 });
+  applyLimits({ project_packages_size_limit: 10, namespace_packages_size_limit: 10 });
   const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => put(`p${index}`, 1)));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
   expect(answers.filter(({ status }) => status === 403)).toHaveLength(20);
 });
 
 it('is kept by all formats', async () => {
-  limit({ project_packages_size_limit: 3 });
+  applyLimits({ project_packages_size_limit: 3 });
   const maven = await putMaven(app, maintainer, mavenPath(project, 'com/acme/a/1/a-1.jar'), 'bytes');
-  expect(shown(maven)).toEqual([403, refused('project')]);
-  expect(shown(await upload(app, maintainer, project, { content: 'bytes' }))).toEqual([403, refused('project')]);
-  const conan = `${revisionOf(recipeV2(conanOf(project)))}/files/conanfile.py`;
-  const { message } = refused('project') as { message: string };
-  expect(shown(await putConan(app, maintainer, conan, 'bytes'))).toEqual([403, { errors: [{ status: 403, message }] }]);
-  const document = await documentOf({ name: 'a', version: '1.0.0' });
-  expect(shown(await putDocument(app, maintainer, npmPath(npmOf.project(project), 'a'), document))).toEqual([
+  expect(statusAndBody(maven)).toEqual([403, refusedBody('project')]);
+  expect(statusAndBody(await upload(app, maintainer, project, { content: 'bytes' }))).toEqual([
     403,
-    { ...refused('project'), error: 'Package storage of the project is full.' },
+    refusedBody('project'),
+  ]);
+  const conan = `${revisionOf(recipeV2(conanOf(project)))}/files/conanfile.py`;
+  const { message } = refusedBody('project') as { message: string };
+  expect(statusAndBody(await putConan(app, maintainer, conan, 'bytes'))).toEqual([
+    403,
+    { errors: [{ status: 403, message }] },
+  ]);
+  const document = await documentOf({ name: 'a', version: '1.0.0' });
+  expect(statusAndBody(await putDocument(app, maintainer, npmPath(npmOf.project(project), 'a'), document))).toEqual([
+    403,
+    { ...refusedBody('project'), error: 'Package storage of the project is full.' },
   ]);
   expect((await app.as(maintainer).get(`/api/v4/projects/${project.id}/packages`)).body).toEqual([]);
 });

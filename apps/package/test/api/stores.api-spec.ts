@@ -16,11 +16,11 @@ import { pypiPath, sha256, uploaded, wheelOf } from '../support/pypi';
 
 const MIB = 1024 * 1024;
 
-async function onDisk(): Promise<PackageService> {
+async function startOnDisk(): Promise<PackageService> {
   return startPackage();
 }
 
-async function onS3(): Promise<PackageService> {
+async function startOnS3(): Promise<PackageService> {
   const server = await startS3Server();
   const service = await startPackage({
     BLOBS_URL: server.url,
@@ -35,8 +35,8 @@ async function onS3(): Promise<PackageService> {
 }
 
 describe.each([
-  ['a disk', onDisk],
-  ['S3', onS3],
+  ['a disk', startOnDisk],
+  ['S3', startOnS3],
 ] as const)('registries over %s', (_, start) => {
   let service: PackageService;
   let app: TestApp;
@@ -132,7 +132,7 @@ describe.each([
 });
 
 /** A way to the store that can be cut: open connections end, and new ones are refused. */
-async function cuttableWay(port: number) {
+async function startCuttableProxy(port: number) {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
@@ -159,7 +159,7 @@ async function cuttableWay(port: number) {
 describe('a store in S3 that goes away during an upload', () => {
   it('loses no acknowledged file, and lists nothing else', async () => {
     const server = await startS3Server();
-    const way = await cuttableWay(server.port);
+    const way = await startCuttableProxy(server.port);
     const service = await startPackage({
       BLOBS_URL: server.url.replace(`:${server.port}`, `:${way.port}`),
       AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,

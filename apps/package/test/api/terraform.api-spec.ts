@@ -34,15 +34,15 @@ afterAll(() => service.close());
 
 const CHALLENGE = 'Basic realm="GitLab Packages Registry"';
 const NONE = { message: 'No version found for vpc module' };
-const refusal = ({ status, body }: Response): unknown[] => [status, body];
+const statusAndBody = ({ status, body }: Response): unknown[] => [status, body];
 const get = (path: string, viewer = developer) => app.as(viewer).get(path).buffer(true);
-const address = (rest = '', of = group): string => `${MODULES}/${of.path}/vpc/aws${rest}`;
-const versions = async (viewer = developer): Promise<unknown> => {
-  const { body } = await get(address('/versions'), viewer).expect(200);
+const modulePath = (rest = '', of = group): string => `${MODULES}/${of.path}/vpc/aws${rest}`;
+const listVersions = async (viewer = developer): Promise<unknown> => {
+  const { body } = await get(modulePath('/versions'), viewer).expect(200);
   return body.modules[0].versions.map((one: { version: string }) => one.version);
 };
-const addressOf = async (version: string, viewer = developer): Promise<string> => {
-  const { headers } = await get(address(`/${version}/download`), viewer).expect(204);
+const findDownloadAddress = async (version: string, viewer = developer): Promise<string> => {
+  const { headers } = await get(modulePath(`/${version}/download`), viewer).expect(204);
   return headers['x-terraform-get']!;
 };
 const textOf = ({ body }: Response): string => (body as Buffer).toString();
@@ -54,7 +54,7 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
     expect(body).toMatchObject([{ name: 'vpc/aws', version: '1.0.0', package_type: 'terraform_module' }]);
     const files = await get(`/api/v4/projects/${project.id}/packages/${body[0].id}/package_files`);
     expect(files.body).toMatchObject([{ file_name: 'vpc-aws-1.0.0.tgz', size: 5 }]);
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
     expect(textOf(await get(terraformPath(project, 'vpc/aws/1.0.0')).expect(200))).toBe('bytes');
     expect((await get(`/api/v4/groups/${group.id}/packages`, maintainer).expect(200)).body).toEqual([]);
   });
@@ -63,8 +63,8 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
     await uploaded(app, developer, project);
     await areAnswered(service, 'vpc-aws-1.0.0.tgz');
     const again = await upload(app, developer, project, 'vpc/aws/1.0.0', 'other');
-    expect(refusal(again)).toEqual([403, { message: 'Package version already exists.' }]);
-    expect(refusal(await upload(app, developer, project))).toEqual(refusal(again));
+    expect(statusAndBody(again)).toEqual([403, { message: 'Package version already exists.' }]);
+    expect(statusAndBody(await upload(app, developer, project))).toEqual(statusAndBody(again));
     await uploaded(app, developer, project, 'vpc/aws/1.0.1');
     await uploaded(app, developer, project, 'vpc/gcp/1.0.0');
   });
@@ -87,7 +87,7 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
     const other = await seed.project({ visibility: 'private', namespace_id: below.id });
     const stranger = await seed.project({ visibility: 'private' });
     await uploaded(app, developer, project);
-    expect(refusal(await upload(app, maintainer, other, 'vpc/aws/2.0.0'))).toEqual([
+    expect(statusAndBody(await upload(app, maintainer, other, 'vpc/aws/2.0.0'))).toEqual([
       ...[403, { message: 'A package with the same name already exists in the namespace' }],
     ]);
     await uploaded(app, await memberOf(seed, stranger, 'developer'), stranger);
@@ -100,10 +100,10 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
       .send({ terraform_module_duplicates_allowed: true, terraform_module_duplicate_exception_regex: '' })
       .expect(200);
     await uploaded(app, maintainer, other, 'vpc/aws/1.0.0', 'newest');
-    expect(await versions(maintainer)).toEqual(['1.0.0', '2.0.0']);
-    const found = await addressOf('1.0.0', maintainer);
+    expect(await listVersions(maintainer)).toEqual(['1.0.0', '2.0.0']);
+    const found = await findDownloadAddress('1.0.0', maintainer);
     expect(textOf(await get(found, seed.anonymous()).expect(200))).toBe('newest');
-    expect(await versions()).toEqual(['1.0.0']);
+    expect(await listVersions()).toEqual(['1.0.0']);
   });
 
   it('frees name and version when a package is deleted', async () => {
@@ -111,7 +111,7 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
     await uploaded(app, developer, project);
     const { body } = await get(`/api/v4/projects/${project.id}/packages`);
     await app.as(maintainer).delete(`/api/v4/projects/${project.id}/packages/${body[0].id}`).expect(204);
-    expect(refusal(await get(address('/versions')))).toEqual([404, NONE]);
+    expect(statusAndBody(await get(modulePath('/versions')))).toEqual([404, NONE]);
     await uploaded(app, maintainer, other, 'vpc/aws/1.0.0', 'elsewhere');
   });
 
@@ -143,11 +143,11 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
     limit(2, { project_packages_size_limit: 3 });
     const full = await upload(app, developer, project);
     instance.applyAnswer({ version: 3, features: {}, settings: {} });
-    expect([refusal(large), refusal(full)]).toEqual([
+    expect([statusAndBody(large), statusAndBody(full)]).toEqual([
       [400, { message: '400 Bad request - File is too large' }],
       [403, { message: '403 Forbidden - Package storage of the project is full.' }],
     ]);
-    expect(refusal(await get(address('/versions')))).toEqual([404, NONE]);
+    expect(statusAndBody(await get(modulePath('/versions')))).toEqual([404, NONE]);
   });
 
   it('refuses a protected name', async () => {
@@ -159,7 +159,7 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
         minimum_access_level_for_push: 'maintainer',
       })
       .expect(201);
-    expect(refusal(await upload(app, developer, project))).toEqual([
+    expect(statusAndBody(await upload(app, developer, project))).toEqual([
       403,
       { message: '403 Forbidden - Package protected.' },
     ]);
@@ -168,13 +168,13 @@ describe('PUT …/terraform/modules/:name/:system/:version/file', () => {
 
   it('challenges anonymous callers, hides the project from outsiders, and is for developers', async () => {
     const anonymous = await upload(app, seed.anonymous(), project);
-    expect([...refusal(anonymous), anonymous.headers['www-authenticate']]).toEqual([
+    expect([...statusAndBody(anonymous), anonymous.headers['www-authenticate']]).toEqual([
       ...[401, { message: '401 Unauthorized' }, CHALLENGE],
     ]);
     const outsider = seed.viewer(await seed.user());
-    expect(refusal(await upload(app, outsider, project))).toEqual([404, { message: '404 Project Not Found' }]);
+    expect(statusAndBody(await upload(app, outsider, project))).toEqual([404, { message: '404 Project Not Found' }]);
     const reporter = await memberOf(seed, project, 'reporter');
-    expect(refusal(await upload(app, reporter, project))).toEqual([403, { message: '403 Forbidden' }]);
+    expect(statusAndBody(await upload(app, reporter, project))).toEqual([403, { message: '403 Forbidden' }]);
   });
 
   it('keeps one of two uploads at the same time', async () => {
@@ -199,7 +199,7 @@ describe('the registry of the instance', () => {
     for (const version of ['1.10.0', '1.9.0', '2.0.0-rc.1', '1.9.0-a+b'])
       await uploaded(app, developer, project, `vpc/aws/${version}`);
     const source = expect.stringMatching(new RegExp(`/${group.path}/${project.path}$`)) as unknown;
-    const { body } = await get(address('/versions')).expect(200);
+    const { body } = await get(modulePath('/versions')).expect(200);
     expect(body).toEqual({
       modules: [
         {
@@ -211,14 +211,14 @@ describe('the registry of the instance', () => {
         },
       ],
     });
-    const latest = await get(address()).expect(200);
+    const latest = await get(modulePath()).expect(200);
     expect(latest.body).toEqual({
       ...{ name: 'vpc', provider: 'aws', providers: ['aws'], root: { dependencies: [] }, source, submodules: [] },
       ...{ version: '1.10.0', versions: ['1.9.0-a+b', '1.9.0', '1.10.0', '2.0.0-rc.1'] },
     });
-    expect((await get(address('/1.9.0')).expect(200)).body).toEqual({ ...latest.body, version: '1.9.0' });
-    const redirect = await app.as(developer).get(address('/download')).redirects(0).expect(302);
-    expect(new URL(redirect.headers['location']!).pathname).toBe(address('/1.10.0/download'));
+    expect((await get(modulePath('/1.9.0')).expect(200)).body).toEqual({ ...latest.body, version: '1.9.0' });
+    const redirect = await app.as(developer).get(modulePath('/download')).redirects(0).expect(302);
+    expect(new URL(redirect.headers['location']!).pathname).toBe(modulePath('/1.10.0/download'));
     await uploaded(app, developer, project, 'only/aws/0.1.0-a');
     expect((await get(`${MODULES}/${group.path}/only/aws`)).body.version).toBe('0.1.0-a');
   });
@@ -226,8 +226,8 @@ describe('the registry of the instance', () => {
   it('gives an address whose token reads this file, and nothing else', async () => {
     await uploaded(app, developer, project, 'vpc/aws/1.0.0', 'one');
     await uploaded(app, developer, project, 'vpc/aws/2.0.0', 'two');
-    const found = await addressOf('1.0.0');
-    expect(found).toMatch(new RegExp(`^${address('/1.0.0/file')}\\?token=[\\w.-]+&archive=tgz$`));
+    const found = await findDownloadAddress('1.0.0');
+    expect(found).toMatch(new RegExp(`^${modulePath('/1.0.0/file')}\\?token=[\\w.-]+&archive=tgz$`));
     const anonymous = seed.anonymous();
     const head = await app.as(anonymous).head(found).expect(200);
     expect([head.headers['content-length'], head.headers['accept-ranges']]).toEqual(['3', 'bytes']);
@@ -243,8 +243,8 @@ describe('the registry of the instance', () => {
       ['/1.0.0/file', token.replace(/^\d+/, (id) => `${Number(id) + 1}`)],
       ['/1.0.0/file', 'x'],
     ] as const) {
-      const refused = await get(`${address(path)}?token=${given}`, anonymous);
-      expect([...refusal(refused), refused.headers['www-authenticate']]).toEqual([
+      const refused = await get(`${modulePath(path)}?token=${given}`, anonymous);
+      expect([...statusAndBody(refused), refused.headers['www-authenticate']]).toEqual([
         ...[401, { message: '401 Unauthorized' }, CHALLENGE],
       ]);
     }
@@ -253,7 +253,7 @@ describe('the registry of the instance', () => {
   it('gives addresses that end after five minutes, or with the rights of their caller', async () => {
     await uploaded(app, developer, project);
     const tokens = app.get(TerraformFileTokens);
-    const token = new URL(await addressOf('1.0.0'), 'http://host').searchParams.get('token')!;
+    const token = new URL(await findDownloadAddress('1.0.0'), 'http://host').searchParams.get('token')!;
     const right = tokens.readToken(token, seed.anonymous())!;
     expect(right.viewer).toMatchObject({ userId: developer.userId, isAdmin: false, isExternal: false });
     const now = jest.spyOn(Date.prototype, 'getTime');
@@ -264,7 +264,7 @@ describe('the registry of the instance', () => {
     now.mockRestore();
     const outsider = seed.viewer(await seed.user());
     const forged = tokens.createToken({ fileId: right.fileId, viewer: outsider });
-    await get(`${address('/1.0.0/file')}?token=${forged}`, seed.anonymous()).expect(404, NONE);
+    await get(`${modulePath('/1.0.0/file')}?token=${forged}`, seed.anonymous()).expect(404, NONE);
   });
 
   it('challenges anonymous callers and hides modules from outsiders, whether they exist or not', async () => {
@@ -273,15 +273,15 @@ describe('the registry of the instance', () => {
     const none = await seed.group({ visibility: 'private' });
     for (const path of ['/versions', '', '/download', '/1.0.0', '/1.0.0/download', '/1.0.0/file'])
       for (const place of [group, none, { ...none, path: 'missing' }]) {
-        const anonymous = await app.as(seed.anonymous()).get(address(path, place)).redirects(0);
-        expect([...refusal(anonymous), anonymous.headers['www-authenticate']]).toEqual([
+        const anonymous = await app.as(seed.anonymous()).get(modulePath(path, place)).redirects(0);
+        expect([...statusAndBody(anonymous), anonymous.headers['www-authenticate']]).toEqual([
           ...[401, { message: '401 Unauthorized' }, CHALLENGE],
         ]);
-        expect(refusal(await get(address(path, place), outsider))).toEqual([404, NONE]);
+        expect(statusAndBody(await get(modulePath(path, place), outsider))).toEqual([404, NONE]);
       }
     for (const path of ['/9.0.0', '/9.0.0/download', '/9.0.0/file'])
-      expect(refusal(await get(address(path)))).toEqual([404, NONE]);
-    expect(refusal(await get(address('/v1')))).toEqual([400, { error: 'version is invalid' }]);
+      expect(statusAndBody(await get(modulePath(path)))).toEqual([404, NONE]);
+    expect(statusAndBody(await get(modulePath('/v1')))).toEqual([400, { error: 'version is invalid' }]);
   });
 
   it('shows public modules to everyone, whatever the case of the namespace, and no disabled ones', async () => {
@@ -289,12 +289,12 @@ describe('the registry of the instance', () => {
     const shown = await seed.project({ visibility: 'public', namespace_id: open.id });
     await uploaded(app, await memberOf(seed, shown, 'developer'), shown, 'vpc/aws/1.0.0', 'open');
     const anonymous = seed.anonymous();
-    await get(address('/versions', open), anonymous).expect(200);
-    await get(address('/versions', { ...open, path: open.path.toUpperCase() }), anonymous).expect(200);
-    const { headers } = await get(address('/1.0.0/download', open), anonymous).expect(204);
+    await get(modulePath('/versions', open), anonymous).expect(200);
+    await get(modulePath('/versions', { ...open, path: open.path.toUpperCase() }), anonymous).expect(200);
+    const { headers } = await get(modulePath('/1.0.0/download', open), anonymous).expect(204);
     expect(textOf(await get(headers['x-terraform-get']!, anonymous).expect(200))).toBe('open');
     await seed.put('projects', { ...shown, packages_enabled: false });
-    await get(address('/versions', open), developer).expect(404, NONE);
+    await get(modulePath('/versions', open), developer).expect(404, NONE);
   });
 });
 
@@ -329,8 +329,8 @@ describe('GET …/terraform/modules/:name/:system(/:version)', () => {
     await uploaded(app, developer, project);
     const other = await seed.project({ visibility: 'public' });
     for (const path of ['vpc/aws', 'vpc/aws/1.0.0'])
-      expect(refusal(await get(terraformPath(other, path)))).toEqual([404, NONE]);
-    expect(refusal(await get(terraformPath(project, 'vpc/aws/2.0.0')))).toEqual([404, NONE]);
+      expect(statusAndBody(await get(terraformPath(other, path)))).toEqual([404, NONE]);
+    expect(statusAndBody(await get(terraformPath(project, 'vpc/aws/2.0.0')))).toEqual([404, NONE]);
     const encoded = encodeURIComponent(`${group.path}/${project.path}`);
     await get(`/api/v4/projects/${encoded}/packages/terraform/modules/vpc/aws/1.0.0`).expect(200);
   });

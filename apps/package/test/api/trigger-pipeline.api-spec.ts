@@ -14,15 +14,15 @@ beforeAll(async () => {
   scene = await PipelineScene.open();
   maintainer = await scene.seed.user();
   project = await scene.project({ maintainer });
-  token = (await aTrigger(project)).token;
+  token = (await createTrigger(project)).token;
 });
 afterAll(() => scene.close());
 
 const me = (): Viewer => scene.seed.viewer(maintainer);
 const anonymous = () => scene.app.as(scene.seed.anonymous());
-const pathOf = (of: DirectoryProject) => `/api/v4/projects/${of.id}/trigger/pipeline`;
+const triggerPath = (of: DirectoryProject) => `/api/v4/projects/${of.id}/trigger/pipeline`;
 
-async function aTrigger(of: DirectoryProject, params: object = {}): Promise<{ id: number; token: string }> {
+async function createTrigger(of: DirectoryProject, params: object = {}): Promise<{ id: number; token: string }> {
   const { body } = await scene.app
     .as(me())
     .post(`/api/v4/projects/${of.id}/triggers`)
@@ -31,14 +31,14 @@ async function aTrigger(of: DirectoryProject, params: object = {}): Promise<{ id
   return body as { id: number; token: string };
 }
 
-const variablesOf = async (id: number) =>
+const listVariables = async (id: number) =>
   (await scene.app.as(me()).get(`/api/v4/projects/${project.id}/pipelines/${id}/variables`).expect(200)).body;
 
 describe('POST /projects/:id/trigger/pipeline', () => {
   it('starts a pipeline as the owner of the token, without another credential', async () => {
     const at = await scene.project({ maintainer });
-    const own = await aTrigger(at);
-    const { body } = await anonymous().post(pathOf(at)).send({ ref: 'main', token: own.token }).expect(201);
+    const own = await createTrigger(at);
+    const { body } = await anonymous().post(triggerPath(at)).send({ ref: 'main', token: own.token }).expect(201);
     expect(body).toMatchObject({ iid: 1, source: 'trigger', ref: 'main', sha: shaOf('1'), status: 'created' });
     expect(body.user).toMatchObject({ id: maintainer.id });
     const { body: used } = await scene.app.as(me()).get(`/api/v4/projects/${at.id}/triggers/${own.id}`).expect(200);
@@ -47,8 +47,8 @@ describe('POST /projects/:id/trigger/pipeline', () => {
 
   it('keeps the variables and the request itself', async () => {
     const params = { ref: 'v1', token, variables: { A: 'x', B: '1' }, inputs: { n: 1 } };
-    const { body } = await anonymous().post(pathOf(project)).send(params).expect(201);
-    const variables = await variablesOf(body.id);
+    const { body } = await anonymous().post(triggerPath(project)).send(params).expect(201);
+    const variables = await listVariables(body.id);
     expect(variables).toEqual([
       { key: 'A', value: 'x', variable_type: 'env_var' },
       { key: 'B', value: '1', variable_type: 'env_var' },
@@ -67,7 +67,7 @@ describe('POST /projects/:id/trigger/pipeline', () => {
       .send({ object_kind: 'push', ref: 'refs/heads/main', commits: [] })
       .expect(201);
     expect(body).toMatchObject({ ref: 'feature/a', sha: shaOf('2') });
-    const [payload] = await variablesOf(body.id);
+    const [payload] = await listVariables(body.id);
     expect(JSON.parse(payload.value)).toEqual({ ref: 'feature/a', id: `${project.id}`, variables: {} });
   });
 
@@ -75,7 +75,7 @@ describe('POST /projects/:id/trigger/pipeline', () => {
     const group = await scene.seed.group({ path: 'heron' });
     const at = await scene.seed.project({ namespace_id: group.id, path: 'marsh', visibility: 'private' });
     await scene.seed.member(maintainer, at, 'maintainer');
-    const own = await aTrigger(at);
+    const own = await createTrigger(at);
     await anonymous()
       .post('/api/v4/projects/Heron%2FMarsh/trigger/pipeline')
       .send({ ref: 'main', token: own.token })
@@ -84,7 +84,7 @@ describe('POST /projects/:id/trigger/pipeline', () => {
 
   it('is not disturbed by a credential of the request', async () => {
     const stranger = { ...scene.seed.viewer(await scene.seed.user()), scopes: ['read_registry'] };
-    const { body } = await scene.app.as(stranger).post(pathOf(project)).send({ ref: 'main', token }).expect(201);
+    const { body } = await scene.app.as(stranger).post(triggerPath(project)).send({ ref: 'main', token }).expect(201);
     expect(body.user).toMatchObject({ id: maintainer.id });
   });
 
@@ -93,7 +93,7 @@ describe('POST /projects/:id/trigger/pipeline', () => {
     to: () => ({
       viewer: scene.seed.anonymous(),
       method: 'POST',
-      path: pathOf(project),
+      path: triggerPath(project),
       params: { ref: 'main', token, variables: { A: 'x' } },
     }),
     seen: (pipeline) => [pipeline['ref'], pipeline['source']],
@@ -117,29 +117,29 @@ describe('POST /projects/:id/trigger/pipeline', () => {
     ],
   ])('answers 400 to %j', async (params, body) => {
     const response = await anonymous()
-      .post(pathOf(project))
+      .post(triggerPath(project))
       .send({ ref: 'main', token, ...params });
     expect([response.status, response.body]).toEqual([400, body]);
   });
 
   it('refuses webhooks of pipelines, which would loop', async () => {
     const send = (event: string) =>
-      anonymous().post(pathOf(project)).set('X-Gitlab-Event', event).send({ ref: 'main', token });
+      anonymous().post(triggerPath(project)).set('X-Gitlab-Event', event).send({ ref: 'main', token });
     expect((await send('Pipeline Hook').expect(403)).body).toEqual({ message: '403 Forbidden' });
     await send('Push Hook').expect(201);
   });
 
   it('answers 404 to unknown tokens and projects, and to tokens of other projects', async () => {
     const foreign = await scene.project({ maintainer }, { visibility: 'public' });
-    const expired = await aTrigger(project, { expires_at: '2020-01-01' });
+    const expired = await createTrigger(project, { expires_at: '2020-01-01' });
     const cases: [string, string][] = [
-      [pathOf(project), 'glptt-unknown'],
-      [pathOf(project), ''],
-      [pathOf(project), expired.token],
-      [pathOf(foreign), token],
+      [triggerPath(project), 'glptt-unknown'],
+      [triggerPath(project), ''],
+      [triggerPath(project), expired.token],
+      [triggerPath(foreign), token],
       ['/api/v4/projects/987654321/trigger/pipeline', token],
       ['/api/v4/projects/no%2Fwhere/trigger/pipeline', token],
-      [pathOf(project), 'glcbt-unknown'],
+      [triggerPath(project), 'glcbt-unknown'],
     ];
     for (const [path, given] of cases) {
       const { status, body } = await anonymous().post(path).send({ ref: 'main', token: given });
@@ -164,16 +164,16 @@ describe('POST /projects/:id/trigger/pipeline', () => {
         .send({ description: 'x' })
         .expect(201);
       await change(at, owner);
-      const { status, body } = await anonymous().post(pathOf(at)).send({ ref: 'main', token: own.token });
+      const { status, body } = await anonymous().post(triggerPath(at)).send({ ref: 'main', token: own.token });
       expect([status, body]).toEqual([400, refused]);
     }
   });
 
   it('starts 50 pipelines for 50 concurrent requests', async () => {
     const at = await scene.project({ maintainer });
-    const own = await aTrigger(at);
+    const own = await createTrigger(at);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => anonymous().post(pathOf(at)).send({ ref: 'main', token: own.token })),
+      Array.from({ length: 50 }, () => anonymous().post(triggerPath(at)).send({ ref: 'main', token: own.token })),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     const iids = answers.map(({ body }) => body.iid as number).sort((a, b) => a - b);
@@ -194,7 +194,7 @@ describe('with the token of a job', () => {
 
   it('starts a pipeline of the same project as the user of the job', async () => {
     const job = await open();
-    const { body } = await anonymous().post(pathOf(project)).send({ ref: 'main', token: job.token }).expect(201);
+    const { body } = await anonymous().post(triggerPath(project)).send({ ref: 'main', token: job.token }).expect(201);
     expect(body).toMatchObject({ source: 'pipeline', user: expect.objectContaining({ id: maintainer.id }) });
     const rows = await scene.service.database.query('select upstream_job_id from pipelines where id = $1', [body.id]);
     expect(rows).toEqual([{ upstream_job_id: job.id }]);
@@ -204,7 +204,7 @@ describe('with the token of a job', () => {
     const job = await open();
     const admits = { job_admission: { all: false, projects: [project.id], groups: [] } };
     const admitting = await scene.project({ maintainer }, admits);
-    const start = (of: DirectoryProject) => anonymous().post(pathOf(of)).send({ ref: 'main', token: job.token });
+    const start = (of: DirectoryProject) => anonymous().post(triggerPath(of)).send({ ref: 'main', token: job.token });
     expect((await start(admitting).expect(201)).body).toMatchObject({ project_id: admitting.id, source: 'pipeline' });
     const ofReporters = await scene.project({ reporter: maintainer }, admits);
     expect((await start(ofReporters).expect(400)).body).toEqual({
@@ -217,21 +217,21 @@ describe('with the token of a job', () => {
     const job = await open();
     const ended = { token: job.token, state: 'success' };
     scene.collaboration.beforeNext = async () => anonymous().put(`/api/v4/jobs/${job.id}`).send(ended).expect(200);
-    const { body } = await anonymous().post(pathOf(project)).send({ ref: 'main', token: job.token }).expect(401);
+    const { body } = await anonymous().post(triggerPath(project)).send({ ref: 'main', token: job.token }).expect(401);
     expect(body).toEqual({ message: '401 Unauthorized - Job is not running' });
   });
 
   it('is refused in other projects', async () => {
     const foreign = await scene.project({ maintainer });
     const job = await open();
-    const { body } = await anonymous().post(pathOf(foreign)).send({ ref: 'main', token: job.token }).expect(404);
+    const { body } = await anonymous().post(triggerPath(foreign)).send({ ref: 'main', token: job.token }).expect(404);
     expect(body).toEqual({ message: '404 Not Found' });
   });
 
   it('is refused once the job has ended', async () => {
     const job = await open();
     await anonymous().put(`/api/v4/jobs/${job.id}`).send({ token: job.token, state: 'success' }).expect(200);
-    const { status, body } = await anonymous().post(pathOf(project)).send({ ref: 'main', token: job.token });
+    const { status, body } = await anonymous().post(triggerPath(project)).send({ ref: 'main', token: job.token });
     expect([status, body]).toEqual([401, { message: '401 Unauthorized - Job is not running' }]);
   });
 });

@@ -17,18 +17,18 @@ beforeAll(async () => {
   service = await startPackage();
   ({ seed, app } = service);
   [maintainer, other] = [await seed.user(), await seed.user()];
-  project = await aProject();
+  project = await createProject();
 });
 afterAll(() => service.close());
 
-async function aProject(): Promise<DirectoryProject> {
+async function createProject(): Promise<DirectoryProject> {
   const made = await seed.project({ visibility: 'private' });
   for (const user of [maintainer, other]) await seed.member(user, made, 'maintainer');
   return made;
 }
 
 const me = (): Viewer => seed.viewer(maintainer);
-const triggersOf = (of: DirectoryProject) => `/api/v4/projects/${of.id}/triggers`;
+const triggersPath = (of: DirectoryProject) => `/api/v4/projects/${of.id}/triggers`;
 
 interface Trigger {
   readonly id: number;
@@ -36,10 +36,10 @@ interface Trigger {
   readonly [name: string]: unknown;
 }
 
-async function aTrigger(params: Record<string, unknown> = {}, of = project): Promise<Trigger> {
+async function createTrigger(params: Record<string, unknown> = {}, of = project): Promise<Trigger> {
   const { body } = await app
     .as(me())
-    .post(triggersOf(of))
+    .post(triggersPath(of))
     .send({ description: 'Nightly', ...params })
     .expect(201);
   return body;
@@ -47,7 +47,7 @@ async function aTrigger(params: Record<string, unknown> = {}, of = project): Pro
 
 describe('POST …/triggers', () => {
   it('creates a token and shows it in full', async () => {
-    const response = await app.as(me()).post(triggersOf(project)).send({ description: 'Nightly' });
+    const response = await app.as(me()).post(triggersPath(project)).send({ description: 'Nightly' });
     expect([response.status, response.body]).toEqual([
       201,
       {
@@ -76,7 +76,7 @@ describe('POST …/triggers', () => {
     expect(body).toMatchObject({ description: '', expires_at });
     await app
       .as(me())
-      .get(`${triggersOf(inGroup)}/${body.id}`)
+      .get(`${triggersPath(inGroup)}/${body.id}`)
       .expect(200);
   });
 
@@ -93,7 +93,7 @@ describe('POST …/triggers', () => {
   ])('answers 400 to %j', async (params, body) => {
     const response = await app
       .as(me())
-      .post(triggersOf(project))
+      .post(triggersPath(project))
       .send({ description: 'x', ...params });
     expect([response.status, response.body]).toEqual([400, body]);
   });
@@ -101,7 +101,7 @@ describe('POST …/triggers', () => {
   it('refuses an expiry beyond the longest lifetime of tokens', async () => {
     const { status, body } = await app
       .as(me())
-      .post(triggersOf(project))
+      .post(triggersPath(project))
       .send({ description: 'x', expires_at: new Date(Date.now() + 366 * 86_400_000).toISOString() });
     expect([status, body]).toEqual([
       400,
@@ -112,19 +112,19 @@ describe('POST …/triggers', () => {
   });
 
   it('refuses the 25,001st token of a project', async () => {
-    const full = await aProject();
+    const full = await createProject();
     await service.database.query(
       `insert into pipeline_triggers (project_id, owner_id, description, digest, sealed_token, token_start)
        select $1, $2, 'x', sha256(('t' || g)::bytea), '', 'abcd' from generate_series(1, 25000) g`,
       [full.id, maintainer.id],
     );
-    const { status, body } = await app.as(me()).post(triggersOf(full)).send({ description: 'x' });
+    const { status, body } = await app.as(me()).post(triggersPath(full)).send({ description: 'x' });
     const text = '400 Bad request - {"base":["Maximum number of pipeline triggers (25000) exceeded"]}';
     expect([status, body]).toEqual([400, { message: text }]);
   });
 
   it('stores neither the token nor a key to it', async () => {
-    const { id, token } = await aTrigger();
+    const { id, token } = await createTrigger();
     const [row] = await service.database.query<{ text: string }>(
       'select t::text as text from pipeline_triggers t where id = $1',
       [id],
@@ -135,7 +135,7 @@ describe('POST …/triggers', () => {
 
   parameterEncodings({
     app: () => app,
-    to: () => ({ viewer: me(), method: 'POST', path: triggersOf(project), params: { description: 'Nightly' } }),
+    to: () => ({ viewer: me(), method: 'POST', path: triggersPath(project), params: { description: 'Nightly' } }),
     seen: (trigger) => trigger['description'],
     expected: 'Nightly',
   });
@@ -147,7 +147,7 @@ describe('POST …/triggers', () => {
       await seed.member(developer, project, 'developer');
       return {
         method: 'POST',
-        path: triggersOf(project),
+        path: triggersPath(project),
         good: { description: 'x' },
         bad: { expires_at: 'abc' },
         anonymous: seed.anonymous(),
@@ -161,8 +161,8 @@ describe('POST …/triggers', () => {
 
 describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
   it('show the whole token to its owner, and four characters to others', async () => {
-    const shared = await aProject();
-    const trigger = await aTrigger({}, shared);
+    const shared = await createProject();
+    const trigger = await createTrigger({}, shared);
     const masked = { ...trigger, token: trigger.token.slice(6, 10) };
     const admin = seed.viewer(await seed.user({ admin: true }));
     const cases: [Viewer, Trigger][] = [
@@ -171,12 +171,12 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
       [admin, masked],
     ];
     for (const [viewer, shown] of cases) {
-      expect((await app.as(viewer).get(triggersOf(shared)).expect(200)).body).toEqual([shown]);
+      expect((await app.as(viewer).get(triggersPath(shared)).expect(200)).body).toEqual([shown]);
       expect(
         (
           await app
             .as(viewer)
-            .get(`${triggersOf(shared)}/${trigger.id}`)
+            .get(`${triggersPath(shared)}/${trigger.id}`)
             .expect(200)
         ).body,
       ).toEqual(shown);
@@ -184,7 +184,7 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
   });
 
   it('show the beginning only when the key of the encryption was removed', async () => {
-    const trigger = await aTrigger();
+    const trigger = await createTrigger();
     const keys = app.get(ContextSigningKeys);
     const otherKey = Object.assign(Object.create(keys) as ContextSigningKeys, {
       deriveKeys: () => keys.deriveKeys('another purpose', 'package'),
@@ -195,7 +195,7 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
     ]);
     const { body } = await app
       .as(me())
-      .get(`${triggersOf(project)}/${trigger.id}`)
+      .get(`${triggersPath(project)}/${trigger.id}`)
       .expect(200);
     expect(body.token).toBe(trigger.token.slice(6, 10));
   });
@@ -205,13 +205,13 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
     await seed.member(gone, project, 'maintainer');
     const { body: made } = await app
       .as(seed.viewer(gone))
-      .post(triggersOf(project))
+      .post(triggersPath(project))
       .send({ description: 'x' })
       .expect(201);
     await seed.remove('users', gone.id);
     const { body } = await app
       .as(me())
-      .get(`${triggersOf(project)}/${made.id}`)
+      .get(`${triggersPath(project)}/${made.id}`)
       .expect(200);
     expect(body).toMatchObject({ owner: null });
   });
@@ -219,7 +219,7 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
   it('answer 404 to an unknown token', async () => {
     const { body } = await app
       .as(me())
-      .get(`${triggersOf(project)}/987654321`)
+      .get(`${triggersPath(project)}/987654321`)
       .expect(404);
     expect(body).toEqual({ message: '404 Not found' });
   });
@@ -227,10 +227,10 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
   describe('as a list', () => {
     let listed: DirectoryProject;
     beforeAll(async () => {
-      listed = await aProject();
-      for (let index = 0; index < 6; index += 1) await aTrigger({}, listed);
+      listed = await createProject();
+      for (let index = 0; index < 6; index += 1) await createTrigger({}, listed);
     });
-    paging(() => ({ app, viewer: me(), path: triggersOf(listed), rows: 6 }));
+    paging(() => ({ app, viewer: me(), path: triggersPath(listed), rows: 6 }));
   });
 
   visibility({
@@ -238,7 +238,7 @@ describe('GET …/triggers and GET …/triggers/:trigger_id', () => {
     from: async (level, standing) => {
       const at = await seed.project({ visibility: level });
       const viewer = await viewerWith(standing, at);
-      return { viewer, path: triggersOf(at) };
+      return { viewer, path: triggersPath(at) };
     },
     seen: (standing) => (['maintainer', 'owner', 'admin'].includes(standing) ? 200 : 403),
     anonymous: 401,
@@ -257,18 +257,18 @@ describe('PUT …/triggers/:trigger_id', () => {
   const put = (viewer: Viewer, id: number, params: object) =>
     app
       .as(viewer)
-      .put(`${triggersOf(project)}/${id}`)
+      .put(`${triggersPath(project)}/${id}`)
       .send(params);
 
   it('changes the description', async () => {
-    const trigger = await aTrigger();
+    const trigger = await createTrigger();
     const { body } = await put(me(), trigger.id, { description: 'Weekly' }).expect(200);
     expect(body).toEqual({ ...trigger, description: 'Weekly', updated_at: expect.any(String) });
     expect((await put(me(), trigger.id, {}).expect(200)).body).toEqual(body);
   });
 
   it('refuses maintainers who do not own the token, but not administrators', async () => {
-    const { id } = await aTrigger();
+    const { id } = await createTrigger();
     const { status, body } = await put(seed.viewer(other), id, { description: 'x' });
     const text = '403 Forbidden - The current user is not authorized to update the pipeline trigger token';
     expect([status, body]).toEqual([403, { message: text }]);
@@ -277,19 +277,19 @@ describe('PUT …/triggers/:trigger_id', () => {
 
   it('refuses developers, who may own a token from former times', async () => {
     const former = await seed.user();
-    const at = await aProject();
+    const at = await createProject();
     await seed.member(former, at, 'developer');
-    const { id } = await aTrigger({}, at);
+    const { id } = await createTrigger({}, at);
     await service.database.query('update pipeline_triggers set owner_id = $2 where id = $1', [id, former.id]);
     const { status, body } = await app
       .as(seed.viewer(former))
-      .put(`${triggersOf(at)}/${id}`)
+      .put(`${triggersPath(at)}/${id}`)
       .send({ description: 'x' });
     expect([status, body]).toEqual([403, { message: '403 Forbidden' }]);
   });
 
   it('refuses an invalid description and an unknown token', async () => {
-    const { id } = await aTrigger();
+    const { id } = await createTrigger();
     expect((await put(me(), id, { description: 'x'.repeat(256) })).body).toEqual({
       message: '400 Bad request - {"description":["is too long (maximum is 255 characters)"]}',
     });
@@ -299,24 +299,24 @@ describe('PUT …/triggers/:trigger_id', () => {
 
 describe('DELETE …/triggers/:trigger_id', () => {
   it('deletes a token, also that of another maintainer', async () => {
-    const { id } = await aTrigger();
+    const { id } = await createTrigger();
     await app
       .as(seed.viewer(other))
-      .delete(`${triggersOf(project)}/${id}`)
+      .delete(`${triggersPath(project)}/${id}`)
       .expect(204);
     const { body } = await app
       .as(me())
-      .delete(`${triggersOf(project)}/${id}`)
+      .delete(`${triggersPath(project)}/${id}`)
       .expect(404);
     expect(body).toEqual({ message: '404 Not found' });
   });
 
   it('answers 412 when the token changed after If-Unmodified-Since', async () => {
-    const { id } = await aTrigger();
+    const { id } = await createTrigger();
     const remove = (since: string) =>
       app
         .as(me())
-        .delete(`${triggersOf(project)}/${id}`)
+        .delete(`${triggersPath(project)}/${id}`)
         .set('If-Unmodified-Since', since);
     const { body } = await remove('Fri, 30 Jan 2015 10:00:00 GMT').expect(412);
     expect(body).toEqual({ message: '412 Precondition Failed' });
@@ -326,10 +326,10 @@ describe('DELETE …/triggers/:trigger_id', () => {
   it('refuses developers', async () => {
     const developer = await seed.user();
     await seed.member(developer, project, 'developer');
-    const { id } = await aTrigger();
+    const { id } = await createTrigger();
     await app
       .as(seed.viewer(developer))
-      .delete(`${triggersOf(project)}/${id}`)
+      .delete(`${triggersPath(project)}/${id}`)
       .expect(403, { message: '403 Forbidden' });
   });
 });
@@ -338,8 +338,8 @@ describe('a token of another project', () => {
   let trigger: Trigger;
   let foreign: DirectoryProject;
   beforeAll(async () => {
-    foreign = await aProject();
-    trigger = await aTrigger();
+    foreign = await createProject();
+    trigger = await createTrigger();
   });
   foreignId({
     app: () => app,
@@ -347,10 +347,10 @@ describe('a token of another project', () => {
     requests: () =>
       (['GET', 'PUT', 'DELETE'] as const).map((method) => ({
         method,
-        path: `${triggersOf(foreign)}/${trigger.id}`,
+        path: `${triggersPath(foreign)}/${trigger.id}`,
         body: { description: 'x' },
       })),
-    untouched: async () => (await app.as(me()).get(`${triggersOf(project)}/${trigger.id}`)).body,
+    untouched: async () => (await app.as(me()).get(`${triggersPath(project)}/${trigger.id}`)).body,
   });
 });
 
@@ -358,5 +358,5 @@ deletedWithProjects({
   service: () => service,
   effect: 'drop-pipeline-triggers',
   tables: ['pipeline_triggers'],
-  fill: (owner, at) => owner.post(triggersOf(at)).send({ description: 'x' }).expect(201),
+  fill: (owner, at) => owner.post(triggersPath(at)).send({ description: 'x' }).expect(201),
 });

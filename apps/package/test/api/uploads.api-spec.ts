@@ -21,11 +21,11 @@ beforeAll(async () => {
   service = await startPackage();
   ({ seed, app } = service);
   project = await seed.project({ visibility: 'private' });
-  guest = await memberOf(project);
+  guest = await createMember(project);
 });
 afterAll(() => service.close());
 
-async function memberOf(of: DirectoryProject): Promise<Viewer> {
+async function createMember(of: DirectoryProject): Promise<Viewer> {
   const user = await seed.user();
   await seed.member(user, of, 'guest');
   return seed.viewer(user);
@@ -35,10 +35,10 @@ interface Uploaded {
   readonly id: number;
   readonly full_path: string;
 }
-const pathOf = ({ id }: Pick<DirectoryProject, 'id'>) => `/api/v4/projects/${id}/uploads`;
+const uploadsPath = ({ id }: Pick<DirectoryProject, 'id'>) => `/api/v4/projects/${id}/uploads`;
 const upload = (content: Buffer, name: string, viewer = guest, of = project) =>
-  app.as(viewer).post(pathOf(of)).attach('file', content, name);
-const stored = async (content: Buffer, name: string): Promise<Uploaded> =>
+  app.as(viewer).post(uploadsPath(of)).attach('file', content, name);
+const storeUpload = async (content: Buffer, name: string): Promise<Uploaded> =>
   (await upload(content, name).expect(201)).body as Uploaded;
 const download = (path: string, viewer = guest) => app.as(viewer).get(path).buffer(true);
 
@@ -86,7 +86,7 @@ it.each([
 });
 
 it('answers HEAD, ranges and known versions', async () => {
-  const { full_path: path } = await stored(Buffer.from('0123456789'), 'a.txt');
+  const { full_path: path } = await storeUpload(Buffer.from('0123456789'), 'a.txt');
   const head = await app.as(guest).head(path);
   expect([head.status, head.headers['content-length'], head.text]).toEqual([200, '10', undefined]);
   const part = await download(path).set('range', 'bytes=2-4');
@@ -98,7 +98,7 @@ it('answers HEAD, ranges and known versions', async () => {
 it('takes one file of a form and skips other parts', async () => {
   const { body } = await app
     .as(guest)
-    .post(pathOf(project))
+    .post(uploadsPath(project))
     .field('alt', 'x')
     .attach('other', Buffer.from('other'), 'other.txt')
     .attach('file', Buffer.from('first'), 'first.txt')
@@ -109,7 +109,7 @@ it('takes one file of a form and skips other parts', async () => {
 });
 
 it('refuses a body without a file', async () => {
-  const post = () => app.as(guest).post(pathOf(project));
+  const post = () => app.as(guest).post(uploadsPath(project));
   const half = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
   const answers = {
     'file is missing': [
@@ -131,7 +131,7 @@ it('refuses a file that is too large', async () => {
 });
 
 it('is not found under another name or secret', async () => {
-  const { full_path: path } = await stored(PNG, 'a.png');
+  const { full_path: path } = await storeUpload(PNG, 'a.png');
   for (const other of [path.replace('a.png', 'b.png'), path.replace(/[0-9a-f]{32}/, '0'.repeat(32))]) {
     const { status, body } = await app.as(guest).get(other);
     expect([status, body]).toEqual([404, { message: '404 Not found' }]);
@@ -139,10 +139,10 @@ it('is not found under another name or secret', async () => {
 });
 
 it('survives the sweep of contents that no row names', async () => {
-  const { full_path: path } = await stored(Buffer.from('kept'), 'kept.txt');
+  const { full_path: path } = await storeUpload(Buffer.from('kept'), 'kept.txt');
   const sweep = jest.spyOn(app.get(BlobStorage), 'sweep').mockImplementation(async ({ findReferenced }) => {
-    const keys = [...(await findReferenced([await keyOf(path), 'f'.repeat(64)]))];
-    expect(keys).toEqual([await keyOf(path)]);
+    const keys = [...(await findReferenced([await findBlobKey(path), 'f'.repeat(64)]))];
+    expect(keys).toEqual([await findBlobKey(path)]);
     return { examined: 0, removed: 0, removedBytes: 0, leftovers: 0 };
   });
   await app.get(BlobSweepJob).sweep({ signal: new AbortController().signal } as never);
@@ -150,7 +150,7 @@ it('survives the sweep of contents that no row names', async () => {
   expect((await download(path)).body.toString()).toBe('kept');
 });
 
-async function keyOf(path: string): Promise<string> {
+async function findBlobKey(path: string): Promise<string> {
   const { headers } = await app.as(guest).head(path);
   return (headers['etag'] as string).replaceAll('"', '');
 }
@@ -160,7 +160,7 @@ describe('a file of another project', () => {
     app: () => app,
     viewer: () => guest,
     async requests() {
-      const { full_path: path } = await stored(PNG, 'a.png');
+      const { full_path: path } = await storeUpload(PNG, 'a.png');
       const other = await seed.project({ visibility: 'public' });
       return [{ method: 'GET', path: path.replace(`/project/${project.id}/`, `/project/${other.id}/`) }];
     },
@@ -180,7 +180,7 @@ describe('access', () => {
     app: () => app,
     async from(level, standing) {
       const { of, viewer } = await place(level, standing);
-      const { body } = await upload(PNG, 'a.png', await memberOf(of), of).expect(201);
+      const { body } = await upload(PNG, 'a.png', await createMember(of), of).expect(201);
       return { viewer, path: (body as Uploaded).full_path };
     },
   });
@@ -189,7 +189,7 @@ describe('access', () => {
     app: () => app,
     async from(level, standing) {
       const { of, viewer } = await place(level, standing);
-      return { viewer, method: 'POST', path: pathOf(of) };
+      return { viewer, method: 'POST', path: uploadsPath(of) };
     },
     anonymous: 401,
     // Callers who may upload sent no file.
@@ -208,6 +208,6 @@ describe('removal', () => {
     service: () => service,
     effect: 'drop-uploads',
     tables: ['uploads'],
-    fill: async (owner, of) => owner.post(pathOf(of)).attach('file', PNG, 'a.png').expect(201),
+    fill: async (owner, of) => owner.post(uploadsPath(of)).attach('file', PNG, 'a.png').expect(201),
   });
 });

@@ -51,11 +51,12 @@ const binary = { recipeRevision, binaryReference: '1'.repeat(40), binaryRevision
 const search = { pattern: 'n75*', ignoresCase: true, protocol: 'v2' } as const;
 const queries = (db: Database): ConanQueries => new ConanQueries(db, directory);
 /** The reading finds nothing, as its statement is not run. */
-const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
+const expectNotFound = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
 const HOT: Record<string, Planned> = {
-  'conan-recipe-revisions': (db) => queries(db).recipeRevisions(project, hello, { protocol: 'v2' }).catch(missing),
-  'conan-binary-revisions': (db) => queries(db).binaryRevisions(project, hello, binary).catch(missing),
-  'conan-files-of-revision': (db) => queries(db).listFiles(project, hello, binary).catch(missing),
+  'conan-recipe-revisions': (db) =>
+    queries(db).recipeRevisions(project, hello, { protocol: 'v2' }).catch(expectNotFound),
+  'conan-binary-revisions': (db) => queries(db).binaryRevisions(project, hello, binary).catch(expectNotFound),
+  'conan-files-of-revision': (db) => queries(db).listFiles(project, hello, binary).catch(expectNotFound),
   'conan-binaries': (db) => queries(db).listBinariesOfRecipe(project, hello, recipeRevision, false),
   'conan-search-of-project': (db) => queries(db).searchRecipes(project as never, viewer, search),
   'conan-search-of-instance': (db) => queries(db).searchRecipes(null, viewer, search),

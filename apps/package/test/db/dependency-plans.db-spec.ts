@@ -39,21 +39,21 @@ afterAll(async () => {
 });
 
 const signal = new AbortController().signal;
-const first = async (rows: AsyncGenerator<unknown>): Promise<void> => void (await rows.next());
+const readFirst = async (rows: AsyncGenerator<unknown>): Promise<void> => void (await rows.next());
 const facts = { id: 8, fullPath: 'g/p', name: 'p', defaultBranch: 'main', traversalIds: [8] };
 const directory = { findProjects: () => new Map([[8, facts]]), findNamespaces: () => new Map([[8, facts]]) };
 const reading = { readAll: () => Promise.resolve() };
-const sources = (db: unknown) =>
+const createSources = (db: unknown) =>
   new DependencyReportSources(db as never, directory as never, {} as never, reading as never);
 
 /** Only the first statement is explained, and it has no rows that a second one could use. */
 const withoutRows = (): void => undefined;
 
 const HOT: Record<string, Planned> = {
-  occurrences: (db) => first(new ComponentsQueries(db).ofReport(7)),
-  'distinct-components': (db) => first(new ComponentsQueries(db).listDistinct([7, 8])),
-  'pipeline-of-project': (db) => sources(db).ofProject(8, signal).catch(withoutRows),
-  'projects-of-group': (db) => first(sources(db).ofGroup(8, signal)).catch(withoutRows),
+  occurrences: (db) => readFirst(new ComponentsQueries(db).ofReport(7)),
+  'distinct-components': (db) => readFirst(new ComponentsQueries(db).listDistinct([7, 8])),
+  'pipeline-of-project': (db) => createSources(db).ofProject(8, signal).catch(withoutRows),
+  'projects-of-group': (db) => readFirst(createSources(db).ofGroup(8, signal)).catch(withoutRows),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (read) => {

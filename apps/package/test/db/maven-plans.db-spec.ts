@@ -54,15 +54,15 @@ const group = { id: 9, traversalIds: [9] } as unknown as GroupScope;
 const inGroup = { kind: 'group', group, viewer: makeViewer({ userId: 5 }) } as const;
 const name = 'com/n36';
 const file = { name, version: '1.1', fileName: 'f1' };
-const maven = (db: Database): MavenQueries => new MavenQueries(db, directory);
+const createMavenQueries = (db: Database): MavenQueries => new MavenQueries(db, directory);
 
 const HOT: Record<string, Planned> = {
-  'newest-maven-file': (db) => maven(db).findNewest(place, file),
-  'newest-maven-file-of-group': (db) => maven(db).findNewest(inGroup, file),
-  'maven-snapshot-metadata': (db) => maven(db).snapshotMetadata(place, file),
-  'maven-versions': (db) => maven(db).listVersions(place, name),
-  'maven-versions-of-group': (db) => maven(db).listVersions(inGroup, name),
-  'maven-plugins': (db) => maven(db).listPlugins(place, name),
+  'newest-maven-file': (db) => createMavenQueries(db).findNewest(place, file),
+  'newest-maven-file-of-group': (db) => createMavenQueries(db).findNewest(inGroup, file),
+  'maven-snapshot-metadata': (db) => createMavenQueries(db).snapshotMetadata(place, file),
+  'maven-versions': (db) => createMavenQueries(db).listVersions(place, name),
+  'maven-versions-of-group': (db) => createMavenQueries(db).listVersions(inGroup, name),
+  'maven-plugins': (db) => createMavenQueries(db).listPlugins(place, name),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (read) => {

@@ -47,19 +47,21 @@ afterAll(async () => {
 const directory = { requireFresh: () => Promise.resolve() } as unknown as Directory;
 const viewer = makeViewer({ userId: 5 });
 /** The reading finds nothing, as its statement is not run. */
-const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
+const expectNotFound = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
 const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
   const places = (db: Database): NugetPlaces => new NugetPlaces(db, directory);
   const queries = (db: Database): NugetQueries => new NugetQueries(db, places(db));
   const symbol = { name: 'a.pdb', signature: 'a', checksums: ['b'] };
   return {
-    [`nuget-versions-of-${place.kind}`]: (db) => queries(db).listVersions(place, viewer, 'n75').catch(missing),
-    [`nuget-version-of-${place.kind}`]: (db) => queries(db).findVersion(place, viewer, 'n75', '1.0.5').catch(missing),
-    [`nuget-file-of-${place.kind}`]: (db) => queries(db).findFile(place, viewer, 'n75', '1.0.5', 'a').catch(missing),
+    [`nuget-versions-of-${place.kind}`]: (db) => queries(db).listVersions(place, viewer, 'n75').catch(expectNotFound),
+    [`nuget-version-of-${place.kind}`]: (db) =>
+      queries(db).findVersion(place, viewer, 'n75', '1.0.5').catch(expectNotFound),
+    [`nuget-file-of-${place.kind}`]: (db) =>
+      queries(db).findFile(place, viewer, 'n75', '1.0.5', 'a').catch(expectNotFound),
     [`nuget-names-of-${place.kind}`]: (db) =>
       queries(db).searchNames(place, viewer, { q: '7', skip: 0, take: 20, prerelease: true }),
     [`nuget-symbol-of-${place.kind}`]: (db) =>
-      new SymbolsQueries(places(db)).show(place, viewer, symbol).catch(missing),
+      new SymbolsQueries(places(db)).show(place, viewer, symbol).catch(expectNotFound),
     [`nuget-versions-of-names-of-${place.kind}`]: (db) =>
       queries(db).listVersionsOfNames(place, viewer, ['n7', 'n70'], true),
   };

@@ -80,10 +80,10 @@ const asked = { order_by: 'created_at', sort: 'asc', include_versionless: false,
 const member = makeViewer({ userId: 5 });
 const NPM_NAME = '@g1/n50';
 const npmGroup = { kind: 'group', id: 1, traversalIds: [1] } as unknown as GroupScope;
-const npm = (db: Database): NpmQueries => new NpmQueries(db, directory);
+const createNpmQueries = (db: Database): NpmQueries => new NpmQueries(db, directory);
 const named = { type: 'generic', name: 'n1', version: '1.30007', fileName: 'f1' } as const;
 /** The quota with one limit. */
-const quota = (db: Database, name: PlanLimitName): StorageQuota => {
+const createStorageQuota = (db: Database, name: PlanLimitName): StorageQuota => {
   const limits = { planLimit: (asked: PlanLimitName) => (asked === name ? 1024 ** 4 : 0) };
   return new StorageQuota(limits as unknown as InstanceSettings, db);
 };
@@ -101,19 +101,23 @@ const HOT: Record<string, Planned> = {
     new GenericService(db, undefined!, undefined!, undefined!, undefined!).findNewest(project, file),
   'registries/named-file': (db) =>
     new DuplicateFiles(db, undefined!, undefined!, undefined!).findFile(db, project, named),
-  'packages/storage-of-project': (db) => quota(db, 'project_packages_size_limit').admitUpload(project, 0),
-  'packages/storage-of-namespace': (db) => quota(db, 'namespace_packages_size_limit').admitUpload(project, 0),
+  'packages/storage-of-project': (db) => createStorageQuota(db, 'project_packages_size_limit').admitUpload(project, 0),
+  'packages/storage-of-namespace': (db) =>
+    createStorageQuota(db, 'namespace_packages_size_limit').admitUpload(project, 0),
   'packages/settings-of-group': (db) => new PackageSettingsService(db, undefined!, undefined!).ofGroup([2, 22]),
-  'registries/npm-sources-of-project': (db) => npm(db).listSources(npmPlaceOf(project, '8'), member, NPM_NAME),
-  'registries/npm-sources-of-group': (db) => npm(db).listSources(npmPlaceOf(npmGroup, '1'), member, NPM_NAME),
-  'registries/npm-sources-of-instance': (db) => npm(db).listSources(npmPlaceOf(undefined, undefined), member, NPM_NAME),
-  'registries/npm-versions': (db) => npm(db).listVersions([251, 252], NPM_NAME),
-  'registries/npm-tags': (db) => npm(db).listTags([251, 252], NPM_NAME),
-  'registries/npm-manifests': (db) => npm(db).listManifests('full', [100_001, 100_501]),
-  'registries/npm-manifest': (db) => npm(db).findManifest(100_501),
-  'registries/npm-manifest-sizes': (db) => npm(db).readManifestSizes([100_001, 100_501]),
-  'registries/npm-brief-manifests': (db) => npm(db).listManifests('short', [100_001, 100_501]),
-  'registries/npm-tarball': (db) => npm(db).findTarball([251, 252], NPM_NAME, '1.0.5007'),
+  'registries/npm-sources-of-project': (db) =>
+    createNpmQueries(db).listSources(npmPlaceOf(project, '8'), member, NPM_NAME),
+  'registries/npm-sources-of-group': (db) =>
+    createNpmQueries(db).listSources(npmPlaceOf(npmGroup, '1'), member, NPM_NAME),
+  'registries/npm-sources-of-instance': (db) =>
+    createNpmQueries(db).listSources(npmPlaceOf(undefined, undefined), member, NPM_NAME),
+  'registries/npm-versions': (db) => createNpmQueries(db).listVersions([251, 252], NPM_NAME),
+  'registries/npm-tags': (db) => createNpmQueries(db).listTags([251, 252], NPM_NAME),
+  'registries/npm-manifests': (db) => createNpmQueries(db).listManifests('full', [100_001, 100_501]),
+  'registries/npm-manifest': (db) => createNpmQueries(db).findManifest(100_501),
+  'registries/npm-manifest-sizes': (db) => createNpmQueries(db).readManifestSizes([100_001, 100_501]),
+  'registries/npm-brief-manifests': (db) => createNpmQueries(db).listManifests('short', [100_001, 100_501]),
+  'registries/npm-tarball': (db) => createNpmQueries(db).findTarball([251, 252], NPM_NAME, '1.0.5007'),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -48,17 +48,17 @@ const group = { kind: 'group', id: 7, traversalIds: [7] } as unknown as GroupSco
 const viewer = makeViewer({ userId: 5 });
 const release = { nameKey: 'n75', versionKey: '0!1.30007', content: { fileName: 'n-1.30007.zip' } } as Release;
 
-const first = async (rows: AsyncGenerator<unknown>): Promise<void> => void (await rows.next());
+const readFirst = async (rows: AsyncGenerator<unknown>): Promise<void> => void (await rows.next());
 /** The reading finds nothing, as its statement is not run. */
-const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
+const expectNotFound = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
 const readsIn = (place: ProjectScope | GroupScope): Record<string, Planned> => {
   const index = (db: Database): SimpleIndexQueries => new SimpleIndexQueries(db, directory);
   return {
-    [`pypi-digest-of-${place.kind}`]: (db) => index(db).computeDigest(place, viewer, 'n75').catch(missing),
-    [`pypi-files-of-${place.kind}`]: (db) => first(index(db).listFiles(place, viewer, 'n75')),
-    [`pypi-versions-of-${place.kind}`]: (db) => first(index(db).listVersions(place, viewer, 'n75')),
-    [`pypi-names-of-${place.kind}`]: (db) => first(index(db).listNames(place, viewer)),
-    [`pypi-download-of-${place.kind}`]: (db) => index(db).findDownload(place, viewer, 'a', 'b').catch(missing),
+    [`pypi-digest-of-${place.kind}`]: (db) => index(db).computeDigest(place, viewer, 'n75').catch(expectNotFound),
+    [`pypi-files-of-${place.kind}`]: (db) => readFirst(index(db).listFiles(place, viewer, 'n75')),
+    [`pypi-versions-of-${place.kind}`]: (db) => readFirst(index(db).listVersions(place, viewer, 'n75')),
+    [`pypi-names-of-${place.kind}`]: (db) => readFirst(index(db).listNames(place, viewer)),
+    [`pypi-download-of-${place.kind}`]: (db) => index(db).findDownload(place, viewer, 'a', 'b').catch(expectNotFound),
   };
 };
 const HOT: Record<string, Planned> = {

@@ -44,12 +44,12 @@ const viewer = makeViewer({ userId: 5 });
 const vpc = { namespace: 'g7', name: 'n75', system: 'aws' };
 const queries = (db: Database): TerraformQueries => new TerraformQueries(db, directory);
 /** The reading finds nothing, as its statement is not run. */
-const missing = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
+const expectNotFound = (error: unknown): void => expect(error).toBeInstanceOf(NotFound);
 const HOT: Record<string, Planned> = {
-  'terraform-versions-of-instance': (db) => queries(db).listVersions(vpc, viewer).catch(missing),
-  'terraform-file-of-instance': (db) => queries(db).findFile(vpc, '1.0.75', viewer).catch(missing),
-  'terraform-versions-of-project': (db) => queries(db).latestOfProject(76, vpc).catch(missing),
-  'terraform-file-of-project': (db) => queries(db).fileOfProject(76, vpc, '1.0.75').catch(missing),
+  'terraform-versions-of-instance': (db) => queries(db).listVersions(vpc, viewer).catch(expectNotFound),
+  'terraform-file-of-instance': (db) => queries(db).findFile(vpc, '1.0.75', viewer).catch(expectNotFound),
+  'terraform-versions-of-project': (db) => queries(db).latestOfProject(76, vpc).catch(expectNotFound),
+  'terraform-file-of-project': (db) => queries(db).fileOfProject(76, vpc, '1.0.75').catch(expectNotFound),
 };
 
 test.each(Object.keys(HOT))('%s keeps its plan', async (name) => {

@@ -8,7 +8,7 @@ import { migrations } from '../../src/database';
 import { packageSettings } from '../../src/package.config';
 import { PackageModule } from '../../src/package.module';
 
-/** The package service with a folder of its own for files. Shape: `blobs` is that folder. */
+/** The package service with its own folder for files. `blobs` is that folder. */
 export interface PackageService extends SeededService {
   readonly blobs: string;
 }

@@ -13,12 +13,12 @@ export function composerRepository({ id }: { readonly id: number }): string {
   return `/api/v4/group/${id}/-/packages/composer`;
 }
 
-/** A `composer.json`. Shape: `more` are further fields. */
+/** Returns a `composer.json`. `more` has further fields. */
 export function composerJson(name: string, more: object = {}): string {
   return JSON.stringify({ name, description: 'Eggs.', require: { php: '>=8.1' }, ...more });
 }
 
-/** Lets a project have a ref with this `composer.json`. Shape: null for a commit without one. */
+/** Gives a project a ref with this `composer.json`. `json` is null for a commit without one. */
 export function addRef(
   source: FakeCollaboration,
   project: Pick<DirectoryProject, 'id'>,

@@ -15,7 +15,7 @@ export const INFO_TEXT =
 export const conanOf = ({ id }: Project): string => `/api/v4/projects/${id}/packages/conan`;
 export const INSTANCE = '/api/v4/packages/conan';
 
-/** Path of a recipe in version 2 of the protocol. Shape: `reference` as `name/version/user/channel`. */
+/** Path of a recipe in version 2 of the protocol. `reference` is `name/version/user/channel`. */
 export const recipeV2 = (registry: string, reference = 'hello/1.0/me/stable'): string =>
   `${registry}/v2/conans/${reference}`;
 export const revisionOf = (recipe: string, revision = RECIPE_REVISION): string => `${recipe}/revisions/${revision}`;
@@ -30,7 +30,7 @@ export function put(app: TestApp, viewer: Viewer, path: string, content: string)
   return app.as(viewer).put(path).set('x-checksum-sha1', sha1Of(content)).send(Buffer.from(content));
 }
 
-/** Uploads the files of a revision in order. Shape: `below` is the path of the revision. */
+/** Uploads the files of a revision in order. `below` is the path of the revision. */
 export async function uploadedFiles(
   app: TestApp,
   viewer: Viewer,
@@ -60,7 +60,7 @@ export async function uploadedRecipe(
   });
 }
 
-/** Uploads a recipe with one binary package as version 1 of the protocol does. Shape: `files` is the path of its revision. */
+/** Uploads a recipe with one binary package as version 1 of the protocol does. `files` is the path of its revision. */
 export async function uploadedV1(app: TestApp, viewer: Viewer, files: string): Promise<void> {
   const all = {
     'export/conanfile.py': 'recipe',

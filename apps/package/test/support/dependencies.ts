@@ -77,7 +77,7 @@ export class DependencyScene {
     return this.scene.app.get(GenerationJob).generate(run);
   }
 
-  /** Creates an export, writes it and returns its file. Shape: `of` is a path such as `projects/7`. */
+  /** Creates an export, writes it and returns its file. `of` is a path such as `projects/7`. */
   async exported(viewer: Viewer, of: string, type: string): Promise<{ readonly text: string; readonly name: string }> {
     const { body } = await this.scene.app
       .as(viewer)

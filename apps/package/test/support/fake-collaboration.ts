@@ -41,9 +41,9 @@ export class FakeCollaboration {
   readonly stored: number[] = [];
   /** Heads of merge requests by iid. */
   readonly heads = new Map<number, MergeRequestHeadAnswer>();
-  /** Files by project, ref and path, separated by blanks. Shape: null for a ref without the file. */
+  /** Files by project, ref and path, separated by blanks. `content` is null for a ref without the file. */
   readonly files = new Map<string, { readonly commit: string; readonly content: string | null }>();
-  /** Commits by project and revision, separated by a blank. Shape: `files` by path. */
+  /** Commits by project and revision, separated by a blank. `files` maps paths to contents. */
   readonly commits = new Map<
     string,
     {
@@ -69,13 +69,13 @@ export class FakeCollaboration {
   private readonly answers: Readonly<Record<string, (asked: never) => object>> = {
     [INTERNAL_PATHS.resolveRef]: (asked: ResolveRefRequest) => {
       this.asked.push(asked);
-      return { commit: this.empty.has(asked.project_id) ? null : resolved(asked) };
+      return { commit: this.empty.has(asked.project_id) ? null : resolveTestRef(asked) };
     },
-    [INTERNAL_PATHS.sourceCommit]: (asked: SourceCommitRequest) => this.commitOf(asked),
+    [INTERNAL_PATHS.sourceCommit]: (asked: SourceCommitRequest) => this.findCommit(asked),
     [INTERNAL_PATHS.sourceTags]: ({ project_id: project, prefix }: SourceTagsRequest) => ({
       tags: (this.tags.get(project) ?? []).filter(({ name }) => name.startsWith(`${prefix}v`)),
     }),
-    [INTERNAL_PATHS.sourceFile]: (asked: SourceFileRequest) => this.fileOf(asked),
+    [INTERNAL_PATHS.sourceFile]: (asked: SourceFileRequest) => this.findFile(asked),
     [INTERNAL_PATHS.pushVariablesStored]: ({ push_id: id }: PushVariablesStoredRequest) => {
       this.stored.push(id);
       return {};
@@ -100,10 +100,10 @@ export class FakeCollaboration {
         if (isOurs && isArchive) this.callers.push((JSON.parse(text) as SourceArchiveRequest).caller);
         if (isArchive && this.isBeyondLimit) return response.writeHead(429, { 'retry-after': '7' }).end();
         if (isOurs && !this.isAway && request.url === INTERNAL_PATHS.sourceArchive)
-          return response.end(this.archiveOf(JSON.parse(text) as SourceArchiveRequest));
+          return response.end(this.renderArchive(JSON.parse(text) as SourceArchiveRequest));
         if (isOurs && !this.isAway && request.url === INTERNAL_PATHS.sourceModule) {
           if (this.refusesModules) return response.writeHead(404).end();
-          return response.end(moduleOf(JSON.parse(text) as SourceModuleRequest));
+          return response.end(renderModule(JSON.parse(text) as SourceModuleRequest));
         }
         const answer = request.method === 'POST' ? this.answers[request.url!] : undefined;
         if (!isOurs || !answer || this.isAway) return response.writeHead(this.isAway ? 503 : 404).end();
@@ -116,14 +116,14 @@ export class FakeCollaboration {
     return this;
   }
 
-  private fileOf({ project_id: project, ref, path, max_bytes: most }: SourceFileRequest): SourceFileAnswer {
+  private findFile({ project_id: project, ref, path, max_bytes: most }: SourceFileRequest): SourceFileAnswer {
     const { commit = null, content = null } = this.files.get(`${project} ${ref} ${path}`) ?? {};
     if (content === 'too large') return { commit, content: null, is_too_large: true };
     if (content !== null && content.length > most) throw new Error('the file of a test is too large');
     return { commit, content: content === null ? null : Buffer.from(content).toString('base64'), is_too_large: false };
   }
 
-  private commitOf({ project_id: project, rev, paths, finds_tags }: SourceCommitRequest): SourceCommitAnswer {
+  private findCommit({ project_id: project, rev, paths, finds_tags }: SourceCommitRequest): SourceCommitAnswer {
     const found = this.commits.get(`${project} ${rev ?? 'HEAD'}`);
     if (found === undefined) return { commit: null };
     const { files, tags, ...commit } = found;
@@ -131,7 +131,7 @@ export class FakeCollaboration {
     return { commit: { ...commit, contents, tags: finds_tags ? tags : [] } };
   }
 
-  private archiveOf({ project_id: project, commit, prefix }: SourceArchiveRequest): string {
+  private renderArchive({ project_id: project, commit, prefix }: SourceArchiveRequest): string {
     this.archives += 1;
     return `zip of ${project} ${commit} ${prefix}`;
   }
@@ -154,7 +154,7 @@ const BRANCHES: Readonly<Record<string, string | null>> = {
   [shaOf('4')]: null,
 };
 
-function resolved({ name, finds_branch: findsBranch }: ResolveRefRequest): ResolvedRef | null {
+function resolveTestRef({ name, finds_branch: findsBranch }: ResolveRefRequest): ResolvedRef | null {
   const short = (name ?? 'main').replace(/^refs\/(heads|tags)\//, '');
   const ref = REFS[short];
   const sha = ref ? ref[0] : Object.keys(BRANCHES).find((id) => short.length >= 7 && id.startsWith(short));
@@ -163,6 +163,6 @@ function resolved({ name, finds_branch: findsBranch }: ResolveRefRequest): Resol
   return { sha, ref: ref ? short : null, is_tag: ref?.[1] ?? false, committed_at: COMMITTED_AT, branch };
 }
 
-function moduleOf({ project_id: project, commit, folder, prefix }: SourceModuleRequest): string {
+function renderModule({ project_id: project, commit, folder, prefix }: SourceModuleRequest): string {
   return `module of ${project} ${commit} ${folder} ${prefix}`;
 }

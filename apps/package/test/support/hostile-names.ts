@@ -1,4 +1,4 @@
-/** Names that reach other places, other users or other rows where they are trusted. Shape: as they stand in a URL. */
+/** Names that reach other places, other users or other rows if they are trusted. They are encoded as in a URL. */
 export const HOSTILE = [
   '..',
   '...',

@@ -7,7 +7,7 @@ export function nugetPath({ id }: Pick<DirectoryProject, 'id'>): string {
   return `/api/v4/projects/${id}/packages/nuget`;
 }
 
-/** A description. Shape: `more` are further elements. */
+/** Returns a `.nuspec` description. `more` has further elements. */
 export function nuspecOf(id: string, version: string, more = ''): string {
   return `\ufeff<?xml version="1.0" encoding="utf-8"?>
 <package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"><metadata>
@@ -40,7 +40,7 @@ export async function pushed(
   return archive;
 }
 
-/** A file of symbols in the portable format, as ECMA-335 II.24.2 describes it. Shape: `guid` has 32 hexadecimal digits. */
+/** A file of symbols in the portable format, as ECMA-335 II.24.2 describes it. `guid` has 32 hexadecimal digits. */
 export function pdbOf(guid: string, content = 'symbols'): Buffer {
   const number = (bytes: 2 | 4, value: number): Buffer => {
     const buffer = Buffer.alloc(bytes);
@@ -50,7 +50,7 @@ export function pdbOf(guid: string, content = 'symbols'): Buffer {
   const version = Buffer.from('PDB v1.0\0\0\0\0');
   const streams = [
     { name: '#Strings\0\0\0\0', bytes: Buffer.from(content) },
-    { name: '#Pdb\0\0\0\0', bytes: Buffer.concat([idOf(guid), Buffer.alloc(12)]) },
+    { name: '#Pdb\0\0\0\0', bytes: Buffer.concat([pdbIdOf(guid), Buffer.alloc(12)]) },
   ];
   const headersBytes = streams.reduce((sum, { name }) => sum + 8 + name.length, 0);
   let offset = 16 + version.length + 4 + headersBytes;
@@ -72,12 +72,12 @@ export function pdbOf(guid: string, content = 'symbols'): Buffer {
 /** The checksum of a file of symbols that debuggers send. */
 export function symbolChecksum(pdb: Buffer, guid: string): string {
   const zeroed = Buffer.from(pdb);
-  const at = zeroed.indexOf(idOf(guid));
+  const at = zeroed.indexOf(pdbIdOf(guid));
   return sha256(zeroed.fill(0, at, at + 20));
 }
 
 /** The GUID in the order of its bytes in a file, and a time stamp. */
-function idOf(guid: string): Buffer {
+function pdbIdOf(guid: string): Buffer {
   const bytes = Buffer.from(guid, 'hex');
   const parts = [bytes.subarray(0, 4), bytes.subarray(4, 6), bytes.subarray(6, 8)].map((part) =>
     Buffer.from(part).reverse(),

@@ -3,7 +3,7 @@ import type { Viewer } from '@rookery/kernel';
 import type { TestApp } from '@rookery/testing';
 import type { Response } from 'supertest';
 
-/** Path of a generic package file. Shape: `file` may have folders. */
+/** Path of a generic package file. `file` may have folders. */
 export function genericPath(project: DirectoryProject, name: string, version: string, file: string): string {
   return `/api/v4/projects/${project.id}/packages/generic/${name}/${version}/${file}`;
 }

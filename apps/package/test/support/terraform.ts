@@ -9,7 +9,7 @@ export function terraformPath({ id }: Pick<DirectoryProject, 'id'>, module: stri
   return `/api/v4/projects/${id}/packages/terraform/modules/${module}`;
 }
 
-/** Uploads an archive as `curl --upload-file` does. Shape: `module` is `name/system/version`. */
+/** Uploads an archive as `curl --upload-file` does. `module` is `name/system/version`. */
 export function upload(
   app: TestApp,
   viewer: Viewer,

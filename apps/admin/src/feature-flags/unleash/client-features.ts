@@ -25,14 +25,14 @@ export function clientFeatures(rows: readonly ClientStrategyRow[], environment: 
       enabled,
       strategies: [],
     };
-    feature.strategies.push(clientStrategy(row));
+    feature.strategies.push(toClientStrategy(row));
     features.set(name, feature);
   }
   return [...features.values()];
 }
 
 /** Clients do not know user lists, so the users of a list are sent as ids. */
-function clientStrategy({
+function toClientStrategy({
   name,
   parameters,
   user_xids: userIds,
@@ -42,13 +42,13 @@ function clientStrategy({
     : { name, parameters };
 }
 
-const text = (description: string) => ({ type: 'string', description }) as const;
+const textSchema = (description: string) => ({ type: 'string', description }) as const;
 const PARAMETERS = {
-  groupId: text('Name of the group within which the percentage is computed.'),
-  percentage: text('Percentage of the users for whom the flag is on.'),
-  rollout: text('Percentage of users, sessions or requests for which the flag is on, by stickiness.'),
-  stickiness: text('Field that keeps a user in the same group across evaluations.'),
-  userIds: text('Comma-separated user ids.'),
+  groupId: textSchema('Name of the group within which the percentage is computed.'),
+  percentage: textSchema('Percentage of the users for whom the flag is on.'),
+  rollout: textSchema('Percentage of users, sessions or requests for which the flag is on, by stickiness.'),
+  stickiness: textSchema('Field that keeps a user in the same group across evaluations.'),
+  userIds: textSchema('Comma-separated user ids.'),
 } as const;
 
 /** OpenAPI schema of the features that clients receive. Source: reference packages-and-admin 9.3. */

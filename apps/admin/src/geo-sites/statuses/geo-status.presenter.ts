@@ -29,39 +29,50 @@ const namespace = object({
 const SHARES = ['synced_in_percentage', 'verified_in_percentage'];
 const NOTHING_OF_NOTHING = '0.00%';
 
-type Source<V> = readonly [FieldType<V>, (status: SiteStatus) => V, { readonly about: string }];
-const zeroWhen = (where: string, counts: (status: SiteStatus) => boolean): Source<number | null | undefined> => [
+type StatusField<V> = readonly [FieldType<V>, (status: SiteStatus) => V, { readonly about: string }];
+const createZeroOrNullField = (
+  sites: string,
+  isZero: (status: SiteStatus) => boolean,
+): StatusField<number | null | undefined> => [
   nullable(int),
-  (status) => (counts(status) ? 0 : null),
-  { about: `Nothing is copied between sites: 0 at ${where}, null elsewhere.` },
+  (status) => (isZero(status) ? 0 : null),
+  { about: `Nothing is copied between sites: 0 at ${sites}, null elsewhere.` },
 ];
-const noShare: Source<string> = [text, () => NOTHING_OF_NOTHING, { about: 'Nothing is copied between sites.' }];
-const never: Source<number | null | undefined> = [nullable(int), () => null, { about: 'Not measured.' }];
-const none: Source<number> = [int, () => 0, { about: 'There are no repositories.' }];
+const zeroPercentField: StatusField<string> = [
+  text,
+  () => NOTHING_OF_NOTHING,
+  { about: 'Nothing is copied between sites.' },
+];
+const notMeasuredField: StatusField<number | null | undefined> = [
+  nullable(int),
+  () => null,
+  { about: 'Not measured.' },
+];
+const zeroRepositoriesField: StatusField<number> = [int, () => 0, { about: 'There are no repositories.' }];
 
 /** Fields that a status has for each kind of data. */
-function families(): Record<string, Source<never>> {
-  const isPrimary = zeroWhen('the primary', (status) => status.isPrimary);
-  const isSecondary = zeroWhen('secondaries', (status) => !status.isPrimary);
+function createFieldsOfCopiedData(): Record<string, StatusField<never>> {
+  const isPrimary = createZeroOrNullField('the primary', (status) => status.isPrimary);
+  const isSecondary = createZeroOrNullField('secondaries', (status) => !status.isPrimary);
   const fields = COPIED.flatMap((kind) => [
     ...OF_PRIMARIES.map((name) => [`${kind}_${name}`, isPrimary]),
     ...OF_SECONDARIES.map((name) => [`${kind}_${name}`, isSecondary]),
-    ...SHARES.map((name) => [`${kind}_${name}`, noShare]),
+    ...SHARES.map((name) => [`${kind}_${name}`, zeroPercentField]),
   ]);
   // The types differ by field, which names built at run time cannot express.
-  return Object.fromEntries(fields) as Record<string, Source<never>>;
+  return Object.fromEntries(fields) as Record<string, StatusField<never>>;
 }
 
-const primarySlots = ({ found, isPrimary }: SiteStatus): ReplicationSlots | null =>
+const findPrimarySlots = ({ found, isPrimary }: SiteStatus): ReplicationSlots | null =>
   (isPrimary && found.measured?.slots) || null;
-const ofSlots = (name: keyof ReplicationSlots): Source<number | null | undefined> => [
+const createSlotsField = (name: keyof ReplicationSlots): StatusField<number | null | undefined> => [
   nullable(int),
-  (status) => primarySlots(status)?.[name] ?? null,
+  (status) => findPrimarySlots(status)?.[name] ?? null,
   { about: "Replication slots of the primary's database." },
 ];
 
-function usedShare(status: SiteStatus): string | null {
-  const slots = primarySlots(status);
+function formatUsedSlotsPercentage(status: SiteStatus): string | null {
+  const slots = findPrimarySlots(status);
   if (slots === null || slots.count === 0) return slots && NOTHING_OF_NOTHING;
   return `${((100 * slots.used) / slots.count).toFixed(2)}%`;
 }
@@ -73,30 +84,30 @@ export const geoStatusPresenter = presenter<SiteStatus>('GeoSiteStatus').fields(
   health: [text, ({ found }) => found.health],
   health_status: [choice(...HEALTH_STATUSES), ({ found }) => healthStatusOf(found)],
   missing_oauth_application: [bool, () => false],
-  db_replication_lag_seconds: never,
-  ...families(),
-  replication_slots_count: ofSlots('count'),
-  replication_slots_used_count: ofSlots('used'),
-  replication_slots_used_in_percentage: [nullable(text), usedShare],
-  replication_slots_max_retained_wal_bytes: ofSlots('retained'),
-  last_event_id: never,
-  last_event_timestamp: never,
-  cursor_last_event_id: never,
-  cursor_last_event_timestamp: never,
+  db_replication_lag_seconds: notMeasuredField,
+  ...createFieldsOfCopiedData(),
+  replication_slots_count: createSlotsField('count'),
+  replication_slots_used_count: createSlotsField('used'),
+  replication_slots_used_in_percentage: [nullable(text), formatUsedSlotsPercentage],
+  replication_slots_max_retained_wal_bytes: createSlotsField('retained'),
+  last_event_id: notMeasuredField,
+  last_event_timestamp: notMeasuredField,
+  cursor_last_event_id: notMeasuredField,
+  cursor_last_event_timestamp: notMeasuredField,
   last_successful_status_check_timestamp: [
     nullable(int),
     ({ healthyAt }) => (healthyAt === null ? null : Math.floor(healthyAt.getTime() / 1000)),
   ],
   projects_count: [nullable(int), ({ found }) => found.measured?.projects ?? null],
-  repositories_count: none,
-  repositories_checked_count: none,
-  repositories_checked_failed_count: none,
-  repositories_checked_in_percentage: noShare,
+  repositories_count: zeroRepositoriesField,
+  repositories_checked_count: zeroRepositoriesField,
+  repositories_checked_failed_count: zeroRepositoriesField,
+  repositories_checked_in_percentage: zeroPercentField,
   container_repositories_replication_enabled: [bool, () => false],
-  git_fetch_event_count_weekly: never,
-  git_push_event_count_weekly: never,
-  proxy_remote_requests_event_count_weekly: never,
-  proxy_local_requests_event_count_weekly: never,
+  git_fetch_event_count_weekly: notMeasuredField,
+  git_push_event_count_weekly: notMeasuredField,
+  proxy_remote_requests_event_count_weekly: notMeasuredField,
+  proxy_local_requests_event_count_weekly: notMeasuredField,
   version: [nullable(text), ({ found }) => found.measured?.version ?? null],
   revision: [nullable(text), () => null],
   storage_shards_match: [bool, () => true, { about: 'Every estate has a single storage, `default`.' }],
@@ -113,7 +124,7 @@ export const geoStatusPresenter = presenter<SiteStatus>('GeoSiteStatus').fields(
   ],
 });
 
-const failed = [nullable(text), () => null] as const;
+const noFailureField = [nullable(text), () => null] as const;
 
 /** A project that could not be copied. The list is always empty. Source: reference packages-and-admin 8.3. */
 export const geoFailurePresenter = presenter<never>('GeoFailure').fields({
@@ -122,14 +133,14 @@ export const geoFailurePresenter = presenter<never>('GeoFailure').fields({
   last_repository_successful_sync_at: [nullable(instant), () => null],
   last_wiki_synced_at: [nullable(instant), () => null],
   last_wiki_successful_sync_at: [nullable(instant), () => null],
-  repository_retry_count: none,
-  wiki_retry_count: none,
-  last_repository_sync_failure: failed,
-  last_wiki_sync_failure: failed,
-  last_repository_verification_failure: failed,
-  last_wiki_verification_failure: failed,
-  repository_verification_checksum_sha: failed,
-  wiki_verification_checksum_sha: failed,
+  repository_retry_count: zeroRepositoriesField,
+  wiki_retry_count: zeroRepositoriesField,
+  last_repository_sync_failure: noFailureField,
+  last_wiki_sync_failure: noFailureField,
+  last_repository_verification_failure: noFailureField,
+  last_wiki_verification_failure: noFailureField,
+  repository_verification_checksum_sha: noFailureField,
+  wiki_verification_checksum_sha: noFailureField,
   repository_checksum_mismatch: [bool, () => false],
   wiki_checksum_mismatch: [bool, () => false],
 });

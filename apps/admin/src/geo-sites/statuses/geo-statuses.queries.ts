@@ -17,7 +17,7 @@ export interface StatusRow {
   readonly healthy_at: Date | null;
 }
 
-/** SQL: the selected namespaces that exist. Shape: a jsonb expression over the site `s`. */
+/** SQL: a jsonb array of the namespaces that the site `s` selects and that exist. */
 const NAMESPACES = `(select coalesce(jsonb_agg(jsonb_build_object('id', n.id, 'name', n.name, 'path', n.path,
   'kind', n.kind, 'full_path', n.full_path, 'parent_id', n.parent_id) order by n.id), '[]')
   from directory_namespaces n where n.id = any(s.selective_sync_namespace_ids))`;
@@ -73,7 +73,7 @@ export class GeoStatusesQueries {
     await this.db.query(STORE, [site.id, site.address, found.isHealthy, found.health, measured, checkedAt]);
   }
 
-  /** Shape: sites after an id. */
+  /** Returns the first `count` enabled sites with an id above `after`. */
   sitesToProbe(after: number, count: number): Promise<ProbedSite[]> {
     return this.db.query<ProbedSite>(TO_PROBE, [after, count]);
   }

@@ -36,7 +36,7 @@ export class GeoStatusesService {
     return this.toSiteStatus(row);
   }
 
-  /** Shape: the site with the result of a check made now. Errors: NotFound. */
+  /** Checks the site now and returns it with the result. Errors: NotFound. */
   async repair(siteId: number): Promise<GeoSite & { readonly found: ProbeResult }> {
     const site = await geoSites.on(this.work).find(siteId);
     return Object.assign(site, { found: await this.probes.probe(site) });

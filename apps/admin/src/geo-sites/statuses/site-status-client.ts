@@ -22,8 +22,8 @@ export class SiteStatusClient {
   ) {}
 
   /**
-   * Shape: `address` with a trailing slash. Errors: the reason of the signal. Failures of the site are returned as
-   * findings.
+   * Fetches the status of a site. `address` ends with a slash. Failures of the site are results, not errors. Errors:
+   * the reason of the signal.
    */
   async fetchStatus(address: string, signal?: AbortSignal): Promise<ProbeResult> {
     const { sharedSecret } = this.settings;
@@ -47,10 +47,12 @@ export class SiteStatusClient {
 function toProbeResult({ status, body }: EgressAnswer): ProbeResult {
   if (status === 401) return unhealthyResult('The site knows another GEO_SHARED_SECRET or another time (401).');
   if (status !== 200) return unhealthyResult(`The site answered ${status}.`);
-  return parseStatusAnswer(parseJson(body)) ?? unhealthyResult('The site answered something that is no status.');
+  return (
+    parseStatusAnswer(parseJsonOrUndefined(body)) ?? unhealthyResult('The site answered something that is no status.')
+  );
 }
 
-function parseJson(body: Buffer): unknown {
+function parseJsonOrUndefined(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {

@@ -24,7 +24,7 @@ export interface ProbeResult {
   readonly measured: SiteFacts | null;
 }
 
-/** A namespace that a site synchronizes. Shape: names as in the API. */
+/** A namespace that a site synchronizes, with the field names of the API. */
 export interface SyncedNamespace {
   readonly id: number;
   readonly name: string;
@@ -74,7 +74,10 @@ export function currentFinding(found: ProbeResult, checkedAt: Date, now: Date): 
 const VERSION = /^[\w.+-]{1,64}$/;
 const LONGEST_HEALTH = 255;
 
-/** Parses the status answer of another site and keeps only the known fields. Shape: null when it is not a status. */
+/**
+ * Parses the status answer of another site and keeps only the known fields. Returns null if the answer is not a valid
+ * status.
+ */
 export function parseStatusAnswer(answer: unknown): ProbeResult | null {
   if (typeof answer !== 'object' || answer === null) return null;
   const fields = answer as Readonly<Record<string, unknown>>;

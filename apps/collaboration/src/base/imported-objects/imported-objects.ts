@@ -4,9 +4,9 @@ import { statement } from '@rookery/persistence';
 import type { Database, Tx } from '@rookery/persistence';
 
 /** Kinds of objects that are found by their upstream ids. The others are found by their names. */
-type MappedKind = Exclude<ImportedKind, 'label' | 'protected_branch'>;
+type IdMappedKind = Exclude<ImportedKind, 'label' | 'protected_branch'>;
 
-/** An object that passed the checks. Shape: `index` is its place in the request. */
+/** An object that passed the checks. `index` is its place in the request. */
 export interface CheckedObject<T> {
   readonly index: number;
   readonly object: T;
@@ -19,7 +19,7 @@ export interface CheckedObjects<T> {
 
 interface MappingParams {
   readonly project: number;
-  readonly kind: MappedKind;
+  readonly kind: IdMappedKind;
 }
 
 const FIND = statement<MappingParams & { ids: readonly number[] }, { upstream_id: number; object_id: number }>(

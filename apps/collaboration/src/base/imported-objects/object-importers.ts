@@ -9,7 +9,7 @@ export interface ReceivedObjects<K extends ImportedKind = ImportedKind> {
   readonly objects: readonly ImportedObject<K>[];
 }
 
-/** Objects that are ready to be written. Shape: `write` returns the skipped objects; `finish` runs after the commit. */
+/** Objects that are ready to be written. `write` returns the skipped objects. `finish` runs after the commit. */
 export interface PreparedObjects {
   write(tx: Tx, project: ProjectFacts): Promise<readonly UnimportedObject[]>;
   finish?(): Promise<void>;
@@ -30,7 +30,7 @@ export class ObjectImporters {
     this.importers.set(kind, importer as unknown as ObjectImporter);
   }
 
-  /** Returns the importer of a kind. Shape: null for kinds without an importer. */
+  /** Returns the importer of a kind, or null for a kind without one. */
   findImporter(kind: ImportedKind): ObjectImporter | null {
     return this.importers.get(kind) ?? null;
   }

@@ -14,7 +14,7 @@ const { guest, planner, reporter, owner } = ACCESS_LEVELS;
 /**
  * Lateral subquery with one row if the person may see the project, else none. The row holds the person's access and the
  * shown columns of the project. Applies the rules of `createReader`, for statements over several projects.
- * Shape: columns `project_id`, `name`, `path`, `full_path`, `name_with_namespace`, `description`, `created_at`,
+ * Columns: `project_id`, `name`, `path`, `full_path`, `name_with_namespace`, `description`, `created_at`,
  * `traversal_ids`, `emails_enabled`, `reads_<feature>`, `is_member`, `reads_confidential`, `reads_internal`.
  * Source: reference identity-and-import 1.5; reference work-tracking 2.4, 9.1; ADR 0080.
  */
@@ -41,10 +41,10 @@ export function projectAccessSql(project: string, person: PersonSql): string {
 }
 
 /**
- * Lateral subquery with one row if the person may see the group, else none. Noteables of groups exist only for signed-in
- * users, and only on plans that include them.
- * Shape: columns `group_id`, `name`, `path`, `full_path`, `parent_id`, `avatar_url`, `traversal_ids`, `emails_enabled`, `reads_epics`,
- * `is_member`, `reads_confidential`, `reads_internal`; the alias `g` is taken inside.
+ * Lateral subquery with one row if the person may see the group, else none. Noteables of groups exist only for
+ * signed-in users, and only on plans that include them.
+ * Columns: `group_id`, `name`, `path`, `full_path`, `parent_id`, `avatar_url`, `traversal_ids`, `emails_enabled`,
+ * `reads_epics`, `is_member`, `reads_confidential`, `reads_internal`. The subquery uses the alias `g`.
  * With `plan` 'any', groups of each plan have a row, and `reads_epics` depends on the plan.
  * Source: reference work-tracking 1.4, 5.1.
  */
@@ -61,9 +61,10 @@ export function groupAccessSql(group: string, person: PersonSql, plan: 'with epi
 }
 
 /**
- * Boolean SQL: does an access show the code of the project? Guests and planners read no code of a private project, and none
- * but members that of a private repository. `reads_internal` holds from reporter on. Shape: `project` is an id; `access` is
- * the alias of a `projectAccessSql` subquery. Source: reference repositories 1.2.
+ * Boolean SQL: does an access show the code of the project? Guests and planners do not read the code of a private
+ * project. Only members read the code of a private repository. `reads_internal` is true for reporters and higher roles.
+ * `project` is an SQL expression for an id. `access` is the alias of a `projectAccessSql` subquery.
+ * Source: reference repositories 1.2.
  */
 export function readsCodeSql(project: string, access: string): string {
   return `exists (select 1 from directory_projects code where code.id = ${project}

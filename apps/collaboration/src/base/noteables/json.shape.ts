@@ -3,12 +3,12 @@ import type { FieldType, Presenter } from '@rookery/api-v4';
 import { instantSql } from '@rookery/persistence';
 
 /** A part of a JSON text: constant, or an SQL expression whose value is JSON text and never null. */
-type Piece = { readonly constant: string } | { readonly sql: string };
+type JsonPiece = { readonly constant: string } | { readonly sql: string };
 
-/** Type of an output field: its documented schema and the SQL that renders it. Shape: `S` is the type of its source. */
+/** Type of an output field: its documented schema and the SQL that renders it. `S` is the type of its source. */
 export interface SqlType<S> {
   readonly type: FieldType<never>;
-  readonly pieces: (source: S) => readonly Piece[];
+  readonly pieces: (source: S) => readonly JsonPiece[];
   /** Description of the field; default: that of its name. */
   readonly about?: string;
 }
@@ -22,21 +22,21 @@ interface CompiledField<A> {
   readonly name: string;
   readonly type: FieldType<never>;
   readonly about: string | undefined;
-  readonly pieces: (args: A) => readonly Piece[];
+  readonly pieces: (args: A) => readonly JsonPiece[];
   /** Boolean SQL; the key is left out if it is false. */
   readonly when: ((args: A) => string) | undefined;
 }
 
-/** The SQL of a shape with its sources filled in. Shape: `sql` is a text expression. */
+/** The SQL of a shape with its sources filled in. `sql` is a text expression. */
 export interface ShapeSql {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly JsonPiece[];
   readonly sql: string;
 }
 
 /**
- * JSON object that PostgreSQL renders, so that hot lists pass rows on as text (docs/performance.md 5.3). One declaration of
- * the fields yields both the SQL and the documented schema. Shape: `A` holds the aliases and expressions that the sources
- * use.
+ * JSON object that PostgreSQL renders, so that hot lists pass rows on as text (docs/performance.md 5.3). One
+ * declaration of the fields yields both the SQL and the documented schema. `A` is the type of the aliases and
+ * expressions that the sources use.
  * Source: ADR 0073.
  */
 export class JsonShape<in A> {
@@ -76,28 +76,28 @@ export class JsonShape<in A> {
 
   /** Renders the SQL of the object with the given sources. */
   toSql(args: A): ShapeSql {
-    const pieces: Piece[] = [];
+    const pieces: JsonPiece[] = [];
     for (const field of this.fields.filter(({ when }) => !when)) {
       const opening = pieces.length === 0 ? '{' : ',';
       pieces.push({ constant: `${opening}${JSON.stringify(field.name)}:` }, ...field.pieces(args));
     }
-    pieces.push(...this.conditionalPieces(args), { constant: '}' });
-    const sql = textSql(pieces);
+    pieces.push(...this.optionalKeyPieces(args), { constant: '}' });
+    const sql = joinPiecesSql(pieces);
     if (!this.lookup) return { pieces, sql };
     const subquery = `(select ${sql} from ${this.lookup(args)})`;
     return { pieces: [{ sql: subquery }], sql: subquery };
   }
 
   /** Optional keys, one expression for all keys with the same condition. */
-  private conditionalPieces(args: A): readonly Piece[] {
-    const conditions = new Map<string, Piece[]>();
+  private optionalKeyPieces(args: A): readonly JsonPiece[] {
+    const conditions = new Map<string, JsonPiece[]>();
     for (const { name, when, pieces } of this.fields) {
       if (!when) continue;
       const key = { constant: `,${JSON.stringify(name)}:` };
       conditions.set(when(args), [...(conditions.get(when(args)) ?? []), key, ...pieces(args)]);
     }
     return [...conditions].map(([condition, pieces]) => ({
-      sql: `case when ${condition} then ${textSql(pieces)} end`,
+      sql: `case when ${condition} then ${joinPiecesSql(pieces)} end`,
     }));
   }
 
@@ -128,8 +128,8 @@ export class JsonShapeBuilder<A> {
 }
 
 /**
- * Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. Shape: `lookup` is a FROM item
- * of exactly one row, with an alias, for values that several fields share.
+ * Begins a shape: `jsonShape<NoteSql>('Note').fields({ id: [json.int, () => 'n.id'], … })`. `lookup` returns a FROM
+ * item of exactly one row, with an alias, for values that several fields share.
  */
 export function jsonShape<A>(name: string, lookup?: (args: A) => string): JsonShapeBuilder<A> {
   return new JsonShapeBuilder<A>(name, [], lookup);
@@ -138,23 +138,27 @@ export function jsonShape<A>(name: string, lookup?: (args: A) => string): JsonSh
 const OPTIONAL = { when: () => false };
 
 /** One `format()` call for the whole object: a third cheaper than joining with `||`, half the cost of json_build_object. */
-function textSql(pieces: readonly Piece[]): string {
+function joinPiecesSql(pieces: readonly JsonPiece[]): string {
   const template = pieces.map((piece) => ('sql' in piece ? '%s' : piece.constant.replaceAll('%', '%%'))).join('');
   const values = pieces.flatMap((piece) => ('sql' in piece ? [piece.sql] : []));
   return `format(${[literalSql(template), ...values].join(', ')})`;
 }
 
-/** Shape: trusted text as an SQL literal, quotes doubled. */
+/** Returns a trusted text as an SQL literal, with doubled quotes. */
 export function literalSql(value: string): string {
   // The E form would treat backslashes as escapes; standard_conforming_strings is on everywhere.
   return `'${value.replaceAll("'", "''")}'`;
 }
 
-/** Current date in UTC. Shape: an SQL expression. */
+/** SQL expression for the current date in UTC. */
 export const TODAY = `(now() at time zone 'UTC')::date`;
 
-const orNull = (sql: string): Piece => ({ sql: `coalesce(${sql}, 'null')` });
-const quoted = (...pieces: readonly Piece[]): readonly Piece[] => [{ constant: '"' }, ...pieces, { constant: '"' }];
+const jsonOrNullPiece = (sql: string): JsonPiece => ({ sql: `coalesce(${sql}, 'null')` });
+const quotePieces = (...pieces: readonly JsonPiece[]): readonly JsonPiece[] => [
+  { constant: '"' },
+  ...pieces,
+  { constant: '"' },
+];
 
 /** Sources of a nested object that a subquery finds. `from` follows `select <shape>`. */
 export interface SubquerySource<A> {
@@ -167,19 +171,19 @@ export interface SubquerySource<A> {
 /** Field types. Their sources are SQL expressions of trusted text; types without `OrNull` must never get null. */
 export const json = {
   int: { type: int, pieces: (sql: string) => [{ sql }] },
-  intOrNull: { type: nullable(int), pieces: (sql: string) => [orNull(`(${sql})::text`)] },
+  intOrNull: { type: nullable(int), pieces: (sql: string) => [jsonOrNullPiece(`(${sql})::text`)] },
   bool: { type: bool, pieces: (sql: string) => [{ sql: `case when ${sql} then 'true' else 'false' end` }] },
   boolOrNull: {
     type: nullable(bool),
     pieces: (sql: string) => [{ sql: `case when ${sql} then 'true' when not ${sql} then 'false' else 'null' end` }],
   },
   text: { type: text, pieces: (sql: string) => [{ sql: `to_json(${sql})` }] },
-  textOrNull: { type: nullable(text), pieces: (sql: string) => [orNull(`to_json(${sql})::text`)] },
+  textOrNull: { type: nullable(text), pieces: (sql: string) => [jsonOrNullPiece(`to_json(${sql})::text`)] },
   /** A text of characters that JSON never escapes, such as a username or a path; half the cost of `text`. */
-  token: { type: text, pieces: (sql: string) => quoted({ sql }) },
+  token: { type: text, pieces: (sql: string) => quotePieces({ sql }) },
   tokenOrNull: {
     type: nullable(text),
-    pieces: (sql: string) => [orNull(`'"' || (${sql}) || '"'`)],
+    pieces: (sql: string) => [jsonOrNullPiece(`'"' || (${sql}) || '"'`)],
   },
   /** A token after a constant prefix, for instance a base URL. */
   prefixed: {
@@ -193,20 +197,26 @@ export const json = {
   prefixedOrNull: {
     type: nullable(text),
     pieces: ({ prefix, sql }: { readonly prefix: string; readonly sql: string }) => [
-      orNull(`${literalSql(JSON.stringify(prefix).slice(0, -1))} || (${sql}) || '"'`),
+      jsonOrNullPiece(`${literalSql(JSON.stringify(prefix).slice(0, -1))} || (${sql}) || '"'`),
     ],
   },
-  instant: { type: instant, pieces: (sql: string) => quoted({ sql: instantSql(sql) }) },
-  instantOrNull: { type: nullable(instant), pieces: (sql: string) => [orNull(`'"' || ${instantSql(sql)} || '"'`)] },
-  dayOrNull: { type: nullable(day), pieces: (sql: string) => [orNull(`'"' || to_char(${sql}, 'YYYY-MM-DD') || '"'`)] },
-  /** One of a few tokens. Shape: an expression, or a constant token. */
+  instant: { type: instant, pieces: (sql: string) => quotePieces({ sql: instantSql(sql) }) },
+  instantOrNull: {
+    type: nullable(instant),
+    pieces: (sql: string) => [jsonOrNullPiece(`'"' || ${instantSql(sql)} || '"'`)],
+  },
+  dayOrNull: {
+    type: nullable(day),
+    pieces: (sql: string) => [jsonOrNullPiece(`'"' || to_char(${sql}, 'YYYY-MM-DD') || '"'`)],
+  },
+  /** One of a few tokens. The source is an SQL expression or a constant token. */
   choice: <const C extends string>(...values: readonly C[]): SqlType<string | { readonly is: C }> => ({
     type: choice(...values),
-    pieces: (source) => quoted(typeof source === 'string' ? { sql: source } : { constant: source.is }),
+    pieces: (source) => quotePieces(typeof source === 'string' ? { sql: source } : { constant: source.is }),
   }),
   choiceOrNull: <const C extends string>(...values: readonly C[]): SqlType<string> => ({
     type: nullable(choice(...values)),
-    pieces: (sql) => [orNull(`'"' || (${sql}) || '"'`)],
+    pieces: (sql) => [jsonOrNullPiece(`'"' || (${sql}) || '"'`)],
   }),
   /** Type of a value that is the same for every row. */
   constant: <V>(type: FieldType<V>): SqlType<V> => ({
@@ -220,7 +230,7 @@ export const json = {
     type: nested(shape.presenter),
     pieces: (args) => shape.toSql(args).pieces,
   }),
-  /** A nested object of another shape, or null. Shape: `when` is a boolean expression. */
+  /** A nested object of another shape, or null. `when` is boolean SQL. */
   objectWhen: <A>(shape: JsonShape<A>): SqlType<{ readonly of: A; readonly when: string }> => ({
     type: nullable(nested(shape.presenter)),
     pieces: ({ of, when }) => [{ sql: `case when ${when} then ${shape.toSql(of).sql} else 'null' end` }],
@@ -230,7 +240,7 @@ export const json = {
     type: nullable(nested(shape.presenter)),
     pieces: ({ of, from, by }) => {
       const found = `(select ${shape.toSql(of).sql} ${from})`;
-      return [orNull(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
+      return [jsonOrNullPiece(by === undefined ? found : `case when ${by} is not null then ${found} end`)];
     },
   }),
   /** A list of objects from an array of their JSON texts, see `textsSql`. The array may be null. */
@@ -241,7 +251,7 @@ export const json = {
   /** The first object of such an array, or null. */
   first: <A>(shape: JsonShape<A>): SqlType<string> => ({
     type: nullable(nested(shape.presenter)),
-    pieces: (array) => [orNull(`(${array})[1]`)],
+    pieces: (array) => [jsonOrNullPiece(`(${array})[1]`)],
   }),
 } as const;
 
@@ -265,7 +275,10 @@ export function arraySql(
   return `(select case when bool_or(${heavy}) then null else ${array(`case when not ${heavy} then ${sql} end`)} end ${from})`;
 }
 
-/** The JSON texts of all rows of a FROM clause. Shape: a subquery of one row with one array, `texts`; null without rows. */
+/**
+ * Subquery for the JSON texts of all rows of a FROM clause. It has one row with the array `texts`, which is null if
+ * there are no rows.
+ */
 export function textsSql<A>(shape: JsonShape<A>, { of, from }: SubquerySource<A>, order: string): string {
   return `(select array_agg(${shape.toSql(of).sql} order by ${order}) as texts ${from})`;
 }

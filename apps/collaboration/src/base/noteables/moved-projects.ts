@@ -2,7 +2,7 @@ import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 /** `$1`: group ids. */
-const below = prepareStatement(
+const selectProjectsBelow = prepareStatement(
   'moved_projects_below',
   `select p.id from directory_projects p join directory_namespaces home on home.id = p.namespace_id
    where home.traversal_ids && $1::bigint[] order by p.id`,
@@ -10,5 +10,5 @@ const below = prepareStatement(
 
 /** Returns the ids of all projects in these groups and their subgroups; they moved with the groups. */
 export async function projectIdsBelow(tx: Tx, groupIds: readonly number[]): Promise<number[]> {
-  return (await tx.prepared<{ id: number }>(below, [groupIds])).map((project) => project.id);
+  return (await tx.prepared<{ id: number }>(selectProjectsBelow, [groupIds])).map((project) => project.id);
 }

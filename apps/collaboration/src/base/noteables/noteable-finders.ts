@@ -4,7 +4,7 @@ import type { NoteableWithParent, PlanningSource } from './planning.policy';
 
 /** Finds noteables of a kind that paths name by a text instead of a column, such as commits by a branch. */
 export interface NoteableFinder {
-  /** Shape: `isUntouched` if nothing was written about the noteable yet. Errors: NotFound. */
+  /** Finds the noteable. The result has `isUntouched` if the noteable has no row yet. Errors: NotFound. */
   findCommit(parent: PlanningSource, named: string): Promise<NoteableWithParent>;
   /** Finds the noteable for a new note, and adds its row if it has none. Errors: NotFound. */
   findOrAdd(parent: PlanningSource, named: string): Promise<NoteableWithParent>;

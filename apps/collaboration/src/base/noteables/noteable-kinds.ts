@@ -29,7 +29,7 @@ export interface NoteableJsonSql {
   /** Its project's path relative to the requested project or group, a text expression; absent if it is the requested one. */
   readonly seenAs?: string;
 }
-/** Shape: `viewer` is the user id, may be null. */
+/** `viewer` is an SQL expression for the user id, which may be null. */
 export type NoteableDetailSql = NoteableJsonSql & { readonly viewer: string };
 /** Adds the person: rows that a noteable refers to, such as an issue's epic, are shown only if this person may see them. */
 export interface PersonalJsonSql extends NoteableJsonSql {
@@ -58,20 +58,20 @@ export type Ability =
 
 /** SQL for the assignees or the reviewers of a kind. */
 export interface AssigneesOfKind {
-  /** People of one noteable. Shape: a subquery of one column, `user_id`; `id` is an SQL expression. */
+  /** Subquery for the people of one noteable, with the column `user_id`. `id` is an SQL expression. */
   ofSql(id: string): string;
-  /** Open noteables of a user. Shape: a subquery of one column, `project_id`, with one row per noteable. */
+  /** Subquery for the open noteables of a user. It has the column `project_id`, and one row per noteable. */
   openSql(user: string): string;
 }
 
 /**
- * Declaration of a noteable kind, made in the wing of the kind and collected by the service's module. Notes, to-dos, feeds,
- * e-mails and removal handle every kind by its declaration.
- * Shape: the table has the columns id, project_id (group_id for noteables of groups), author_id (null for a commit whose
- * author has no account), title, description,
- * discussion_locked, created_at, updated_at, public_notes_count, internal_notes_count and system_notes_count, iid where
- * `shownId` says so, with awards upvotes_count and downvotes_count, with milestones milestone_id, and
- * with time time_estimate and total_time_spent.
+ * Declaration of a noteable kind, made in the wing of the kind and collected by the service's module. Notes, to-dos,
+ * feeds, e-mails and removal handle every kind by its declaration.
+ * The table has the columns id, project_id (group_id for noteables of groups), author_id (null for a commit whose
+ * author has no account), title, description, discussion_locked, created_at, updated_at, public_notes_count,
+ * internal_notes_count and system_notes_count. It has the column iid if `shownId` is `iid`. Some abilities require
+ * further columns: `awards` requires upvotes_count and downvotes_count, `milestones` requires milestone_id, and `time`
+ * requires time_estimate and total_time_spent.
  * Source: reference work-tracking 2.1, 2.4.
  */
 export interface NoteableKind extends ReferenceFormat {
@@ -84,8 +84,9 @@ export interface NoteableKind extends ReferenceFormat {
   readonly resource: string | undefined;
   readonly table: string;
   /**
-   * First words of the statements with which other wings write the table: counters of notes, and removal with its project
-   * or author. Declaring them here keeps the table's owner visible. Shape: `update issues i set`, `delete from issues i`.
+   * First words of the statements with which other wings write the table, such as `update issues i set` and
+   * `delete from issues i`. Other wings count notes, and remove noteables with their project or author. Declaring the
+   * words here keeps the table's owner visible.
    */
   readonly writes: { readonly update: string; readonly remove: string };
   readonly parent: 'project' | 'group';
@@ -112,7 +113,7 @@ export interface NoteableKind extends ReferenceFormat {
   readonly reviewers?: AssigneesOfKind;
   /** JSON of a noteable in lists, over the row `i`. */
   readonly listed: JsonShape<PersonalJsonSql>;
-  /** Size of its texts in `listed`. Units: bytes. Shape: an expression over `i`, never null. */
+  /** SQL expression over `i` for the size of its texts in `listed`; never null. Units: bytes. */
   readonly listedBytes: string;
   /** JSON of a noteable on its own route. */
   readonly detailed: JsonShape<PersonalDetailSql>;
@@ -181,7 +182,7 @@ export function groupIdSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   return parent === 'group' ? 'i.group_id' : 'null::bigint';
 }
 
-/** Web path of a noteable below the base URL: `groups/group/-/epics/7`. Shape: a text expression over the row `i`. */
+/** Text expression over the row `i` for the web path of a noteable below the base URL: `groups/group/-/epics/7`. */
 export function pagePathSql(kind: Pick<NoteableKind, 'parent' | keyof ReferenceFormat>, fullPath: string): string {
   const path = webPathSql(kind, fullPath);
   return kind.parent === 'group' ? `'groups/' || ${path}` : path;
@@ -240,7 +241,10 @@ export function readableSql(kind: ReadableKind, access: string, viewer: string):
   return `${readsFeature} and ${kind.visibleSql(readerOfAccess(access, viewer))}`;
 }
 
-/** Boolean SQL: does the access show the feature of a kind? Shape: `parent` is the id of the project or group. */
+/**
+ * Boolean SQL: does the access show the feature of a kind? `parent` is an SQL expression for the id of the project or
+ * group.
+ */
 function readsFeatureSql({ feature }: Pick<NoteableKind, 'feature'>, access: string, parent: string): string {
   return feature === 'code' ? readsCodeSql(parent, access) : `${access}.reads_${feature}`;
 }
@@ -265,7 +269,9 @@ export function readsAllSql(kinds: readonly NoteableKind[], access: string): str
   return `${features.join(' and ')} and ${access}.reads_internal`;
 }
 
-/** Sources of a noteable's JSON, from a row that also has the columns of `accessSql`. Shape: `row` is the alias of that row. */
+/**
+ * Sources of a noteable's JSON, from a row that also has the columns of `accessSql`. `row` is the alias of that row.
+ */
 export function shownSql(row: string, externalUrl: string, person: PersonSql): PersonalJsonSql {
   return {
     externalUrl,

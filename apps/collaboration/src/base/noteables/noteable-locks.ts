@@ -3,7 +3,7 @@ import type { Tx } from '@rookery/persistence';
 import { perKind } from './noteable-kinds';
 import type { NoteableKind } from './noteable-kinds';
 
-const hold = perKind(({ table }) =>
+const lockNoteableRows = perKind(({ table }) =>
   prepareStatement(
     `${table}_hold`,
     `select 1 from ${table} i where i.id = any($1::bigint[]) order by i.id for no key update`,
@@ -15,5 +15,5 @@ const hold = perKind(({ table }) =>
  * noteables of a kind with one call, and issues before epics. Source: docs/architecture.md 5.
  */
 export async function lockNoteables(tx: Tx, kind: NoteableKind, ids: readonly number[]): Promise<void> {
-  if (ids.length > 0) await tx.prepared(hold(kind), [ids]);
+  if (ids.length > 0) await tx.prepared(lockNoteableRows(kind), [ids]);
 }

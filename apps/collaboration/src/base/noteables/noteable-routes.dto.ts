@@ -42,7 +42,7 @@ type ParentScope = ProjectScope | GroupScope;
 export type BelowCall<P, V extends Viewer> = Call<P, ParentScope, V>;
 
 /** Shared options of the routes below a noteable. */
-interface RoutesBelow {
+interface SharedRouteOptions {
   readonly within: ScopeOption<ParentScope>;
   /** Admits every caller who sees the parent (`write`: signed-in callers only). The handler checks the noteable. */
   readonly may: {
@@ -51,19 +51,19 @@ interface RoutesBelow {
   };
   /** `offeredBy` of the routes, for use in compound rules. */
   isOffered(parent: ParentScope, viewer: Viewer): boolean;
-  /** Further paths that end in `tail`. Shape: spread it into the options of an endpoint. */
+  /** Further paths that end in `tail`, as options to spread into those of an endpoint. */
   aliases(tail: string): { readonly aliases?: readonly string[] };
   /** Adds the parameter that names the noteable to the route's own parameters. */
   params<P extends object>(own: new () => P): new () => P;
 }
 /** Shared options of the routes below a noteable that paths name by a column. */
-export interface ColumnRoutesBelow extends RoutesBelow {
+export interface ColumnRoutesBelow extends SharedRouteOptions {
   /** Returns the noteable that the call names. */
   referenceOf(call: BelowCall<object, Viewer>): NoteableWithParent;
 }
 /** Shared options of the routes below a noteable that paths name by a column or by a text. */
-export interface CustomRoutesBelow extends RoutesBelow {
-  /** Finds the noteable that the call names. Shape: `isForNew` for the first note of a discussion. Errors: NotFound. */
+export interface CustomRoutesBelow extends SharedRouteOptions {
+  /** Finds the noteable that the call names. `isForNew` is set for the first note of a discussion. Errors: NotFound. */
   find(
     finders: NoteableFinders,
     call: BelowCall<object, Viewer>,
@@ -71,14 +71,14 @@ export interface CustomRoutesBelow extends RoutesBelow {
   ): Promise<NoteableWithParent>;
 }
 
-const nameOf = ({ path }: Pick<NoteableRoutes, 'path'>): string => /:(\w+)$/.exec(path)![1]!;
+const pathParameterName = ({ path }: Pick<NoteableRoutes, 'path'>): string => /:(\w+)$/.exec(path)![1]!;
 
 /** Builds the shared route options from a kind's declaration, for controllers that are generated for each kind. */
 export function routesBelow(routes: NoteableRoutes): ColumnRoutesBelow {
   const { kind, by } = routes;
-  const name = nameOf(routes);
+  const name = pathParameterName(routes);
   return {
-    ...routeOptions(routes),
+    ...createRouteOptions(routes),
     referenceOf: ({ params, within }) => ({
       kind,
       parent: within,
@@ -94,9 +94,9 @@ export function foundRoutesBelow(routes: NoteableRoutes | RoutesByName): CustomR
     const { referenceOf: of, ...options } = routesBelow(routes);
     return { ...options, find: (_, call) => Promise.resolve(of(call)) };
   }
-  const name = nameOf(routes);
+  const name = pathParameterName(routes);
   return {
-    ...routeOptions(routes),
+    ...createRouteOptions(routes),
     find: (finders, { params, within }, isForNew) => {
       const finder = finders.requireFinder(routes.kind.type);
       const named = (params as Record<string, string>)[name]!;
@@ -105,9 +105,9 @@ export function foundRoutesBelow(routes: NoteableRoutes | RoutesByName): CustomR
   };
 }
 
-function routeOptions(routes: NoteableRoutes | RoutesByName): RoutesBelow {
+function createRouteOptions(routes: NoteableRoutes | RoutesByName): SharedRouteOptions {
   const { kind, aliases = [], by, offeredBy } = routes;
-  const name = nameOf(routes);
+  const name = pathParameterName(routes);
   const offered =
     offeredBy &&
     ability(

@@ -8,7 +8,7 @@ export interface PersonRow {
   readonly externalUrl: string;
 }
 
-/** SQL sources of an author's JSON. Shape: `viewer` and `isAdmin` are SQL expressions. */
+/** SQL sources of an author's JSON. `viewer` and `isAdmin` are SQL expressions. */
 interface NoteAuthorSql extends PersonRow {
   readonly viewer: string;
   readonly isAdmin: string;
@@ -20,8 +20,8 @@ export function trimBaseUrl({ externalUrl }: { readonly externalUrl: string }): 
 }
 
 /**
- * A user inside the JSON of other resources. Shape: the fields of the directory's `userSummary`, in its order (a contract
- * test compares the two). Source: reference work-tracking 1.3.
+ * A user inside the JSON of other resources. The fields and their order are those of the directory's `userSummary`. A
+ * contract test compares the two. Source: reference work-tracking 1.3.
  */
 export const personShape = jsonShape<PersonRow>('UserSummary').fields({
   id: [json.int, ({ user }) => `${user}.id`],
@@ -30,7 +30,7 @@ export const personShape = jsonShape<PersonRow>('UserSummary').fields({
   name: [json.text, ({ user }) => `${user}.name`],
   state: [json.choice<string>(...USER_STATES), ({ user }) => `${user}.state`],
   locked: [json.constant(bool), () => false],
-  avatar_url: [json.textOrNull, avatarSql],
+  avatar_url: [json.textOrNull, avatarUrlSql],
   web_url: [json.prefixed, (row) => ({ prefix: `${trimBaseUrl(row)}/`, sql: `${row.user}.username` })],
 });
 
@@ -63,7 +63,7 @@ function seesPrivateFieldsSql(sql: Pick<NoteAuthorSql, 'user' | 'viewer' | 'isAd
   return `${sql.isAdmin} or ${sql.user}.id = ${sql.viewer}`;
 }
 
-function avatarSql(row: PersonRow): string {
+function avatarUrlSql(row: PersonRow): string {
   const avatar = `${row.user}.avatar_url`;
   return `case when left(${avatar}, 1) = '/' then ${literalSql(trimBaseUrl(row))} || ${avatar} else ${avatar} end`;
 }

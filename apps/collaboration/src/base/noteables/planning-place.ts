@@ -2,26 +2,26 @@ import type { SignedInViewer } from '@rookery/kernel';
 import { prepareStatement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
 
-type Project = Extract<Parent, { readonly kind: 'project' }>;
+type ProjectParent = Extract<Parent, { readonly kind: 'project' }>;
 
-const key = (id: string): string => `hashtextextended('planning ' || ${id}, 0)`;
+const planningLockKeySql = (id: string): string => `hashtextextended('planning ' || ${id}, 0)`;
 /** `$1`: project ids. */
-const hold = prepareStatement(
+const lockPlaces = prepareStatement(
   'planning_hold',
-  `select pg_advisory_xact_lock_shared(k.key) from (select ${key('id')} as key from unnest($1::bigint[]) id order by 1) k`,
+  `select pg_advisory_xact_lock_shared(k.key) from (select ${planningLockKeySql('id')} as key from unnest($1::bigint[]) id order by 1) k`,
 );
 /** `$1`: project id; `$2`, `$3`: epoch and version of the directory that the request was authorized at. */
-const present = prepareStatement(
+const selectCurrentPlace = prepareStatement(
   'planning_place',
   `select home.traversal_ids from directory_state s
    join directory_projects p on p.id = $1::bigint join directory_namespaces home on home.id = p.namespace_id
    where s.epoch = $2 and s.version >= $3::bigint`,
 );
 /** `$1`: project ids. Each lock is released before the next is requested. */
-const wait = prepareStatement(
+const waitForPlaceLocks = prepareStatement(
   'planning_wait',
   `select pg_advisory_lock(k.key), pg_advisory_unlock(k.key)
-   from (select ${key('id')} as key from unnest($1::bigint[]) id order by 1) k`,
+   from (select ${planningLockKeySql('id')} as key from unnest($1::bigint[]) id order by 1) k`,
 );
 
 /**
@@ -29,24 +29,34 @@ const wait = prepareStatement(
  * it before they read the places of projects.
  */
 export async function delayMoveEffects(tx: Tx, projectIds: readonly number[]): Promise<void> {
-  await tx.prepared(hold, [projectIds]);
+  await tx.prepared(lockPlaces, [projectIds]);
 }
 
 /**
- * Returns the project with its current place, read before its noteables get labels and milestones: it may have moved since
- * the request was authorized. The effects of a later move wait until the transaction ends.
- * Shape: the project unchanged while the directory copy is behind the request; the move's effects run later in that case.
+ * Returns the project with its current place, which may have changed since the request was authorized. Callers read it
+ * before noteables of the project get labels and milestones. The effects of a later move wait until the transaction
+ * ends.
+ * Returns the project unchanged while the directory copy is behind the request. The effects of the move run later in
+ * that case.
  */
-export async function withCurrentPlace<P extends Project>(tx: Tx, viewer: SignedInViewer, project: P): Promise<P> {
+export async function withCurrentPlace<P extends ProjectParent>(
+  tx: Tx,
+  viewer: SignedInViewer,
+  project: P,
+): Promise<P> {
   await delayMoveEffects(tx, [project.id]);
   const { epoch, version } = viewer.directory;
-  const [row] = await tx.prepared<{ traversal_ids: readonly number[] }>(present, [project.id, epoch, version]);
+  const [row] = await tx.prepared<{ traversal_ids: readonly number[] }>(selectCurrentPlace, [
+    project.id,
+    epoch,
+    version,
+  ]);
   if (!row) return project;
   return { ...project, namespace: { ...project.namespace, traversalIds: row.traversal_ids.map(Number) } };
 }
 
 /** Does the same as `withCurrentPlace` for a write with labels or a milestone. Other writes cost no statement. */
-export async function withPlaceForPlanning<P extends Project>(
+export async function withPlaceForPlanning<P extends ProjectParent>(
   tx: Tx,
   viewer: SignedInViewer,
   project: P,
@@ -60,5 +70,5 @@ export async function withPlaceForPlanning<P extends Project>(
  * labels and milestones that no longer apply. Transactions that begin later read the new place.
  */
 export async function waitForHeldPlaces(tx: Tx, projectIds: readonly number[]): Promise<void> {
-  await tx.prepared(wait, [projectIds]);
+  await tx.prepared(waitForPlaceLocks, [projectIds]);
 }

@@ -8,7 +8,7 @@ import type { PlanningSource } from './planning.policy';
 export type PlanningCall<P, V extends Viewer = SignedInViewer> = Call<P, PlanningSource, V>;
 export type PromotionCall<P> = Call<P, ProjectScope, SignedInViewer>;
 
-/** Permissions of the label and milestone routes. Shape: `noun` is the prefix of their names. */
+/** Permissions of the label and milestone routes. `noun` is the prefix of their names. */
 export function planningAbilities<const N extends string>(noun: N) {
   return {
     mayRead: ability(`${noun}.read`, ({ viewer, within }: PlanningCall<unknown, Viewer>) =>
@@ -19,12 +19,12 @@ export function planningAbilities<const N extends string>(noun: N) {
       ({ viewer, within }: PlanningCall<unknown>) => planningPolicy.mayManage(viewer, within),
       { signedIn: true },
     ),
-    mayPromote: ability(`${noun}.promote`, mayPromote, { signedIn: true }),
+    mayPromote: ability(`${noun}.promote`, mayPromoteToGroup, { signedIn: true }),
   };
 }
 
 /** Whether the viewer may manage labels or milestones in both the project and its group. */
-async function mayPromote({ viewer, within }: PromotionCall<unknown>, services: RuleServices): Promise<boolean> {
+async function mayPromoteToGroup({ viewer, within }: PromotionCall<unknown>, services: RuleServices): Promise<boolean> {
   if (!planningPolicy.mayManage(viewer, within)) return false;
   if (within.namespace.kind !== 'group') return true;
   const above = await services.get<ScopeResolver>(SCOPE_RESOLVER).findGroup(within.namespace.id, viewer);

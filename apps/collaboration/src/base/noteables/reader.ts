@@ -11,8 +11,8 @@ const FEATURES = {
 } as const satisfies Record<ProjectFeature, keyof ProjectFacts>;
 
 /**
- * Fields of the parent, and the viewer's level in it, that decide who reads. Shape: any ProjectScope or GroupScope; a group
- * has no feature that can be disabled.
+ * Fields of the parent, and the viewer's level in it, that read permissions depend on. Any ProjectScope or GroupScope
+ * fits. A group has no feature that can be disabled.
  */
 export type ParentFacts = Pick<ProjectFacts, 'id' | 'fullPath' | 'visibility'> &
   Partial<Pick<ProjectFacts, 'archived' | 'repositoryAccessLevel' | (typeof FEATURES)[ProjectFeature]>> & {
@@ -21,7 +21,7 @@ export type ParentFacts = Pick<ProjectFacts, 'id' | 'fullPath' | 'visibility'> &
     readonly traversalIds?: readonly number[];
   };
 
-/** Ids of a project's ancestor groups, or of a group and its ancestors. Shape: from the root down. */
+/** Returns the ids of a project's ancestor groups, or of a group and its ancestors, from the root down. */
 export function ancestorIdsOf({ namespace, traversalIds = [] }: ParentFacts): readonly number[] {
   return namespace?.traversalIds ?? traversalIds;
 }
@@ -85,10 +85,10 @@ export function missingBelow({ kind, isUntouched }: NoteableReference, resource?
  */
 export function canReadFeature(feature: Feature, parent: ParentFacts, reader: Reader): boolean {
   const needsCode = feature === 'merge_requests' || feature === 'code';
-  return hasFeature(feature, parent, reader) && (!needsCode || canReadCode(parent, reader));
+  return isFeatureEnabledFor(feature, parent, reader) && (!needsCode || canReadCode(parent, reader));
 }
 
-function hasFeature(feature: Feature, parent: ParentFacts, { isMember }: Reader): boolean {
+function isFeatureEnabledFor(feature: Feature, parent: ParentFacts, { isMember }: Reader): boolean {
   if (feature === 'epics' || feature === 'code') return true;
   const access = parent[FEATURES[feature]] ?? 'enabled';
   return access === 'enabled' || (access === 'private' && isMember);
@@ -107,5 +107,5 @@ function canReadCode({ visibility, repositoryAccessLevel: access = 'enabled' }: 
 export function readerOfNamed(viewer: Viewer, { kind, parent }: Pick<NoteableReference, 'kind' | 'parent'>): Reader {
   const reader = createReader(viewer, parent);
   if (canReadFeature(kind.feature, parent, reader)) return reader;
-  throw hasFeature(kind.feature, parent, reader) ? new Forbidden() : new NotFound(kind.resource);
+  throw isFeatureEnabledFor(kind.feature, parent, reader) ? new Forbidden() : new NotFound(kind.resource);
 }

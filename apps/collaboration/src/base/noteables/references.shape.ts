@@ -10,7 +10,7 @@ export interface ReferenceFormat {
   readonly sigil: string;
 }
 
-/** Web path of a noteable: `group/project/-/issues/7`. Shape: a text expression over `row`. */
+/** Text expression over `row` for the web path of a noteable: `group/project/-/issues/7`. */
 export function webPathSql({ webPath, shownId }: ReferenceFormat, fullPath: string, row = 'i'): string {
   return `${fullPath} || '${webPath}' || ${row}.${shownId}`;
 }

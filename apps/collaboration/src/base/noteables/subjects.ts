@@ -15,13 +15,13 @@ export interface NoteableSubject {
   readonly description_by_id: number;
 }
 
-const editorSql = ({ hasEditorColumns }: NoteableKind, editor: string): string =>
-  hasEditorColumns ? `coalesce(i.${editor}, i.author_id)` : 'i.author_id';
+const editorIdSql = ({ hasEditorColumns }: NoteableKind, column: string): string =>
+  hasEditorColumns ? `coalesce(i.${column}, i.author_id)` : 'i.author_id';
 const selectSubjects = perKind((kind) =>
   prepareStatement(
     `${kind.table}_subjects`,
     `select i.id, ${projectIdSql(kind)} as project_id, i.title, i.description,
-       ${editorSql(kind, 'title_edited_by_id')} as title_by_id, ${editorSql(kind, 'edited_by_id')} as description_by_id
+       ${editorIdSql(kind, 'title_edited_by_id')} as title_by_id, ${editorIdSql(kind, 'edited_by_id')} as description_by_id
      from ${kind.table} i where i.id = any($1::bigint[]) order by i.id for key share`,
   ),
 );
@@ -82,10 +82,9 @@ export async function readAuthoredTexts<E extends AnyNoteableEvent>(
 const MISDATED_MS = 3_600_000;
 
 /**
- * Time of an event's cause. Prefers the database's time in the payload, since effects of several events are compared with
- * the times of rows. A backdated or future-dated row yields the time of the event instead, so that its effects are
- * neither in the past nor at the top of every list for long.
- * Shape: both ISO 8601; `stated` is the time that the event's payload carries.
+ * Returns the time of an event's cause. Prefers `stated`, the database's time in the payload, since effects of several
+ * events are compared with the times of rows. A backdated or future-dated row yields the time of the event instead. Its
+ * effects are then neither in the past nor at the top of every list for long. All times are in ISO 8601.
  */
 export function causedAt(event: { readonly time: string }, stated: string): string {
   return Math.abs(Date.parse(event.time) - Date.parse(stated)) > MISDATED_MS ? event.time : stated;

@@ -8,7 +8,10 @@ export interface FollowedKind {
   readonly reviewers?: Pick<AssigneesOfKind, 'ofSql'>;
 }
 
-/** Subquery for a user's explicit subscription (true or false) to a noteable; null if none. Shape: SQL expressions. */
+/**
+ * Subquery for a user's explicit subscription (true or false) to a noteable; null if there is none. `id` and `user` are
+ * SQL expressions.
+ */
 export function explicitSubscriptionSql(type: NoteableType, id: string, user: string): string {
   return `(select s.subscribed from subscriptions s where s.noteable_id = ${id} and s.noteable_type = '${type}'
       and s.user_id = ${user})`;

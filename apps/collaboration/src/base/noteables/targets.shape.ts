@@ -7,10 +7,13 @@ import type { NoteableKind } from './noteable-kinds';
  * Field type of a noteable of any kind, for the OpenAPI document. The schema is filled in by `documentTargets`, which
  * runs before the document is built.
  */
-const target = () => ({ schema: {} as Record<string, unknown>, write: () => 'null' });
-export const targets = { listed: target(), detailed: target() } satisfies Record<string, FieldType<never>>;
+const createTargetType = () => ({ schema: {} as Record<string, unknown>, write: () => 'null' });
+export const targets = { listed: createTargetType(), detailed: createTargetType() } satisfies Record<
+  string,
+  FieldType<never>
+>;
 
-/** Fills in the schemas of `targets` with the kinds of the service. Shape: `others` are targets that are no noteables. */
+/** Fills in the schemas of `targets` with the kinds of the service. `others` are targets that are not noteables. */
 export function documentTargets(kinds: readonly NoteableKind[], others: readonly Presenter<never>[]): void {
   const targeted = kinds.filter(({ abilities }) => abilities.includes('todos'));
   for (const shape of ['listed', 'detailed'] as const) {

@@ -10,7 +10,7 @@ import type { UserAgentDetail } from './user-agent-detail';
 const READER = { viewer: '$3::bigint', isMember: '$4::boolean', readsConfidential: '$5::boolean' };
 
 // `$5` needs a use in every statement so that PostgreSQL can infer its type: kinds without confidential noteables ignore it.
-const find = perKindAndColumn((kind, by) =>
+const selectUserAgentDetail = perKindAndColumn((kind, by) =>
   prepareStatement(
     `origins_of_${kind.table}_by_${by}`,
     `select i.user_agent, i.ip_address from ${kind.table} i
@@ -28,7 +28,7 @@ export class UserAgentDetailsQueries {
   async find(viewer: Viewer, on: NoteableReference): Promise<UserAgentDetail> {
     const { viewerId, isMember, readsConfidential } = readerOfNamed(viewer, on);
     const values = [on.parent.id, on.named, viewerId, isMember, readsConfidential];
-    const [row] = await this.database.prepared<UserAgentDetail>(find(on), values);
+    const [row] = await this.database.prepared<UserAgentDetail>(selectUserAgentDetail(on), values);
     if (!row) throw new NotFound(on.kind.resource);
     return requireUserAgentDetail(row);
   }

@@ -34,7 +34,7 @@ export class ResourceEventsQueries {
     return jsonPageOf(page, row);
   }
 
-  /** Shape: one JSON object. Errors: NotFound of the noteable, or of the event. */
+  /** Returns an event as JSON text. Errors: NotFound of the noteable, or of the event. */
   async find(
     viewer: Viewer,
     on: NoteableReference,
@@ -44,11 +44,11 @@ export class ResourceEventsQueries {
     const { kind, by } = on;
     const values = [...readerValues(viewer, on), id];
     const statement = this.kept.findOrCompose(`${kind.table}_by_${by}_${table}_one`, values, () => ({
-      text: `select case when e.id is not null then ${shape.toSql(this.readerSql(kind)).sql} end as json
+      text: `select case when e.id is not null then ${shape.toSql(this.eventSqlArguments(kind)).sql} end as json
         from ${kind.table} i
-        left join ${rows} e on e.id = $7::bigint and ${ofNoteable(kind)}
+        left join ${rows} e on e.id = $7::bigint and ${belongsToNoteableSql(kind)}
         left join directory_users u on u.id = e.user_id ${joins(ABOVE)}
-        where ${visibleSql(on)}`,
+        where ${namedNoteableVisibleSql(on)}`,
       values,
     }));
     const [row] = await this.database.run<{ json: string | null }>(statement);
@@ -75,27 +75,27 @@ export class ResourceEventsQueries {
         bytes,
         values,
       });
-      const written = shape.toSql(this.readerSql(kind));
+      const written = shape.toSql(this.eventSqlArguments(kind));
       return list
-        .where(ofNoteable(kind))
+        .where(belongsToNoteableSql(kind))
         .orderBy([['e.created_at', 'asc']])
         .jsonSql(page, {
           rows: (...rows) => arraySql(written, ...rows),
-          from: `from ${kind.table} i where ${visibleSql(on)}`,
+          from: `from ${kind.table} i where ${namedNoteableVisibleSql(on)}`,
         });
     });
   }
 
-  private readerSql({ type }: NoteableKind) {
+  private eventSqlArguments({ type }: NoteableKind) {
     return { externalUrl: this.platform.externalUrl, type };
   }
 }
 
-function ofNoteable({ type }: NoteableKind): string {
+function belongsToNoteableSql({ type }: NoteableKind): string {
   return `e.noteable_id = i.id and e.noteable_type = '${type}'`;
 }
 
-function visibleSql({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
+function namedNoteableVisibleSql({ kind, by }: Pick<NoteableReference, 'kind' | 'by'>): string {
   return `${parentSql(kind)} = $1::bigint and i.${by} = $2::bigint and ${kind.visibleSql(READER)}`;
 }
 

@@ -11,9 +11,9 @@ export interface ResourceEventSql {
 }
 
 /**
- * One type of changes of noteables that have rows of their own: labels, milestones, states. A wing declares its type; this
- * wing builds the routes, lists and error answers for noteables of every kind.
- * Shape: the table has the columns id, noteable_type, noteable_id, user_id and created_at.
+ * One type of changes of noteables that have rows of their own: labels, milestones, states. A wing declares its type.
+ * This wing builds the routes, lists and error answers for noteables of every kind.
+ * The table has the columns id, noteable_type, noteable_id, user_id and created_at.
  * Source: reference work-tracking 2.8.
  */
 export interface ResourceEvents {
@@ -28,11 +28,11 @@ export interface ResourceEvents {
   /** A FROM item that yields its rows; `table` by default. */
   readonly rows?: string;
   /**
-   * Joins to the rows `e` of a page. Must hide labels and milestones that no longer apply to the project. Shape: `above` is
-   * an expression for the ids of the project's ancestor groups.
+   * Joins to the rows `e` of a page. Must hide labels and milestones that no longer apply to the project. `above` is an
+   * SQL expression for the ids of the project's ancestor groups.
    */
   joins(above: string): string;
-  /** Size of the texts in the event's JSON. Units: bytes. Shape: an expression over `e`, never null. */
+  /** SQL expression over `e` for the size of the texts in the event's JSON; never null. Units: bytes. */
   readonly bytes: string;
   readonly shape: JsonShape<ResourceEventSql>;
 }

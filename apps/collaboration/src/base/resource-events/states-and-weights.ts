@@ -6,12 +6,12 @@ import type { ResourceState } from './resource-event.entity';
 import { changeShape, addAndRemoveSummaries, resourceEventShape } from './resource-events.shape';
 import type { ResourceEvents, ResourceEventSql } from './resource-events.shape';
 
-const insertState = prepareStatement(
+const insertStateEvent = prepareStatement(
   'resource_events_tell_state',
   `insert into resource_state_events (noteable_type, noteable_id, project_id, user_id, created_at, state)
    values ($1, $2::bigint, $3::bigint, $4::bigint, $5::timestamptz, $6)`,
 );
-const insertWeight = prepareStatement(
+const insertWeightEvent = prepareStatement(
   'resource_events_tell_weight',
   `insert into resource_weight_events (noteable_type, noteable_id, project_id, user_id, created_at, weight)
    values ($1, $2::bigint, $3::bigint, $4::bigint, $5::timestamptz, $6::integer)`,
@@ -35,17 +35,17 @@ export async function recordState(
   state: ResourceState,
   by: ChangedBy,
 ): Promise<void> {
-  await tx.prepared(insertState, [noteable.type, noteable.id, noteable.projectId, by.actorId, by.at, state]);
+  await tx.prepared(insertStateEvent, [noteable.type, noteable.id, noteable.projectId, by.actorId, by.at, state]);
 }
 
-/** Records a weight event: a noteable got a new weight. Shape: null for none. Source: reference work-tracking 2.8. */
+/** Records a weight event: a noteable got a new weight, or null for no weight. Source: reference work-tracking 2.8. */
 export async function recordWeight(
   tx: Tx,
   noteable: ChangedNoteable,
   weight: number | null,
   by: ChangedBy,
 ): Promise<void> {
-  await tx.prepared(insertWeight, [noteable.type, noteable.id, noteable.projectId, by.actorId, by.at, weight]);
+  await tx.prepared(insertWeightEvent, [noteable.type, noteable.id, noteable.projectId, by.actorId, by.at, weight]);
 }
 
 /** State events: when noteables were closed and reopened. Source: reference work-tracking 2.8. */

@@ -32,7 +32,7 @@ export class CommitCopiesController {
   })
   cherryPick(call: WriteCall<CherryPickCommit>): Promise<CommitRow | AlternativeAnswer> {
     const { message } = call.params;
-    return this.answer(call, { action: 'cherry-pick', ...(message === undefined ? {} : { message }) });
+    return this.copyCommit(call, { action: 'cherry-pick', ...(message === undefined ? {} : { message }) });
   }
 
   @Endpoint('POST', 'revert', {
@@ -41,10 +41,10 @@ export class CommitCopiesController {
     params: RevertCommit,
   })
   revert(call: WriteCall<RevertCommit>): Promise<CommitRow | AlternativeAnswer> {
-    return this.answer(call, { action: 'revert' });
+    return this.copyCommit(call, { action: 'revert' });
   }
 
-  private async answer(
+  private async copyCommit(
     { params, within, viewer }: WriteCall<RevertCommit>,
     action: Pick<CommitCopy, 'action' | 'message'>,
   ): Promise<CommitRow | AlternativeAnswer> {

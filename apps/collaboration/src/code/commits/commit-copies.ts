@@ -45,13 +45,13 @@ export class CommitCopies {
     if (!access.branchAccess(copy.branch).mayPush) throw new Forbidden('You are not allowed to push into this branch');
     return this.repositories.useRepository(project, async (repository) => {
       const commit = await findCommit(repository, copy.sha);
-      const { ref, tip } = await findBranch(repository, copy.branch);
+      const { ref, tip } = await findBranchTip(repository, copy.branch);
       const author = await this.identities.findIdentity(viewer);
       let newId: ObjectId | null = null;
       const write = async (view: Repository) => {
-        const tree = await copyTree(view, copy, commit, tip);
+        const tree = await mergeChangeIntoTree(view, copy, commit, tip);
         if (copy.isDryRun) return [];
-        const message = copyMessage(copy, commit, author);
+        const message = composeCommitMessage(copy, commit, author);
         newId = await writeCommit(view, { tree, parents: [tip.id], message, author, committer: author });
         return [{ ref, oldId: tip.id, newId }];
       };
@@ -62,7 +62,7 @@ export class CommitCopies {
   }
 }
 
-async function findBranch(
+async function findBranchTip(
   repository: Repository,
   name: string,
 ): Promise<{ readonly ref: string; readonly tip: Commit }> {
@@ -74,23 +74,23 @@ async function findBranch(
 }
 
 /** Merges the change into the tree of the branch. Errors: Refused. */
-async function copyTree(view: Repository, copy: CommitCopy, commit: Commit, tip: Commit): Promise<ObjectId> {
+async function mergeChangeIntoTree(view: Repository, copy: CommitCopy, commit: Commit, tip: Commit): Promise<ObjectId> {
   // The change of a merge is the one that its first parent did not have.
   const [parent] = await readCommits(view, commit.parents.slice(0, 1));
   const [before, after] = [parent?.tree ?? EMPTY_TREE, commit.tree];
   const [base, theirs] = copy.action === 'revert' ? [after, before] : [before, after];
   const { tree, conflicts } = await mergeOver(view, { base, ours: tip.tree, theirs });
-  if (conflicts.length > 0) throw copyRefusal(copy, 'conflict');
-  if (tree === tip.tree) throw copyRefusal(copy, 'empty');
+  if (conflicts.length > 0) throw createCopyRefusal(copy, 'conflict');
+  if (tree === tip.tree) throw createCopyRefusal(copy, 'empty');
   return tree;
 }
 
-function copyRefusal({ action, isDryRun }: CommitCopy, code: 'conflict' | 'empty'): Refused {
+function createCopyRefusal({ action, isDryRun }: CommitCopy, code: 'conflict' | 'empty'): Refused {
   const dryRun = isDryRun ? { dry_run: 'error' } : {};
   return new Refused(`Commit ${action} failed: ${FAILURE}`, { more: { error_code: code, ...dryRun } });
 }
 
-function copyMessage({ action, message }: CommitCopy, commit: Commit, author: Identity): string {
+function composeCommitMessage({ action, message }: CommitCopy, commit: Commit, author: Identity): string {
   if (action === 'revert') return `Revert "${extractTitle(commit)}"\n\nThis reverts commit ${commit.id}`;
   if (message) return message;
   const { name, email } = commit.author;

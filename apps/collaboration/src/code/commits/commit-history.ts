@@ -131,7 +131,9 @@ async function toCommitQuery(
 ): Promise<Omit<CommitQuery, 'skip' | 'max'> | null> {
   const path = filters.path?.replace(/^\/|\/$/g, '') ?? '';
   if (path !== '' && !hasPathForm(path)) return null;
-  const range = filters.all ? ({ from: 'all refs' } as const) : await parseRange(repository, filters.ref_name ?? '');
+  const range = filters.all
+    ? ({ from: 'all refs' } as const)
+    : await parseRevisionRange(repository, filters.ref_name ?? '');
   const until = filters.until && Math.floor(filters.until.getTime() / 1000);
   if (range === null || (until !== undefined && until < 0)) return null;
   const since = filters.since && Math.max(0, Math.ceil(filters.since.getTime() / 1000));
@@ -147,7 +149,10 @@ async function toCommitQuery(
 }
 
 /** Reads `a..b`, where an omitted side is the default branch, or one ref. */
-async function parseRange(repository: Repository, text: string): Promise<Pick<CommitQuery, 'from' | 'notFrom'> | null> {
+async function parseRevisionRange(
+  repository: Repository,
+  text: string,
+): Promise<Pick<CommitQuery, 'from' | 'notFrom'> | null> {
   const dots = text.indexOf('..');
   const idOf = (ref: string): Promise<ObjectId | null> => resolveCommit(repository, ref === '' ? DEFAULT_REF : ref);
   const from = await idOf(dots < 0 ? text : text.slice(dots + 2));

@@ -61,7 +61,7 @@ export const commitPresenter = presenter<CommitRow>('Commit').fields({
   ],
   extended_trailers: [
     mapOf(list(text)),
-    (row) => valuesByKey(commitTrailers(row)),
+    (row) => trailerValuesByKey(commitTrailers(row)),
     { about: 'The same with all values of a key.' },
   ],
   web_url: [text, ({ commit, projectPath }, _, { links }) => links.webUrl(`${projectPath}/-/commit/${commit.id}`)],
@@ -87,15 +87,18 @@ const commitPipelinePresenter = presenter<PipelineWithProject>('CommitPipeline')
   name: [alwaysNull, () => null, { about: 'Always null: a pipeline of an outside CI has no name.' }],
 });
 
-type Pipelines = ReadonlyMap<string, CommitPipeline>;
+type PipelinesBySha = ReadonlyMap<string, CommitPipeline>;
 
 /** Loads the newest pipelines of commits of one project. */
-async function loadPipelines(rows: readonly DetailedCommitRow[], ctx: PresentContext): Promise<Pipelines> {
+async function loadPipelines(rows: readonly DetailedCommitRow[], ctx: PresentContext): Promise<PipelinesBySha> {
   const shas = rows.map(({ commit }) => commit.id);
   return ctx.get(CommitPipelines).findNewest(rows[0]!.projectId, shas);
 }
 
-function latestPipeline({ commit, projectPath }: DetailedCommitRow, pipelines: Pipelines): PipelineWithProject | null {
+function latestPipeline(
+  { commit, projectPath }: DetailedCommitRow,
+  pipelines: PipelinesBySha,
+): PipelineWithProject | null {
   const found = pipelines.get(commit.id);
   return found ? { ...found, projectPath } : null;
 }
@@ -128,7 +131,7 @@ function commitTrailers({ commit, hasTrailers }: CommitRow): readonly Trailer[] 
   return hasTrailers ? parseTrailers(commit.message) : [];
 }
 
-function valuesByKey(trailers: readonly Trailer[]): Record<string, string[]> {
+function trailerValuesByKey(trailers: readonly Trailer[]): Record<string, string[]> {
   const keys = new Set(trailers.map(({ key }) => key));
   const valuesOf = (wanted: string) => trailers.filter(({ key }) => key === wanted).map(({ value }) => value);
   return Object.fromEntries([...keys].map((key) => [key, valuesOf(key)]));

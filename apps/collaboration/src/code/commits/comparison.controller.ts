@@ -34,7 +34,7 @@ export class ComparisonController {
     fails: [404, 413],
   })
   async compare({ params, viewer, within }: Call<ShowComparison, ProjectScope>): Promise<ComparisonRow> {
-    const fromProject = await this.fromProject(viewer, within, params.from_project_id);
+    const fromProject = await this.findFromProject(viewer, within, params.from_project_id);
     const { from, to, straight: isStraight, unidiff: isUnified } = params;
     const { commits, ...rest } = await this.comparisons.compare(within, {
       from,
@@ -71,7 +71,7 @@ export class ComparisonController {
   }
 
   /** Finds the project of the older side. Errors: Refused for a project outside of the network, Forbidden. */
-  private async fromProject(
+  private async findFromProject(
     viewer: Viewer,
     within: ProjectScope,
     named: number | string | undefined,

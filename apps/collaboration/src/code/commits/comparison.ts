@@ -18,7 +18,7 @@ export interface ComparisonRequest extends DiffForm {
   readonly fromProject: ProjectScope;
 }
 
-/** Difference of two commits. Shape: `commits` of `to` that `from` lacks, the oldest first. */
+/** Difference of two commits. `commits` are the commits of `to` that `from` lacks, the oldest first. */
 export interface Comparison {
   readonly from: ObjectId;
   readonly to: ObjectId;
@@ -38,19 +38,19 @@ export class Comparisons {
     return this.repositories.useRepository(project, async (repository) => {
       if (asked.fromProject.id === project.id) {
         const from = await resolveCommit(repository, asked.from);
-        return compareWith(repository, from, asked);
+        return compareFromCommit(repository, from, asked);
       }
       const other = await this.repositories.openRepository(asked.fromProject);
       const from = await resolveCommit(other, asked.from);
-      return withObjectsOf(repository, other, (view) => compareWith(view, from, asked));
+      return withObjectsOf(repository, other, (view) => compareFromCommit(view, from, asked));
     });
   }
 
   /** Returns the common ancestor of several refs. Errors: Refused for an unknown ref, NotFound without an ancestor. */
   mergeBase(project: ProjectScope, refs: readonly string[]): Promise<Commit> {
-    if (refs.length < 2) throw refused('Provide at least 2 refs');
+    if (refs.length < 2) throw createVerbatimRefusal('Provide at least 2 refs');
     return this.repositories.useRepository(project, async (repository) => {
-      const base = await mergeBase(repository, await resolveAll(repository, refs));
+      const base = await mergeBase(repository, await resolveCommits(repository, refs));
       const [commit] = base === null ? [] : await readCommits(repository, [base]);
       if (!commit) throw new NotFound('Merge Base');
       return commit;
@@ -58,7 +58,7 @@ export class Comparisons {
   }
 }
 
-async function compareWith(
+async function compareFromCommit(
   view: Repository,
   from: ObjectId | null,
   { isUnified, ...asked }: ComparisonRequest,
@@ -75,13 +75,14 @@ async function compareWith(
   return { from, to, commits: newest.reverse(), diff };
 }
 
-async function resolveAll(repository: Repository, refs: readonly string[]): Promise<ObjectId[]> {
+async function resolveCommits(repository: Repository, refs: readonly string[]): Promise<ObjectId[]> {
   const ids = await Promise.all(refs.map((ref) => resolveCommit(repository, ref)));
   const missing = refs.filter((_, index) => ids[index] === null);
-  if (missing.length > 0) throw refused(`Could not find ref${missing.length > 1 ? 's' : ''}: ${missing.join(', ')}`);
+  if (missing.length > 0)
+    throw createVerbatimRefusal(`Could not find ref${missing.length > 1 ? 's' : ''}: ${missing.join(', ')}`);
   return ids.flatMap((id) => id ?? []);
 }
 
-function refused(text: string): Refused {
+function createVerbatimRefusal(text: string): Refused {
   return new Refused(text, { verbatim: true });
 }

@@ -40,14 +40,14 @@ export class Contributors {
     return this.repositories.useRepository(project, async (repository) => {
       const id = await resolveCommit(repository, ref ? ref : DEFAULT_REF);
       if (id === null && ref) throw new NotFound('');
-      const found = id === null ? [] : await this.listContributors(repository, id);
+      const found = id === null ? [] : await this.listCachedContributors(repository, id);
       const [from, to] = [offsetOf(order.page), offsetOf(order.page) + order.page.perPage];
-      const rows = found.toSorted(contributorOrder(order)).slice(from, to);
+      const rows = found.toSorted(createContributorComparator(order)).slice(from, to);
       return { rows, total: found.length, hasNext: found.length > to };
     });
   }
 
-  private async listContributors(repository: Repository, id: ObjectId): Promise<readonly Contributor[]> {
+  private async listCachedContributors(repository: Repository, id: ObjectId): Promise<readonly Contributor[]> {
     const found = this.known.get(id) ?? (await listContributors(repository, id));
     this.known.set(id, found);
     return found;
@@ -55,7 +55,10 @@ export class Contributors {
 }
 
 /** Contributors with equal values follow each other by e-mail. */
-function contributorOrder({ order_by: field, sort }: ContributorOrder): (a: Contributor, b: Contributor) => number {
+function createContributorComparator({
+  order_by: field,
+  sort,
+}: ContributorOrder): (a: Contributor, b: Contributor) => number {
   const sign = sort === 'asc' ? 1 : -1;
   const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -sign : a > b ? sign : 0);
   return (a, b) => compare(a[field], b[field]) || compare(a.email, b.email);

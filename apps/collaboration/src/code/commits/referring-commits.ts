@@ -25,7 +25,7 @@ export async function readReferringCommits(
   const found: ReferringCommit[] = [];
   let left = MESSAGES_LIMIT;
   for (let at = 0; at < ids.length; at += COMMITS_AT_ONCE) {
-    for (const { id, message } of await readKnown(repository, ids.slice(at, at + COMMITS_AT_ONCE))) {
+    for (const { id, message } of await readCommitsUnlessTooLarge(repository, ids.slice(at, at + COMMITS_AT_ONCE))) {
       if (!MAY_REFER.test(message)) continue;
       left -= message.length;
       if (left < 0) return found;
@@ -35,8 +35,11 @@ export async function readReferringCommits(
   return found;
 }
 
-/** Reads commits. Shape: none if they are too large for a reader; then their texts refer to nothing. */
-async function readKnown(repository: Repository, ids: readonly ObjectId[]): Promise<readonly ReferringCommit[]> {
+/** Reads commits. Returns an empty list if they are too large for a reader. Their texts then refer to nothing. */
+async function readCommitsUnlessTooLarge(
+  repository: Repository,
+  ids: readonly ObjectId[],
+): Promise<readonly ReferringCommit[]> {
   try {
     return await readCommits(repository, ids);
   } catch (error) {

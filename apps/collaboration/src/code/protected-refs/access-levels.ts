@@ -22,7 +22,7 @@ export const DEFAULT_LEVEL: RuleLevel = 40;
 
 /** The caller of a request with the level in the project. */
 export interface RuleCaller {
-  /** Shape: `job` is set for the token of a job. */
+  /** `job` is set for the token of a job. */
   readonly viewer: Pick<Viewer, 'isAdmin' | 'userId' | 'job'>;
   readonly project: { readonly id: number; readonly level: number };
 }
@@ -54,7 +54,7 @@ export function levelId(ruleId: number, action: RuleAction, level: number): numb
   return ruleId * IDS_OF_A_RULE + ACTION_NUMBERS[action] + level;
 }
 
-/** Change of one access level of an action such as push, as clients send it. Shape: `_destroy` removes the level. */
+/** Change of one access level of an action such as push, as clients send it. `_destroy` removes the level. */
 export interface LevelChange {
   readonly id?: number | null;
   readonly access_level?: RuleLevel | null;

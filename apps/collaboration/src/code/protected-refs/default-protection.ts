@@ -3,7 +3,7 @@ import { ACCESS_LEVELS } from '@rookery/kernel';
 import { statement } from '@rookery/persistence';
 import { DEFAULT_LEVEL } from './access-levels';
 
-/** Setting of the nearest group that has one. Shape: no row if none has. */
+/** Setting of the nearest group that has one. Returns no row if no group has one. */
 export const groupProtection = statement<{ projectId: number }, { readonly setting: DirectoryBranchProtection }>(
   'protected_branches_setting_of_groups',
   `select above.default_branch_protection as setting
@@ -24,8 +24,8 @@ export interface DefaultProtection {
 export function defaultProtection(setting: DirectoryBranchProtection | undefined): DefaultProtection | null {
   if (setting && isUnprotected(setting)) return null;
   return {
-    pushLevels: levelsOf(setting?.push_levels),
-    mergeLevels: levelsOf(setting?.merge_levels),
+    pushLevels: normalizeLevels(setting?.push_levels),
+    mergeLevels: normalizeLevels(setting?.merge_levels),
     allowsForcePush: setting?.allow_force_push ?? false,
   };
 }
@@ -42,6 +42,6 @@ function isUnprotected(setting: DirectoryBranchProtection): boolean {
   return push.includes(ACCESS_LEVELS.developer) && merge.includes(ACCESS_LEVELS.developer) && isForceAllowed;
 }
 
-function levelsOf(levels: readonly number[] = []): number[] {
+function normalizeLevels(levels: readonly number[] = []): number[] {
   return levels.length === 0 ? [DEFAULT_LEVEL] : [...new Set(levels)].sort((a, b) => a - b);
 }

@@ -11,7 +11,7 @@ import { DEFAULT_LEVEL } from './access-levels';
 
 type ImportedProtectedBranch = ImportedObject<'protected_branch'>;
 
-interface RuleParams {
+interface ImportedRulesParams {
   readonly project: number;
   readonly names: readonly string[];
   readonly forces: readonly boolean[];
@@ -22,7 +22,7 @@ interface RuleParams {
  * A rule that exists may be that of the first push to the default branch, or one that a maintainer made meanwhile. An import only
  * makes it stricter, and only while it was never changed.
  */
-const PROTECT = statement<RuleParams, never>(
+const PROTECT = statement<ImportedRulesParams, never>(
   'protected_branches_import',
   `insert into protected_branches as b (project_id, name, allow_force_push, push_levels, merge_levels, unprotect_levels)
    select :project::bigint, r.name, r.force, array[r.level], array[:merge::integer], array[:merge::integer]
@@ -49,7 +49,7 @@ export class ProtectedBranchImports implements ObjectImporter<'protected_branch'
 }
 
 async function protectBranches(tx: Tx, project: number, objects: readonly ImportedProtectedBranch[]) {
-  const { valid, failed } = checkEach(objects, branchOf);
+  const { valid, failed } = checkEach(objects, checkImportedBranch);
   const branches = [...new Map(valid.map(({ object }) => [object.name, object])).values()];
   await tx.run(PROTECT, {
     ...{ project, merge: DEFAULT_LEVEL },
@@ -61,9 +61,9 @@ async function protectBranches(tx: Tx, project: number, objects: readonly Import
 }
 
 /** An asterisk would protect other branches, too. Errors: Invalid. */
-function branchOf(given: ImportedProtectedBranch): ImportedProtectedBranch {
-  if (given.name === '' || given.name.length > MAX_NAME || given.name.includes('*')) {
+function checkImportedBranch(branch: ImportedProtectedBranch): ImportedProtectedBranch {
+  if (branch.name === '' || branch.name.length > MAX_NAME || branch.name.includes('*')) {
     throw new Invalid({ name: ['is invalid'] });
   }
-  return given;
+  return branch;
 }

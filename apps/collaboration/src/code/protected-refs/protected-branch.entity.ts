@@ -29,7 +29,9 @@ export interface DeveloperRights {
 
 const DEVELOPERS: RuleLevel = 30;
 
-/** Rule for branches whose name fits. Shape: `name` may contain `*` for any characters. Source: reference repositories 6.2. */
+/**
+ * Rule for branches whose names match `name`, in which `*` matches any characters. Source: reference repositories 6.2.
+ */
 @Entity('protected_branches')
 @Check('ck_protected_branches_name', 'char_length(name) <= 255')
 @Unique('uq_protected_branches_name', ['projectId', 'name'])

@@ -17,7 +17,7 @@ export interface RuleFilters {
 
 export const attachedProtectedBranches = attachedTo({ table: 'protected_branches', project: 'project_id' });
 
-const namesOf = statement<{ projectId: number }, { name: string }>(
+const selectProtectedNames = statement<{ projectId: number }, { name: string }>(
   'protected_branches_names',
   'select name from protected_branches where project_id = :projectId::bigint',
 );
@@ -26,7 +26,7 @@ interface DefaultRule extends DefaultProtection {
   readonly name: string;
   readonly unprotectLevels: readonly number[];
 }
-const addDefault = statement<DefaultRule, never>(
+const insertDefaultRule = statement<DefaultRule, never>(
   'protected_branches_add_default',
   `insert into protected_branches (project_id, name, allow_force_push, push_levels, merge_levels, unprotect_levels)
    values (:projectId::bigint, :name::text, :allowsForcePush::boolean, :pushLevels::integer[], :mergeLevels::integer[],
@@ -36,7 +36,7 @@ const addDefault = statement<DefaultRule, never>(
 
 const SEARCH: AllFilters<RuleFilters> = { search: filter.contains('row.name') };
 
-/** Shape: by name. */
+/** Rules for the branches of a project, ordered by name. */
 export const protectedBranches = collection(ProtectedBranch, {
   within: 'projectId',
   order: { name: 'ASC' },
@@ -61,11 +61,12 @@ export class ProtectedBranches {
    * setting decides about the rule. Without a setting, the rule is for maintainers.
    */
   async protectDefault(tx: Tx, projectId: number, name: string): Promise<void> {
-    const rules = await tx.run(namesOf, { projectId });
+    const rules = await tx.run(selectProtectedNames, { projectId });
     if (rules.some((rule) => matchesWildcard(rule.name, name))) return;
     const [group] = await tx.run(groupProtection, { projectId });
     const protection = defaultProtection(group?.setting);
-    if (protection) await tx.run(addDefault, { projectId, name, unprotectLevels: [DEFAULT_LEVEL], ...protection });
+    if (protection)
+      await tx.run(insertDefaultRule, { projectId, name, unprotectLevels: [DEFAULT_LEVEL], ...protection });
   }
 
   /** Adds or changes the rule with exactly this name, in the form of the deprecated routes. */

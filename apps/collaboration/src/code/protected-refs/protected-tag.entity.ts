@@ -10,7 +10,7 @@ export interface NewProtectedTag {
   readonly allowed_to_create?: readonly LevelChange[];
 }
 
-/** Rule for tags whose name fits. Shape: `name` may contain `*` for any characters. Source: reference repositories 6.3. */
+/** Rule for tags whose names match `name`, in which `*` matches any characters. Source: reference repositories 6.3. */
 @Entity('protected_tags')
 @Check('ck_protected_tags_name', 'char_length(name) <= 255')
 @Unique('uq_protected_tags_name', ['projectId', 'name'])

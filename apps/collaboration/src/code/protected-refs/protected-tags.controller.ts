@@ -18,7 +18,7 @@ const reads = { source: 'reference repositories 6.3', within: project(), may: at
 const manages = { ...reads, may: atLeast('maintainer') } as const;
 const SEARCH: AllFilters<RuleFilters> = { search: filter.contains('row.name') };
 
-/** Shape: by name. */
+/** Rules for the tags of a project, ordered by name. */
 const protectedTags = collection(ProtectedTag, {
   within: 'projectId',
   order: { name: 'ASC' },

@@ -8,7 +8,7 @@ import type { RuleCaller } from './access-levels';
 import { canDevelopersPushFirst, groupProtection } from './default-protection';
 import { sharedBranches } from './shared-branches';
 
-/** Rule as its statement returns it. Shape: levels of tags are in `push_levels`. */
+/** Rule as its statement returns it. For a tag, `push_levels` has the levels that may create it. */
 export interface RuleRow {
   readonly kind: 'branch' | 'tag';
   readonly name: string;
@@ -17,7 +17,7 @@ export interface RuleRow {
   readonly merge_levels: readonly number[];
 }
 
-const rulesOf = statement<{ projectId: number }, RuleRow>(
+const selectProtectionRules = statement<{ projectId: number }, RuleRow>(
   'protected_refs_of_project',
   `select 'branch' as kind, name, allow_force_push, push_levels, merge_levels
    from protected_branches where project_id = :projectId::bigint
@@ -26,7 +26,7 @@ const rulesOf = statement<{ projectId: number }, RuleRow>(
    from protected_tags where project_id = :projectId::bigint`,
 );
 
-/** Caller whose rights are read. Shape: without a user for an import. */
+/** Caller whose rights are read. The viewer of an import has no user id. */
 export interface RefCaller extends RuleCaller {
   readonly viewer: Viewer | { readonly isAdmin: false; readonly userId: null; readonly job?: never };
 }
@@ -77,7 +77,7 @@ export class RefAccess {
 
   /** `name` is the short name of the branch, which need not exist. */
   branchAccess(name: string): BranchAccess {
-    const rules = this.matchingRules('branch', name);
+    const rules = this.findMatchingRules('branch', name);
     const isProtected = rules.length > 0;
     const push = rules.flatMap((rule) => rule.push_levels);
     const merge = rules.flatMap((rule) => rule.merge_levels);
@@ -97,7 +97,7 @@ export class RefAccess {
 
   /** `name` is the short name of the tag, which need not exist. */
   tagAccess(name: string): TagAccess {
-    const rules = this.matchingRules('tag', name);
+    const rules = this.findMatchingRules('tag', name);
     const isProtected = rules.length > 0;
     const levels = rules.flatMap((rule) => rule.push_levels);
     return {
@@ -106,7 +106,7 @@ export class RefAccess {
     };
   }
 
-  private matchingRules(kind: RuleRow['kind'], name: string): RuleRow[] {
+  private findMatchingRules(kind: RuleRow['kind'], name: string): RuleRow[] {
     return this.rules.filter((rule) => rule.kind === kind && matchesWildcard(rule.name, name));
   }
 }
@@ -125,15 +125,16 @@ export class RefProtections {
    */
   async readAccess(caller: RefCaller): Promise<RefAccess> {
     const [rules, shared] = await Promise.all([
-      this.database.run(rulesOf, { projectId: caller.project.id }),
+      this.database.run(selectProtectionRules, { projectId: caller.project.id }),
       this.findSharedBranches(caller),
     ]);
     return new RefAccess(caller, rules, new Set(shared.map(({ name }) => name)));
   }
 
   /**
-   * Whether developers may push to the repository of a project while it is empty. The settlement of the first push reads the
-   * same setting for the first rule. Shape: without a viewer for an import. Errors: those of `Directory.requireFresh`.
+   * Whether developers may push to the repository of a project while it is empty. The settlement of the first push
+   * reads the same setting for the first rule. `viewer` is null for an import. Errors: those of
+   * `Directory.requireFresh`.
    */
   async canDevelopersPushFirst(projectId: number, viewer: Viewer | null): Promise<boolean> {
     // Settings of groups decide too, and the permission check covered only this project.

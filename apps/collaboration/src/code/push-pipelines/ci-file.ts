@@ -8,8 +8,8 @@ const ELSEWHERE = /@|:\/\//;
 const SKIPS = /\[(?:ci[ _-]skip|skip[ _-]ci)\]/i;
 
 /**
- * Whether a push of a commit starts a pipeline: it contains the CI file, and its message does not skip pipelines. Shape:
- * `path` is the project's setting; null for the default. Source: reference identity-and-import 7.6.
+ * Whether a push of a commit starts a pipeline: the commit has the CI file, and its message does not skip pipelines.
+ * `path` is the project's setting, or null for the default path. Source: reference identity-and-import 7.6.
  */
 export async function startsPipeline(
   repository: Repository,

@@ -14,7 +14,7 @@ const MAX_INPUTS = 20;
 /** Reads push options about pipelines. Malformed ones have no effect; the last value of a key counts. */
 export function readPipelineOptions(options: readonly string[]): PipelineOptions {
   const pairs = (name: string): ReadonlyMap<string, string> =>
-    new Map(options.flatMap((option) => parsePair(option, `ci.${name}=`)));
+    new Map(options.flatMap((option) => parseKeyValueOption(option, `ci.${name}=`)));
   return {
     isSkipped: options.some((option) => option === 'ci.skip' || option.startsWith('ci.skip=')),
     variables: [...pairs('variable')].map(([key, value]) => ({ key, value })),
@@ -22,8 +22,10 @@ export function readPipelineOptions(options: readonly string[]): PipelineOptions
   };
 }
 
-/** Shape: no pair, or one. */
-function parsePair(option: string, prefix: string): readonly (readonly [string, string])[] {
+/**
+ * Parses the key and value of an option. Returns a list of one pair, or an empty list if the option has no valid pair.
+ */
+function parseKeyValueOption(option: string, prefix: string): readonly (readonly [string, string])[] {
   if (!option.startsWith(prefix)) return [];
   const [, key, value] = PAIR.exec(option.slice(prefix.length)) ?? [];
   return key === undefined ? [] : [[key, value!]];

@@ -32,12 +32,12 @@ const PUSH = statement<{ id: number }, PushRow>(
    where p.id = :id::bigint and p.settled_at is not null`,
 );
 
-interface UpdateRow {
+interface PushedRefRow {
   readonly ref: string;
   readonly new_id: string;
 }
 /** Updates that feeds show one by one. */
-const UPDATES = statement<{ id: number }, UpdateRow>(
+const UPDATES = statement<{ id: number }, PushedRefRow>(
   'pushed_pipelines_updates',
   `select u.ref, u.new_id from ref_updates u
    where u.push_id = :id::bigint and u.state = 'done' and not u.is_bulk and u.new_id <> '${NO_OBJECT}'
@@ -56,7 +56,7 @@ export class PushPipelines {
     private readonly repositories: ProjectRepositories,
   ) {}
 
-  /** Returns the refs of a push whose pipelines start. Shape: none for an unknown push. Errors: Unavailable. */
+  /** Returns the refs of a push whose pipelines start. An unknown push has none. Errors: Unavailable. */
   async listForPush(id: number): Promise<PushedPipelines> {
     const [push] = await this.database.run(PUSH, { id });
     const { isSkipped, variables, inputs } = readPipelineOptions(push?.options ?? []);
@@ -77,8 +77,11 @@ export class PushPipelines {
   }
 }
 
-/** Reads a commit. Shape: null if it is too large for a reader; then the other refs of the push have their pipelines. */
-async function readKnown(repository: Repository, sha: ObjectId): Promise<Commit | null> {
+/**
+ * Reads a commit. Returns null if it is too large for a reader, so that the other refs of the push have their
+ * pipelines.
+ */
+async function readCommitUnlessTooLarge(repository: Repository, sha: ObjectId): Promise<Commit | null> {
   try {
     return (await readCommits(repository, [sha]))[0] ?? null;
   } catch (error) {
@@ -89,13 +92,13 @@ async function readKnown(repository: Repository, sha: ObjectId): Promise<Commit 
 
 async function toPushedRefs(
   repository: Repository,
-  updates: readonly UpdateRow[],
+  updates: readonly PushedRefRow[],
   ciPath: string | null,
 ): Promise<PushedRef[]> {
   const refs: PushedRef[] = [];
   for (const { ref: name, new_id: id } of updates) {
     const sha = await resolveCommit(repository, id);
-    const commit = sha === null ? null : await readKnown(repository, sha);
+    const commit = sha === null ? null : await readCommitUnlessTooLarge(repository, sha);
     const [, kind, ref] = SHORT_NAME.exec(name) ?? [];
     if (!commit || ref === undefined || !(await startsPipeline(repository, commit, ciPath))) continue;
     refs.push({ sha: commit.id, ref, is_tag: kind === 'tags', committed_at: utcTime(commit.committer) });

@@ -5,7 +5,10 @@ import { readPipelineOptions } from './push-options';
 /** Newest pushes of a project among which the push of a head is looked for. */
 const MAX_PUSHES = 1000;
 
-const optionsOf = statement<{ project: number; ref: string; head: string }, { readonly options: readonly string[] }>(
+const selectPushOptions = statement<
+  { project: number; ref: string; head: string },
+  { readonly options: readonly string[] }
+>(
   'push_options_of_head',
   `select p.options from (
      select p.id, p.options from pushes p where p.project_id = :project::bigint order by p.id desc limit ${MAX_PUSHES}) p
@@ -18,6 +21,6 @@ export async function isPushedWithoutPipeline(
   reads: Pick<SqlReader, 'run'>,
   { project, branch, head }: { readonly project: number; readonly branch: string; readonly head: string },
 ): Promise<boolean> {
-  const [push] = await reads.run(optionsOf, { project, ref: `refs/heads/${branch}`, head });
+  const [push] = await reads.run(selectPushOptions, { project, ref: `refs/heads/${branch}`, head });
   return push !== undefined && readPipelineOptions(push.options).isSkipped;
 }

@@ -19,7 +19,7 @@ import { Settlement } from './ref-updates/settlement';
 /** Facts about a project that begins with a README. */
 export type StartedProject = Pick<ProjectScope, 'id' | 'name' | 'description' | 'creatorId'>;
 
-const written = statement<{ projectId: number }, never>(
+const markReadmeWritten = statement<{ projectId: number }, never>(
   'repositories_readme_written',
   'update repositories set needs_readme = false where project_id = :projectId::bigint and needs_readme',
 );
@@ -40,13 +40,13 @@ export class FirstCommits {
   /** Writes the first commit, unless the repository has a branch already. Errors: GitError. */
   async writeFirstCommit(repository: Repository, project: StartedProject): Promise<void> {
     const branches = await listRefs(repository, { under: ['refs/heads'], max: 1 });
-    if (branches.length === 0) await this.pushCommit(repository, project);
-    await this.database.run(written, { projectId: project.id });
+    if (branches.length === 0) await this.pushFirstCommit(repository, project);
+    await this.database.run(markReadmeWritten, { projectId: project.id });
   }
 
   /** Writes a commit and creates the branch. One of several concurrent calls creates it; the others find that it exists. */
-  private async pushCommit(repository: Repository, project: StartedProject): Promise<void> {
-    const newId = await this.createCommit(repository, project);
+  private async pushFirstCommit(repository: Repository, project: StartedProject): Promise<void> {
+    const newId = await this.writeReadmeCommit(repository, project);
     const updates = [{ ref: await readHead(repository), oldId: NO_OBJECT, newId }];
     const pushId = await this.intents.recordUpdates(
       { projectId: project.id, userId: project.creatorId, source: 'api' },
@@ -61,7 +61,7 @@ export class FirstCommits {
     }
   }
 
-  private async createCommit(
+  private async writeReadmeCommit(
     repository: Repository,
     { name, description, creatorId }: StartedProject,
   ): Promise<ObjectId> {

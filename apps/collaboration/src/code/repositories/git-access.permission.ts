@@ -6,7 +6,7 @@ import { checkGit, gitRefusal } from './code-access.policy';
 import type { GitService } from './code-access.policy';
 import { mayPushSome } from './code.permission';
 
-interface ServiceParams {
+interface GitServiceParams {
   readonly service?: string;
 }
 
@@ -18,7 +18,7 @@ export function usesGit(service: GitService): Permission<unknown, ProjectScope, 
 }
 
 /** Permits requests for the service that the parameter `service` names. */
-export const usesNamedGit: Permission<ServiceParams, ProjectScope, Viewer> = ability(
+export const usesNamedGit: Permission<GitServiceParams, ProjectScope, Viewer> = ability(
   'repository.info-refs',
   (call, services) => {
     const { service } = call.params;

@@ -1,7 +1,7 @@
 import { GitError, inQuarantine, NO_OBJECT, readRefs, updateRefs } from '@rookery/git';
 import type { ObjectId, RefUpdate, Repository } from '@rookery/git';
 
-/** Wanted value of a ref. Shape: null deletes it. */
+/** Wanted value of a ref. A null `id` deletes the ref. */
 export interface RefTarget {
   readonly ref: string;
   readonly id: ObjectId | null;
@@ -20,7 +20,7 @@ export function keepAround(id: ObjectId): RefTarget {
  */
 export async function setHiddenRefs(repository: Repository, wanted: readonly RefTarget[]): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const updates = await planChanges(repository, wanted);
+    const updates = await planRefUpdates(repository, wanted);
     const outcomes = await updateRefs(repository, updates, { atomic: true });
     const failed = outcomes.find((one) => !one.moved);
     if (!failed || failed.moved) return;
@@ -29,7 +29,7 @@ export async function setHiddenRefs(repository: Repository, wanted: readonly Ref
   throw new GitError('conflict', 'Other processes change the same refs.');
 }
 
-async function planChanges(repository: Repository, wanted: readonly RefTarget[]): Promise<RefUpdate[]> {
+async function planRefUpdates(repository: Repository, wanted: readonly RefTarget[]): Promise<RefUpdate[]> {
   const now = await readRefs(
     repository,
     wanted.map(({ ref }) => ref),
@@ -39,7 +39,9 @@ async function planChanges(repository: Repository, wanted: readonly RefTarget[])
     .filter(({ oldId, newId }) => oldId !== newId);
 }
 
-/** Writes a commit and lets a hidden ref name it. Shape: null from `write` leaves the ref and the repository as they are. */
+/**
+ * Writes a commit and lets a hidden ref name it. If `write` returns null, the ref and the repository stay as they are.
+ */
 export async function writeHiddenRef(
   repository: Repository,
   ref: string,

@@ -17,19 +17,19 @@ import type { RepositoryRow } from './repository-rows';
 export type RepositoryOwner = Pick<ProjectScope, 'id' | 'defaultBranch'> &
   Partial<StartedProject & Pick<ProjectScope, 'fork' | 'initializeWithReadme'>>;
 
-const removed = statement<object, { project_id: number; storage: string }>(
+const selectRemovedRepositories = statement<object, { project_id: number; storage: string }>(
   'repositories_removed',
   // A fork may still have to be copied from the folder.
   `select r.project_id, r.storage from removed_repositories r
    where not exists (select 1 from repositories c where c.copies_project_id = r.project_id)
    order by r.project_id limit 100`,
 );
-const forget = statement<{ projectId: number }, never>(
+const deleteRemovedRepository = statement<{ projectId: number }, never>(
   'repositories_forget',
   'delete from removed_repositories where project_id = :projectId::bigint',
 );
 /** Moves rows of deleted projects to the list of folders to remove. */
-const drop = statement<{ ids: readonly number[] }, never>(
+const moveToRemovedRepositories = statement<{ ids: readonly number[] }, never>(
   'repositories_drop',
   `with gone as (delete from repositories where project_id = any(:ids::bigint[]) returning project_id, storage)
    insert into removed_repositories (project_id, storage) select project_id, storage from gone on conflict do nothing`,
@@ -45,7 +45,7 @@ export const attachedRepositories = attachedTo({
   },
   through: {
     async drop(tx, _kind, ids) {
-      await tx.run(drop, { ids });
+      await tx.run(moveToRemovedRepositories, { ids });
     },
   },
 });
@@ -77,7 +77,7 @@ export class ProjectRepositories {
   async openRepository(project: RepositoryOwner): Promise<Repository> {
     const [kept] = await this.database.run(rowOfRepository, { projectId: project.id });
     // The row comes first, so that a folder never lacks the row that removes it with its project.
-    const row = kept ?? (await this.addRow(project));
+    const row = kept ?? (await this.addRepositoryRow(project));
     if (row.copiesProjectId !== null)
       return this.copies.copyRepository(project.id, row, (source) => this.openRepository(source));
     const named = project.defaultBranch;
@@ -85,13 +85,13 @@ export class ProjectRepositories {
     const address = { storage: row.storage, path: hashedPath(project.id) };
     const repository = await this.repositories.create(address, { defaultBranch });
     // The commit has the rights of the creator and transactions of its own, whichever request comes first.
-    if (row.needsReadme && isStarted(project))
+    if (row.needsReadme && hasStartedProjectFields(project))
       await runShared(() => this.firstCommits.writeFirstCommit(repository, project));
     return repository;
   }
 
   /** Commits a row that needs a first commit at once, because the transaction of the request may still be open. */
-  private async addRow(project: RepositoryOwner): Promise<RepositoryRow> {
+  private async addRepositoryRow(project: RepositoryOwner): Promise<RepositoryRow> {
     const add = (): Promise<RepositoryRow[]> => this.database.run(addRepository, newRepository(project));
     const [row] = await (project.initializeWithReadme ? runShared(add) : add());
     return row!;
@@ -108,21 +108,21 @@ export class ProjectRepositories {
   /** Opens the repository of a project if it exists already, or has commits to begin with. */
   async findRepository(projectId: number): Promise<Repository | null> {
     const [row] = await this.database.run(rowOfRepository, { projectId });
-    if (!row || row.needsReadme) return this.begin(projectId, row);
+    if (!row || row.needsReadme) return this.openUnusedRepository(projectId, row);
     if (row.copiesProjectId !== null)
       return this.copies.copyRepository(projectId, row, (source) => this.openRepository(source));
-    return this.openExisting(projectId, row);
+    return this.openExistingRepository(projectId, row);
   }
 
   /** Opens a repository that no request has used yet, if it has commits to begin with: those of a fork, or a README. */
-  private async begin(projectId: number, row: RepositoryRow | undefined): Promise<Repository | null> {
+  private async openUnusedRepository(projectId: number, row: RepositoryRow | undefined): Promise<Repository | null> {
     const project = await this.directory.findProjectForService(projectId);
     if (project !== null && (project.fork !== null || project.initializeWithReadme))
       return this.openRepository(project);
-    return row ? this.openExisting(projectId, row) : null;
+    return row ? this.openExistingRepository(projectId, row) : null;
   }
 
-  private async openExisting(projectId: number, { storage }: RepositoryRow): Promise<Repository | null> {
+  private async openExistingRepository(projectId: number, { storage }: RepositoryRow): Promise<Repository | null> {
     const address = { storage, path: hashedPath(projectId) };
     return (await this.repositories.exists(address)) ? this.repositories.open(address) : null;
   }
@@ -130,11 +130,11 @@ export class ProjectRepositories {
   /** Removes the folders of deleted projects. */
   async removeDeleted(signal?: AbortSignal): Promise<void> {
     for (;;) {
-      const rows = await this.database.run(removed, {});
+      const rows = await this.database.run(selectRemovedRepositories, {});
       for (const { project_id: projectId, storage } of rows) {
         signal?.throwIfAborted();
         await this.repositories.remove({ storage, path: hashedPath(projectId) });
-        await this.database.run(forget, { projectId });
+        await this.database.run(deleteRemovedRepository, { projectId });
       }
       if (rows.length === 0) return;
     }
@@ -146,6 +146,6 @@ export class ProjectRepositories {
   }
 }
 
-function isStarted(project: RepositoryOwner): project is RepositoryOwner & StartedProject {
+function hasStartedProjectFields(project: RepositoryOwner): project is RepositoryOwner & StartedProject {
   return project.name !== undefined && project.description !== undefined && project.creatorId !== undefined;
 }

@@ -22,12 +22,12 @@ interface MeasureRun {
   readonly signal?: AbortSignal | undefined;
 }
 
-const abandoned = statement<object, { id: number; project_id: number }>(
+const selectAbandonedPushes = statement<object, { id: number; project_id: number }>(
   'pushes_abandoned',
   `select id, project_id from pushes where settled_at is null and leased_until < now() order by leased_until limit ${BATCH}`,
 );
 
-const noteSize = statement<{ projectId: number; size: number }, never>(
+const storeRepositorySize = statement<{ projectId: number; size: number }, never>(
   'repositories_note_size',
   'update repositories set size = :size::bigint where project_id = :projectId::bigint',
 );
@@ -51,7 +51,7 @@ export class RepositoriesJob {
     // A repository that needs packing may be too slow to measure, so the packing does not wait for that.
     if (needsMaintenance({ ...(await countObjects(repository)), ...(await countUnmaintained(repository)) }))
       await this.work.run((tx) => this.jobs.enqueue(tx, maintainRepository, params));
-    await this.record(repository, { params, signal });
+    await this.recordMeasurement(repository, { params, signal });
   }
 
   /**
@@ -63,10 +63,10 @@ export class RepositoriesJob {
     const repository = await this.repositories.findRepository(params.project_id);
     if (!repository) return;
     await packRepository(repository, signal);
-    await this.record(repository, { params, signal });
+    await this.recordMeasurement(repository, { params, signal });
   }
 
-  private async record(repository: Repository, { params, signal }: MeasureRun): Promise<void> {
+  private async recordMeasurement(repository: Repository, { params, signal }: MeasureRun): Promise<void> {
     const measuredAt = new Date().toISOString();
     const head = await readRef(repository, await readHead(repository));
     const counts = await countObjects(repository);
@@ -83,7 +83,7 @@ export class RepositoriesJob {
       measured_at: measuredAt,
     };
     await this.work.run(async (tx) => {
-      await tx.run(noteSize, { projectId: params.project_id, size: counts.bytes });
+      await tx.run(storeRepositorySize, { projectId: params.project_id, size: counts.bytes });
       tx.emit(collaborationStorageMeasured.of({ aggregateId: params.project_id, actorId: null, data }));
     });
   }
@@ -91,7 +91,7 @@ export class RepositoriesJob {
   /** Settles pushes whose process died between the intent and the settlement. Returns their number. */
   @Job('settle-pushes', { cron: '* * * * *' })
   async settle(run?: Interruptible): Promise<number> {
-    const pushes = await this.database.run(abandoned, {});
+    const pushes = await this.database.run(selectAbandonedPushes, {});
     for (const { id, project_id: projectId } of pushes) {
       run?.signal.throwIfAborted();
       try {

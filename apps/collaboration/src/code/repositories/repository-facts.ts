@@ -1,7 +1,7 @@
 import { listRefs, readHead, readRef } from '@rookery/git';
 import type { ObjectId, Repository } from '@rookery/git';
 
-/** Facts about a repository. Shape: null where the repository has no branch or no tag. */
+/** Facts about a repository. Values are null if the repository has no branch or no tag. */
 export interface RepositoryFacts {
   readonly defaultBranch: string | null;
   readonly commitSha: ObjectId | null;

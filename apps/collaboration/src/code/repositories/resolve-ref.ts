@@ -15,32 +15,32 @@ export async function resolveRef(
   name: string | null,
   findsBranch: boolean,
 ): Promise<ResolvedRef | null> {
-  const ref = await findRef(repository, name ?? (await readHead(repository)));
+  const ref = await findFullRefName(repository, name ?? (await readHead(repository)));
   const sha = await resolveCommit(repository, ref ?? name ?? '');
   const [commit] = sha === null ? [] : await readCommits(repository, [sha]);
   if (!commit) return null;
   return {
     sha: commit.id,
-    ref: ref && shortName(ref),
+    ref: ref && shortRefName(ref),
     is_tag: ref?.startsWith(TAGS) ?? false,
     committed_at: utcTime(commit.committer),
-    branch: findsBranch ? await findBranchAtCommit(repository, commit.id) : null,
+    branch: findsBranch ? await findBranchContaining(repository, commit.id) : null,
   };
 }
 
 /** Returns the full name of the existing ref that a name means. */
-async function findRef(repository: Repository, name: string): Promise<string | null> {
+async function findFullRefName(repository: Repository, name: string): Promise<string | null> {
   const candidates = [name, `${BRANCHES}${name}`, `${TAGS}${name}`].filter((one) => one !== 'HEAD' && isRefName(one));
   const existing = await readRefs(repository, candidates);
   return candidates.find((one) => existing.has(one)) ?? null;
 }
 
-async function findBranchAtCommit(repository: Repository, id: ObjectId): Promise<string | null> {
+async function findBranchContaining(repository: Repository, id: ObjectId): Promise<string | null> {
   const [branch] = await listRefs(repository, { under: ['refs/heads'], contains: id, order: 'name', max: 1 });
-  return branch ? shortName(branch.name) : null;
+  return branch ? shortRefName(branch.name) : null;
 }
 
-function shortName(ref: string): string {
+function shortRefName(ref: string): string {
   const prefix = [BRANCHES, TAGS].find((one) => ref.startsWith(one)) ?? '';
   return ref.slice(prefix.length);
 }

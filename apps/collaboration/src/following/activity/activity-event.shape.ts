@@ -12,23 +12,23 @@ export interface ActivityEventSql extends NoteSql {
   readonly targetTitle: string;
 }
 
-const part = (key: keyof PushData): string => `e.push_data ->> '${key}'`;
+const pushDataSql = (key: keyof PushData): string => `e.push_data ->> '${key}'`;
 
-/** Facts of a push. Shape: alias `e` (the entry). Source: reference repositories 1.6. */
+/** Facts of a push. The SQL uses the alias `e` (the entry). Source: reference repositories 1.6. */
 const pushDataShape = jsonShape<undefined>('PushData').fields({
-  commit_count: [json.int, () => part('commit_count')],
-  action: [json.choice('created', 'pushed', 'removed'), () => part('action')],
-  ref_type: [json.choice('branch', 'tag'), () => part('ref_type')],
-  commit_from: [json.tokenOrNull, () => part('commit_from')],
-  commit_to: [json.tokenOrNull, () => part('commit_to')],
-  ref: [json.textOrNull, () => part('ref')],
-  commit_title: [json.textOrNull, () => part('commit_title')],
-  ref_count: [json.intOrNull, () => part('ref_count')],
+  commit_count: [json.int, () => pushDataSql('commit_count')],
+  action: [json.choice('created', 'pushed', 'removed'), () => pushDataSql('action')],
+  ref_type: [json.choice('branch', 'tag'), () => pushDataSql('ref_type')],
+  commit_from: [json.tokenOrNull, () => pushDataSql('commit_from')],
+  commit_to: [json.tokenOrNull, () => pushDataSql('commit_to')],
+  ref: [json.textOrNull, () => pushDataSql('ref')],
+  commit_title: [json.textOrNull, () => pushDataSql('commit_title')],
+  ref_count: [json.intOrNull, () => pushDataSql('ref_count')],
 });
 
 /**
- * An entry of a feed in the API. Shape: aliases `e` (the entry), `author` (directory_users, may be missing), `n` (note, may
- * be missing) with its author `a`.
+ * An entry of a feed in the API. The SQL uses the aliases `e` (the entry), `author` (directory_users, may be missing),
+ * `n` (note, may be missing) and `a` (the author of the note).
  * Source: requirements 1 §2 Event; reference work-tracking 7.4.
  */
 export const activityEventShape = jsonShape<ActivityEventSql>('ActivityEvent')

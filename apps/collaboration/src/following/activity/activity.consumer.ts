@@ -27,7 +27,7 @@ import { readPushEntries } from './push-entries';
 import { attachedActivity, RecordActivity } from './record-activity';
 import type { ActivityEntry } from './record-activity';
 
-type ActorEvent = Delivered<NoteableEvent<'created' | 'closed' | 'reopened' | 'merged' | 'approved'>>;
+type NoteableActionEvent = Delivered<NoteableEvent<'created' | 'closed' | 'reopened' | 'merged' | 'approved'>>;
 
 /** Feeds may lag a little, so events of 100 ms are recorded together (ADR 0025). */
 const RECORDING = { effect: 'record-activity', gatherMs: 100 };
@@ -44,27 +44,27 @@ export class ActivityConsumer {
 
   @Consume(noteables.created, RECORDING)
   recordCreation({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
-    return this.recordNoteables(tx, events, 'created', (event) => event.data.created_at);
+    return this.recordNoteableEntries(tx, events, 'created', (event) => event.data.created_at);
   }
 
   @Consume(noteables.closed, RECORDING)
   recordClosing({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
-    return this.recordNoteables(tx, events, 'closed', (event) => event.data.closed_at);
+    return this.recordNoteableEntries(tx, events, 'closed', (event) => event.data.closed_at);
   }
 
   @Consume(noteables.reopened, RECORDING)
   recordReopening({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
-    return this.recordNoteables(tx, events, 'reopened', (event) => event.data.reopened_at);
+    return this.recordNoteableEntries(tx, events, 'reopened', (event) => event.data.reopened_at);
   }
 
   @Consume(noteables.merged, RECORDING)
   recordMerge({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
-    return this.recordNoteables(tx, events, 'merged', (event) => event.data.merged_at);
+    return this.recordNoteableEntries(tx, events, 'merged', (event) => event.data.merged_at);
   }
 
   @Consume(noteables.approved, RECORDING)
   recordApproval({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
-    return this.recordNoteables(tx, events, 'approved', (event) => event.data.approved_at);
+    return this.recordNoteableEntries(tx, events, 'approved', (event) => event.data.approved_at);
   }
 
   @Consume(noteCreated, RECORDING)
@@ -104,12 +104,12 @@ export class ActivityConsumer {
 
   @Consume(milestoneCreated, RECORDING)
   async milestoneCreated({ tx, events }: EffectBatch<typeof milestoneCreated>): Promise<void> {
-    await this.recordMilestones(tx, events, (event) => ({ action: 'created', at: event.data.created_at }));
+    await this.recordMilestoneEntries(tx, events, (event) => ({ action: 'created', at: event.data.created_at }));
   }
 
   @Consume(milestoneStateChanged, RECORDING)
   async milestoneStateChanged({ tx, events }: EffectBatch<typeof milestoneStateChanged>): Promise<void> {
-    await this.recordMilestones(tx, events, ({ data }) => {
+    await this.recordMilestoneEntries(tx, events, ({ data }) => {
       return { action: data.state === 'closed' ? 'closed' : 'reopened', at: data.changed_at };
     });
   }
@@ -149,7 +149,7 @@ export class ActivityConsumer {
   @Consume(memberAdded, RECORDING)
   async memberAdded({ tx, events }: EffectBatch<typeof memberAdded>): Promise<void> {
     const entries = events
-      .filter(isOfProject)
+      .filter(isProjectEvent)
       .map(({ id, data }) =>
         projectEntry(id, { projectId: data.source_id, authorId: data.user_id, action: 'joined', at: data.added_at }),
       );
@@ -158,7 +158,7 @@ export class ActivityConsumer {
 
   @Consume(memberRemoved, RECORDING)
   async memberRemoved({ tx, events }: EffectBatch<typeof memberRemoved>): Promise<void> {
-    const entries = events.filter(isOfProject).map(({ id, data }) => {
+    const entries = events.filter(isProjectEvent).map(({ id, data }) => {
       const action = data.reason === 'expired' ? 'expired' : 'left';
       return projectEntry(id, { projectId: data.source_id, authorId: data.user_id, action, at: data.removed_at });
     });
@@ -186,10 +186,10 @@ export class ActivityConsumer {
   }
 
   /** Records entries of milestones of projects that still exist. Groups have no feeds. */
-  private async recordMilestones<E extends Delivered<typeof milestoneCreated | typeof milestoneStateChanged>>(
+  private async recordMilestoneEntries<E extends Delivered<typeof milestoneCreated | typeof milestoneStateChanged>>(
     tx: Tx,
     events: readonly E[],
-    of: (event: E) => Pick<ActivityEntry, 'action' | 'at'>,
+    actionAndTimeOf: (event: E) => Pick<ActivityEntry, 'action' | 'at'>,
   ): Promise<void> {
     const present = await presentMilestones(
       tx,
@@ -199,16 +199,16 @@ export class ActivityConsumer {
       const { id: eventId, actorId: authorId, data } = event;
       const { milestone_id: milestoneId, project_id: projectId } = data;
       if (projectId === null || authorId === null || !present.has(milestoneId)) return [];
-      return [milestoneEntry({ eventId, projectId, authorId, ...of(event) }, milestoneId)];
+      return [milestoneEntry({ eventId, projectId, authorId, ...actionAndTimeOf(event) }, milestoneId)];
     });
     await this.activity.record(tx, entries);
   }
 
-  private async recordNoteables<E extends ActorEvent>(
+  private async recordNoteableEntries<E extends NoteableActionEvent>(
     tx: Tx,
     events: readonly E[],
     action: ActivityAction,
-    stated: (event: E) => string,
+    statedTimeOf: (event: E) => string,
   ): Promise<void> {
     const kind = this.kinds.ofEvents(events);
     if (kind.parent === 'group') return;
@@ -223,13 +223,13 @@ export class ActivityConsumer {
         const { aggregateId: targetId, data } = event;
         const noteable = { noteableType: kind.type, noteableId: targetId };
         const facts = { eventId: event.id, projectId: data.project_id!, authorId: findActorId(event), action };
-        return { ...facts, targetType: kind.type, targetId, noteable, at: causedAt(event, stated(event)) };
+        return { ...facts, targetType: kind.type, targetId, noteable, at: causedAt(event, statedTimeOf(event)) };
       });
     await this.activity.record(tx, entries);
   }
 }
 
-/** Entry of a milestone. Shape: null as its id if it was deleted. */
+/** Entry of a milestone. `milestoneId` is null if the milestone was deleted. */
 function milestoneEntry(
   facts: Pick<ActivityEntry, 'eventId' | 'projectId' | 'authorId' | 'action' | 'at'>,
   milestoneId: number | null,
@@ -239,7 +239,7 @@ function milestoneEntry(
   return { ...facts, targetType, targetId: milestoneId, noteable };
 }
 
-function isOfProject(event: { readonly data: { readonly source_type: string } }): boolean {
+function isProjectEvent(event: { readonly data: { readonly source_type: string } }): boolean {
   return event.data.source_type === 'project';
 }
 

@@ -29,7 +29,7 @@ export interface ActivityFilter {
  */
 export type Feed = keyof FeedParams;
 
-/** A page of a feed. Shape: a page of `memberships` is empty and `is_whole` is false if any of its entries is hidden. */
+/** A page of a feed. If any entry of a page of `memberships` is hidden, the page is empty and `is_whole` is false. */
 export interface FeedRow extends JsonPageRow {
   readonly is_whole?: boolean;
 }
@@ -123,7 +123,7 @@ export class ActivityFeeds {
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
     this.kinds = kinds.ofProjects;
-    this.targetJoins = `${aboutSql(this.kinds)} ${NOTE}`;
+    this.targetJoins = `${entryTargetJoinsSql(this.kinds)} ${NOTE}`;
     this.joined = `${NOTE} left join directory_users a on a.id = n.author_id
       left join directory_users author on author.id = e.author_id`;
     this.shape = activityEventShape.toSql({
@@ -153,10 +153,10 @@ export class ActivityFeeds {
     const { sort, ...narrowing } = wanted;
     const isPlain = isUsualPage(page) && Object.values(narrowing).every((value) => value === undefined);
     const name = isPlain ? `feeds_${feed}_${sort}_${page.perPage}` : null;
-    return this.kept.findOrCompose(name, values, () => this.listSql(feed, wanted, page, values));
+    return this.kept.findOrCompose(name, values, () => this.feedPageSql(feed, wanted, page, values));
   }
 
-  private listSql(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): SqlDraft {
+  private feedPageSql(feed: Feed, wanted: ActivityFilter, page: PageRequest, values: FeedViewerParams): SqlDraft {
     const { joined: joins } = this;
     const from = 'activity_events e';
     const parts = { name: 'feeds', from, carries: 'e.*', joins, bytes: 'e.bytes', values };
@@ -171,37 +171,44 @@ export class ActivityFeeds {
       rows,
       counted: '(select count(*)::integer from found)',
       countedTo: FEED_COUNT_LIMIT,
-      with: isOfAll ? this.ofMemberships(feed, narrowed, by, count) : this.entriesSql(feed, narrowed, by, count),
+      with: isOfAll
+        ? this.membershipEntriesSql(feed, narrowed, by, count)
+        : this.singleSourceEntriesSql(feed, narrowed, by, count),
       ...(feed === 'memberships' ? { extraColumns: `${IS_WHOLE} as is_whole` } : {}),
     });
   }
 
   /** Common table expression `found`: visible entries of an author or of a project. */
-  private entriesSql(feed: 'author' | 'project', narrowed: string, by: string, count: number): string {
+  private singleSourceEntriesSql(
+    feed: 'author' | 'project',
+    condition: string,
+    orderBy: string,
+    limit: number,
+  ): string {
     const access = feed === 'project' ? ONE_PROJECT : projectAccessSql('e.project_id', person);
     return `found as materialized (select e.*, ${SHOWN} from activity_events e join lateral ${access} a on true ${this.targetJoins}
-      where e.${feed}_id = (select :${feed}::bigint) and ${narrowed} and ${VISIBLE} ${by} limit ${count})`;
+      where e.${feed}_id = (select :${feed}::bigint) and ${condition} and ${VISIBLE} ${orderBy} limit ${limit})`;
   }
 
   /**
-   * Common table expression `found`: visible entries of all projects of the caller. The first entries of all projects are
-   * found by the index of each project. Nearly always the viewer may see all of them, and they are the page. AlternativeAnswer
-   * `each_of_memberships` finds that many visible entries in each project, so that a member of many projects reads the
+   * Common table expression `found`: visible entries of all projects of the caller. The index of each project yields its
+   * first entries. Nearly always the viewer may see all of them, and they are the page. Otherwise the feed
+   * `each_of_memberships` finds that many visible entries in each project. A member of many projects then reads the
    * beginning of each feed and not the whole history.
    */
-  private ofMemberships(feed: Feed, narrowed: string, by: string, count: number): string {
+  private membershipEntriesSql(feed: Feed, condition: string, orderBy: string, limit: number): string {
     const projects = `from mine join lateral ${projectAccessSql('mine.project_id', person)} a on a.is_member`;
     const from = (shown: string, joins: string): string =>
-      `(select ${shown} from activity_events e ${joins} where e.project_id = mine.project_id and ${narrowed}`;
+      `(select ${shown} from activity_events e ${joins} where e.project_id = mine.project_id and ${condition}`;
     if (feed === 'each_of_memberships') {
-      const seen = `${from(`e.*, ${SHOWN}`, this.targetJoins)} and ${VISIBLE} ${by} limit ${count}) e`;
+      const seen = `${from(`e.*, ${SHOWN}`, this.targetJoins)} and ${VISIBLE} ${orderBy} limit ${limit}) e`;
       return `${memberProjectsSql(VIEWER)},
-        found as materialized (select e.* ${projects} cross join lateral ${seen} ${by} limit ${count})`;
+        found as materialized (select e.* ${projects} cross join lateral ${seen} ${orderBy} limit ${limit})`;
     }
     const access = (row: string): string => ACCESS.map((column) => `${row}.${column}`).join(', ');
-    const first = `${from('e.*', '')} ${by} limit ${count}) e`;
+    const first = `${from('e.*', '')} ${orderBy} limit ${limit}) e`;
     return `${memberProjectsSql(VIEWER)}, near as materialized (
-      select e.*, ${access('a')} ${projects} cross join lateral ${first} ${by} limit ${count}
+      select e.*, ${access('a')} ${projects} cross join lateral ${first} ${orderBy} limit ${limit}
     ), nearest as materialized (
       select e.*, ${SHOWN}, coalesce(${VISIBLE}, false) as is_visible
       from near e cross join lateral (select ${access('e')}) a ${this.targetJoins}
@@ -213,7 +220,7 @@ export class ActivityFeeds {
  * Joins that give the noteable or milestone of an entry the alias `about`. There is a join for each kind: for one lateral union of all
  * kinds PostgreSQL caches results (Memoize) that it evicts at each row, which costs more than the lookups.
  */
-function aboutSql(kinds: readonly NoteableKind[]): string {
+function entryTargetJoinsSql(kinds: readonly NoteableKind[]): string {
   const joins = kinds.map(
     (
       kind,

@@ -30,7 +30,7 @@ export interface ActivityEntry {
   readonly importedFrom?: string;
 }
 
-const record = prepareStatement(
+const insertActivityEntries = prepareStatement(
   'activity_record',
   `insert into activity_events (source_event_id, project_id, author_id, action, target_type, target_id, noteable_type,
      noteable_id, created_at, push_data, imported_from)
@@ -52,13 +52,15 @@ const dropOfNotes = prepareStatement(
 /** SQL array of the ids of a chunk of entries. `$1` are ids of milestones. */
 const OF_MILESTONES = `array(select e.id from activity_events e where e.noteable_id = any($1::bigint[])
      and e.noteable_type = '${ACTIVITY_TARGET_TYPES.milestone}' limit ${REMOVAL_CHUNK})`;
-/** Deletes a chunk of entries. Shape: `$1` are ids of milestones. */
+/** Deletes a chunk of entries. `$1` are ids of milestones. */
 const dropOfMilestones = prepareStatement(
   'activity_drop_of_milestones',
   `delete from activity_events where id = any(${OF_MILESTONES}) returning 1`,
 );
 
-/** Hands over a chunk of entries. Shape: `$1` are ids of merged milestones, `$2` is the milestone that remains. */
+/**
+ * Moves a chunk of entries to another milestone. `$1` are ids of merged milestones, `$2` is the milestone that remains.
+ */
 const moveToMilestone = prepareStatement(
   'activity_hand_over_milestones',
   `update activity_events set noteable_id = $2::bigint, target_id = $2::bigint where id = any(${OF_MILESTONES}) returning 1`,
@@ -70,7 +72,7 @@ export class RecordActivity {
   async record(tx: Tx, entries: readonly ActivityEntry[]): Promise<void> {
     if (entries.length === 0) return;
     const column = <K extends keyof ActivityEntry>(key: K): ActivityEntry[K][] => entries.map((one) => one[key]);
-    await tx.prepared(record, [
+    await tx.prepared(insertActivityEntries, [
       column('eventId'),
       column('projectId'),
       column('authorId'),

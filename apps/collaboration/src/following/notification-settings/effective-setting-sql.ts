@@ -2,9 +2,10 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import type { NotificationSwitch } from './notification-switches';
 
 /**
- * Lateral join to the effective setting of the user `u` for the place of the access `a`: that of the project, else of the
- * nearest group, else the general one; levels `global` are skipped. Shape: the alias `setting` with the columns `level`,
- * `switches` and `is_near` (of a group or project), all null without a setting, which means the level `participating`.
+ * Lateral join to the effective setting of the user `u` for the place of the access `a`. The effective setting is that
+ * of the project, else of the nearest group, else the general one. Levels `global` are skipped. The alias `setting` has
+ * the columns `level`, `switches` and `is_near`, which is true for the setting of a group or project. All are null
+ * without a setting, which means the level `participating`.
  * Source: reference work-tracking 8.1, 8.2.
  */
 export function effectiveSettingSql({ parent }: Pick<NoteableKind, 'parent'>): string {
@@ -30,15 +31,15 @@ export function effectiveSettingSql({ parent }: Pick<NoteableKind, 'parent'>): s
 const PROJECT_DEPTH = 1_000_000;
 
 /**
- * Boolean SQL: does the setting `s` turn on e-mails about a whole place? Users with the level `custom` count if one of the
- * given switches is on. Shape: `switches` is a text[] expression of switches that are off by default.
+ * Boolean SQL: does the setting `s` turn on e-mails about a whole place? Users with the level `custom` count if one of
+ * the given switches is on. `switches` is a text[] expression for switches that are off by default.
  */
 export function watchesSql(s: string, switches: string): string {
   return `${s}.level in ('watch', 'custom') and (${s}.level = 'watch'
     or exists (select 1 from unnest(${switches}) as wanted (name) where (${s}.switches ->> wanted.name)::boolean))`;
 }
 
-/** Boolean SQL: is a switch on that is off by default? Shape: `switches` is a jsonb expression. */
+/** Boolean SQL: is a switch on that is off by default? `switches` is a jsonb expression. */
 export function switchOnSql(switches: string, name: NotificationSwitch): string {
   return `coalesce((${switches} ->> '${name}')::boolean, false)`;
 }

@@ -47,7 +47,7 @@ export class GlobalNotificationSettingsController {
 type ParentCall<P> = Call<P, ProjectScope | GroupScope, SignedInViewer>;
 
 /** Creates the controller with the routes of projects or of groups. */
-function settingsBelow(kind: 'project' | 'group') {
+function createSettingsController(kind: 'project' | 'group') {
   const route = { source: SOURCE, within: source(kind), may: signedIn(), answers: one(notificationSetting) } as const;
 
   @Controller(`${kind}s/:id/notification_settings`)
@@ -76,8 +76,8 @@ function settingsBelow(kind: 'project' | 'group') {
   return PlacedNotificationSettingsController;
 }
 
-export const ProjectNotificationSettingsController = settingsBelow('project');
-export const GroupNotificationSettingsController = settingsBelow('group');
+export const ProjectNotificationSettingsController = createSettingsController('project');
+export const GroupNotificationSettingsController = createSettingsController('group');
 
 /** Epics are part of the highest plan and of groups only. Source: requirements 1 §4 Notification settings. */
 function toSettingParent(scope: ProjectScope | GroupScope): SettingParent {

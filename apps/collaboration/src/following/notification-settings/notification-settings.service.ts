@@ -13,12 +13,12 @@ interface StoredSetting {
   readonly switches: Switches;
 }
 
-/** A setting as the API shows it. Shape: `hasEpics` if the switch for epics has an effect in the place. */
+/** A setting as the API shows it. `hasEpics` is true if the switch for epics has an effect in the place. */
 export interface NotificationSettingView extends StoredSetting {
   readonly hasEpics: boolean;
 }
 
-/** The general setting of a user. Shape: `email` is the address to which notifications are sent. */
+/** The general setting of a user. `email` is the address to which notifications are sent. */
 export interface GlobalNotificationSetting extends NotificationSettingView {
   readonly email: string;
 }
@@ -26,7 +26,7 @@ export interface GlobalNotificationSetting extends NotificationSettingView {
 /** Place of a setting and what it has. */
 export type SettingParent = SettingPlace & { readonly hasEpics: boolean };
 
-/** Changes to a setting. Shape: an omitted level, and switches that are left out, keep their values. */
+/** Changes to a setting. An omitted level and omitted switches keep their values. */
 export interface SettingChange {
   readonly level?: string | undefined;
   readonly switches: Switches;
@@ -38,13 +38,13 @@ interface SettingParams {
   readonly id: number;
 }
 
-const read = statement<SettingParams, StoredSetting>(
+const readSetting = statement<SettingParams, StoredSetting>(
   'notification_settings_read',
   `select level, switches from notification_settings
    where user_id = :user::bigint and source_type = :type::text and source_id = :id::bigint`,
 );
 /** Merges switches in one statement, so that concurrent requests lose none. */
-const write = statement<
+const writeSetting = statement<
   SettingParams & { readonly level: string | null; readonly initial: string; readonly switches: string },
   StoredSetting
 >(
@@ -68,7 +68,7 @@ export class NotificationSettingsService {
   ) {}
 
   async show(userId: number, place: SettingParent): Promise<NotificationSettingView> {
-    const [row] = await this.database.run(read, settingParams(userId, place));
+    const [row] = await this.database.run(readSetting, settingParams(userId, place));
     return { ...(row ?? { level: defaultLevel(place), switches: {} }), hasEpics: place.hasEpics };
   }
 
@@ -76,7 +76,7 @@ export class NotificationSettingsService {
   async update(userId: number, place: SettingParent, change: SettingChange): Promise<NotificationSettingView> {
     checkLevel(change.level);
     if (change.level === undefined && Object.keys(change.switches).length === 0) return this.show(userId, place);
-    const [row] = await this.database.run(write, {
+    const [row] = await this.database.run(writeSetting, {
       ...settingParams(userId, place),
       level: change.level ?? null,
       initial: defaultLevel(place),

@@ -12,12 +12,12 @@ const REFUSALS_LIMIT = 3;
 export const REFUSALS_KEPT_DAYS = 30;
 const IS_FORGOTTEN = `s.refused_at < now() - interval '${REFUSALS_KEPT_DAYS} days'`;
 
-const find = statement<{ digests: readonly string[] }, RowOf<SuspectAddress, 'digest' | 'refusals'>>(
+const selectSuspects = statement<{ digests: readonly string[] }, RowOf<SuspectAddress, 'digest' | 'refusals'>>(
   'suspect_addresses_find',
   `select s.digest, s.refusals from suspect_addresses s where s.digest = any(:digests::text[]) and not (${IS_FORGOTTEN})`,
 );
 /** Returns no row if the address was refused less than an hour before: one outage of a mail server is one refusal. */
-const count = statement<{ digest: string }, RowOf<SuspectAddress, 'refusals'>>(
+const countAddressRefusal = statement<{ digest: string }, RowOf<SuspectAddress, 'refusals'>>(
   'suspect_addresses_count',
   `insert into suspect_addresses as s (digest, refusals) values (:digest, 1)
    on conflict (digest) do update
@@ -25,7 +25,7 @@ const count = statement<{ digest: string }, RowOf<SuspectAddress, 'refusals'>>(
      where s.refused_at < now() - interval '1 hour'
    returning refusals`,
 );
-const forget = statement<{ digest: string }, never>(
+const forgetAddress = statement<{ digest: string }, never>(
   'suspect_addresses_forget',
   'delete from suspect_addresses where digest = :digest',
 );
@@ -56,7 +56,7 @@ export class SuspectAddresses {
 
   async findRefused(addresses: readonly string[]): Promise<RefusedAddresses> {
     const digests = [...new Set(addresses.map(computeDigest))];
-    const rows = digests.length === 0 ? [] : await this.database.run(find, { digests });
+    const rows = digests.length === 0 ? [] : await this.database.run(selectSuspects, { digests });
     const refusals = new Map(rows.map((row) => [row.digest, row.refusals]));
     return {
       isSuspect: (address) => (refusals.get(computeDigest(address)) ?? 0) >= REFUSALS_LIMIT,
@@ -66,13 +66,13 @@ export class SuspectAddresses {
 
   /** Counts a refusal, at most one an hour. Returns true if this refusal made the address suspect. */
   async countRefusal(address: string): Promise<boolean> {
-    const [row] = await this.database.run(count, { digest: computeDigest(address) });
+    const [row] = await this.database.run(countAddressRefusal, { digest: computeDigest(address) });
     return row?.refusals === REFUSALS_LIMIT;
   }
 
   /** Forgets the refusals of an address. */
   async clearAddress(address: string): Promise<void> {
-    await this.database.run(forget, { digest: computeDigest(address) });
+    await this.database.run(forgetAddress, { digest: computeDigest(address) });
   }
 }
 

@@ -13,18 +13,18 @@ import {
   wantedSql,
 } from './recipient-sql';
 
-const names = (key: string): string =>
-  `array(select named.username from jsonb_array_elements_text(m.details -> '${key}') listed (user_id)
+const detailUsernamesSql = (detail: string): string =>
+  `array(select named.username from jsonb_array_elements_text(m.details -> '${detail}') listed (user_id)
     join directory_users named on named.id = listed.user_id::bigint order by named.id)`;
 
-const labelsSql = ({ parent }: NoteableKind): string =>
+const labelTitlesSql = ({ parent }: NoteableKind): string =>
   `array(select l.title from jsonb_array_elements_text(m.details -> 'labels') listed (label_id)
     join labels l on l.id = listed.label_id::bigint
       and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })}
     order by l.title)`;
 
 /** Title of the milestone that was set on a noteable, if it still exists and applies to the project or group. */
-const milestoneSql = ({ parent }: NoteableKind): string =>
+const milestoneTitleSql = ({ parent }: NoteableKind): string =>
   `(select l.title from milestones l where l.id = (m.details ->> 'milestone')::bigint
       and ${appliesToSql('l', { project: parent === 'project' ? 'a.project_id' : null, above: 'a.traversal_ids' })})`;
 
@@ -37,7 +37,7 @@ const ROW = {
   template: 'm.template',
 };
 
-/** Rows `m` of the queue, with the note and the actor of each. Shape: SQL. */
+/** SQL for the messages of a statement: a FROM item with rows `m` of the queue, and the note and the actor of each. */
 interface MessageSql {
   readonly from: string;
   readonly note: string;
@@ -51,16 +51,18 @@ const ROWS: MessageSql = {
 };
 
 /** The actor of a message: the author of one of several notes, else the actor of the row. */
-const actorSql = (note: string): string => `case when ${note} is null then m.actor_id else n.author_id end`;
+const actorIdSql = (note: string): string => `case when ${note} is null then m.actor_id else n.author_id end`;
 
 /** $1 ids of rows, $2 for each the note to select if the row covers several, or null. */
 const WANTED: MessageSql = {
   from: `unnest($1::bigint[], $2::bigint[]) with ordinality as wanted (id, note_id, place) ${byIdSql('mails', 'm', 'wanted.id')}`,
   note: 'coalesce(wanted.note_id, m.note_id)',
-  actor: actorSql('wanted.note_id'),
+  actor: actorIdSql('wanted.note_id'),
 };
 
-/** Selects the due e-mails of one kind with all facts of their texts. Shape: `place` is the position in $1 and $2. */
+/**
+ * Selects the due e-mails of one kind with all facts of their texts. The column `place` is the position in $1 and $2.
+ */
 export function dueSql(kind: NoteableKind): string {
   const column = (name: string | null, type: string): string => (name === null ? `null::${type}` : `i.${name}`);
   return `select m.id, m.source_event_id as event_id, m.recipient_id, m.template, m.reason, m.is_watching, m.attempts, m.created_at,
@@ -68,7 +70,7 @@ export function dueSql(kind: NoteableKind): string {
      ${parentSql(kind)} as parent_id, a.name as parent_name, a.full_path as parent_path, m.noteable_type, i.id as noteable_id,
      i.${kind.shownId}::text as shown_id, i.title, left(i.description, ${TEXT_LIMIT + 1}) as description, ${column(kind.stateColumn, 'text')} as state,
      ${column(kind.confidentialColumn, 'boolean')} as confidential, ${WANTED.note} as note_id, left(n.body, ${TEXT_LIMIT + 1}) as note_body,
-     ${names('added')} as added, ${names('removed')} as removed, ${labelsSql(kind)} as labels, ${milestoneSql(kind)} as milestone,
+     ${detailUsernamesSql('added')} as added, ${detailUsernamesSql('removed')} as removed, ${labelTitlesSql(kind)} as labels, ${milestoneTitleSql(kind)} as milestone,
      (m.details ->> 'commits')::integer as commits, ${kind.dueColumn === undefined ? 'null' : `i.${kind.dueColumn}`}::text as due_on, wanted.place
    ${stillDueSql(kind, WANTED)}`;
 }
@@ -86,17 +88,18 @@ export function stillDueSql(kind: NoteableKind, of = ROWS): string {
    ${recipient.joins}
    ${preference.joins}
    where m.noteable_type = '${kind.type}' and ${recipient.where} and ${recipientReadsNoteSql(of.note)}
-     and ${namedExistSql(kind, 'i')} and ${wantedSql(kind, preference, ROW)}`;
+     and ${messageFactsHoldSql(kind, 'i')} and ${wantedSql(kind, preference, ROW)}`;
 }
 
 /**
- * Boolean SQL: whether the facts of a message still hold. Its labels or its milestone apply to the noteable; of a message
- * about a due date, the noteable is open and due on that day. Shape: `row` is an alias with the columns of the noteable.
+ * Boolean SQL: whether the facts of a message still hold. Its labels or its milestone must apply to the noteable. For a
+ * message about a due date, the noteable must be open and due on that day. `row` is an alias with the columns of the
+ * noteable.
  */
-const namedExistSql = (kind: NoteableKind, row: string): string =>
-  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelsSql(kind)}) > 0)
+const messageFactsHoldSql = (kind: NoteableKind, row: string): string =>
+  `(m.template <> '${storedTemplate(kind, 'relabelled')}' or cardinality(${labelTitlesSql(kind)}) > 0)
      and (m.template <> '${storedTemplate(kind, 'milestoned')}' or m.details ->> 'milestone' is null
-       or ${milestoneSql(kind)} is not null)${
+       or ${milestoneTitleSql(kind)} is not null)${
          kind.dueColumn === undefined
            ? ''
            : `
@@ -127,7 +130,7 @@ export function combinedDueSql(kind: NoteableKind): string {
      union all select self.* from mails self where self.id = a.id and self.note_ids is not null offset 0) m
    left join lateral unnest(m.note_ids) with ordinality as one (note_id, place) on true
    ${byIdSql('notes', 'n', 'coalesce(one.note_id, m.note_id)', '', 'left join')}
-   ${byIdSql('directory_users', 'actor', actorSql('one.note_id'))}
-   where ${recipientReadsNoteSql('coalesce(one.note_id, m.note_id)')} and ${namedExistSql(kind, 'a')}
+   ${byIdSql('directory_users', 'actor', actorIdSql('one.note_id'))}
+   where ${recipientReadsNoteSql('coalesce(one.note_id, m.note_id)')} and ${messageFactsHoldSql(kind, 'a')}
      and ${wantedSql(kind, preferenceOfRow('a'), ROW)})`;
 }

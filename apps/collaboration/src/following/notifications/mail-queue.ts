@@ -61,7 +61,7 @@ export class MailQueue implements MailSource {
       await this.directory.assertCurrent(tx);
       const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
       const toSend = await this.combined.gatherMails(tx, batch, allowed, this.settings);
-      return { count: claimed.length, mails: withSpans(await this.dueMails(tx, toSend), toSend) };
+      return { count: claimed.length, mails: withSpans(await this.loadDueAndDropOthers(tx, toSend), toSend) };
     });
     return { ...taken, count: taken.count + swept };
   }
@@ -80,25 +80,25 @@ export class MailQueue implements MailSource {
   }
 
   /** Returns the e-mails that their recipients may get and drops the others. */
-  private async dueMails(tx: Tx, taken: readonly ClaimedMail[]): Promise<DueMail[]> {
+  private async loadDueAndDropOthers(tx: Tx, claimed: readonly ClaimedMail[]): Promise<DueMail[]> {
     const checkedAt = performance.now();
-    const combined = taken.filter((mail) => isCombined(mail)).map((mail) => mail.id);
-    const single = taken.filter((mail) => !isCombined(mail)).map((mail) => mail.id);
+    const combined = claimed.filter((mail) => isCombined(mail)).map((mail) => mail.id);
+    const single = claimed.filter((mail) => !isCombined(mail)).map((mail) => mail.id);
     const combinedJobs = await this.combined.loadDue(tx, combined);
     const jobs = await this.loadJobs(
       tx,
       single.sort((a, b) => a - b).map((id) => ({ id, note_id: null })),
     );
     const present = new Set([...jobs.map((job) => job.id), ...combinedJobs.keys()]);
-    const gone = taken.filter((mail) => !present.has(mail.id)).map((mail) => mail.id);
+    const gone = claimed.filter((mail) => !present.has(mail.id)).map((mail) => mail.id);
     const dropped = gone.filter((id) => combined.includes(id));
     await this.combined.dropUncovered(
       tx,
       dropped.map((id) => ({ id, state: 'dropped', reply: null, messageId: null, delayMs: 0, coveredIds: [] })),
     );
     await this.table.dropMails(tx, gone);
-    const combinedMails = [...combinedJobs.values()].map((job) => this.combinedMail(job, checkedAt));
-    return [...this.singleMails(jobs, checkedAt), ...combinedMails];
+    const combinedMails = [...combinedJobs.values()].map((job) => this.createCombinedMail(job, checkedAt));
+    return [...this.createSingleMails(jobs, checkedAt), ...combinedMails];
   }
 
   /** Loads messages in the given order; messages that their recipients may not get are missing. */
@@ -116,7 +116,7 @@ export class MailQueue implements MailSource {
   }
 
   /** Makes e-mails of one message each. The text of an event is rendered once for each template, not for each recipient. */
-  private singleMails(jobs: readonly MailJob[], checkedAt: number): DueMail[] {
+  private createSingleMails(jobs: readonly MailJob[], checkedAt: number): DueMail[] {
     const { identity } = this;
     const check = new DueCheck(jobs, checkedAt, (ids) => this.findStillDue(ids));
     const bodies = new Map<string, MailBody>();
@@ -138,7 +138,7 @@ export class MailQueue implements MailSource {
   }
 
   /** Makes a combined e-mail. Messages that its recipient may no longer read are left out and not counted. */
-  private combinedMail(taken: CombinedMailJob, takenAt: number): DueMail {
+  private createCombinedMail(taken: CombinedMailJob, takenAt: number): DueMail {
     const { id, attempts, created_at, address } = taken;
     const messageId = deriveMessageId(taken, this.identity);
     let job: CombinedMailJob | undefined = taken;

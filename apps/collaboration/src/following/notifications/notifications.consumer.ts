@@ -39,7 +39,12 @@ export class NotificationsConsumer {
     for (const [kind, ofKind] of groupedByKind(this.kinds, present, (event) => event.data.noteable_type)) {
       const notices = ofKind.map((event): Notice => {
         const { note_id: noteId, noteable_id: noteableId } = event.data;
-        const ofNote = createNotice(event, 'note_created', noteableId!, toMentioned(mentionedUsers.get(event.id)!));
+        const ofNote = createNotice(
+          event,
+          'note_created',
+          noteableId!,
+          mentionedRecipients(mentionedUsers.get(event.id)!),
+        );
         return { ...ofNote, noteId, isForParticipants: true };
       });
       await this.mails.queueMails(tx, kind, notices);
@@ -64,11 +69,11 @@ export class NotificationsConsumer {
     const notices = events.map((event, index) => {
       const { assignee_ids: assignees, reviewer_ids: reviewers = [] } = event.data;
       const people = [
-        ...toAssigned(assignees),
-        ...toReviewers(reviewers),
-        ...toMentioned(mentionedUsers.get(event.id) ?? []),
+        ...assignedRecipients(assignees),
+        ...reviewerRecipients(reviewers),
+        ...mentionedRecipients(mentionedUsers.get(event.id) ?? []),
       ];
-      const to = [...people, ...toSubscribed(followers[index]!)];
+      const to = [...people, ...subscribedRecipients(followers[index]!)];
       return createNotice(event, 'created', event.aggregateId, to);
     });
     await this.mails.queueMails(tx, this.kinds.ofEvents(events), notices);
@@ -86,39 +91,43 @@ export class NotificationsConsumer {
       const { added_assignee_ids: added, removed_assignee_ids: removed, mentioned_before: before } = event.data;
       const fresh = (mentionedUsers.get(event.id) ?? []).filter((id) => !before.includes(id));
       if (added.length + removed.length === 0) {
-        return createNotice(event, 'mentioned', event.aggregateId, toMentioned(fresh));
+        return createNotice(event, 'mentioned', event.aggregateId, mentionedRecipients(fresh));
       }
-      const to = [...toAssigned(added), ...toMentioned(fresh), ...removed.map((userId) => ({ userId, reason: null }))];
+      const to = [
+        ...assignedRecipients(added),
+        ...mentionedRecipients(fresh),
+        ...removed.map((userId) => ({ userId, reason: null })),
+      ];
       const reassigned = createNotice(event, 'reassigned', event.aggregateId, to);
       return { ...reassigned, isForParticipants: true, details: { added, removed } };
     });
     const kind = this.kinds.ofEvents(events);
     await this.mails.queueMails(tx, kind, notices);
-    await this.mails.queueMails(tx, kind, events.flatMap(reviewerChangeNotices));
-    await this.mails.queueMails(tx, kind, events.flatMap(milestoneNotices));
-    await this.mails.queueMails(tx, kind, await this.labelNotices(tx, events));
+    await this.mails.queueMails(tx, kind, events.flatMap(createReviewerNotices));
+    await this.mails.queueMails(tx, kind, events.flatMap(createMilestoneNotices));
+    await this.mails.queueMails(tx, kind, await this.createLabelNotices(tx, events));
   }
 
   @Consume(noteables.closed, QUEUEING)
   notifyOfClosing({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
     // A moved noteable is closed too, but participants get the e-mail about the move.
     const closed = events.filter((event) => event.data.moved !== true);
-    return this.stateChanged(tx, closed, 'closed');
+    return this.queueStateNotices(tx, closed, 'closed');
   }
 
   @Consume(noteables.reopened, QUEUEING)
   notifyOfReopening({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
-    return this.stateChanged(tx, events, 'reopened');
+    return this.queueStateNotices(tx, events, 'reopened');
   }
 
   @Consume(noteables.merged, QUEUEING)
   notifyOfMerge({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
-    return this.stateChanged(tx, events, 'merged', (event) => event.data.automatic === true);
+    return this.queueStateNotices(tx, events, 'merged', (event) => event.data.automatic === true);
   }
 
   @Consume(noteables.approved, QUEUEING)
   notifyOfApproval({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
-    return this.stateChanged(tx, events, 'approved');
+    return this.queueStateNotices(tx, events, 'approved');
   }
 
   @Consume(noteables.progressed, QUEUEING)
@@ -142,7 +151,7 @@ export class NotificationsConsumer {
 
   @Consume(noteables.unapproved, QUEUEING)
   notifyOfUnapproval({ tx, events }: EffectBatch<NoteableEvent<'unapproved'>>): Promise<void> {
-    return this.stateChanged(tx, events, 'unapproved');
+    return this.queueStateNotices(tx, events, 'unapproved');
   }
 
   /** Participants of a moved noteable become participants of its successor. Source: reference work-tracking 8.4. */
@@ -175,17 +184,17 @@ export class NotificationsConsumer {
   }
 
   /** E-mails for subscribers of an added label. The queue skips users who already get an e-mail of the event. */
-  private async labelNotices(tx: Tx, events: readonly Delivered<NoteableEvent<'updated'>>[]): Promise<Notice[]> {
+  private async createLabelNotices(tx: Tx, events: readonly Delivered<NoteableEvent<'updated'>>[]): Promise<Notice[]> {
     const added = events.map((event) => event.data.added_label_ids ?? []);
     const followers = await findLabelSubscribers(tx, added);
     return events.flatMap((event, index) => {
-      const to = toSubscribed(followers[index]!);
+      const to = subscribedRecipients(followers[index]!);
       if (to.length === 0) return [];
       return [{ ...createNotice(event, 'relabelled', event.aggregateId, to), details: { labels: added[index] } }];
     });
   }
 
-  private async stateChanged<E extends StateEvent>(
+  private async queueStateNotices<E extends StateEvent>(
     tx: Tx,
     events: readonly E[],
     template: MailTemplate,
@@ -218,7 +227,7 @@ function createNotice(
   event: { readonly id: string } & Parameters<typeof findActorId>[0],
   template: MailTemplate,
   noteableId: number,
-  to: NoticeRecipients,
+  recipients: NoticeRecipients,
 ): Notice {
   return {
     eventId: event.id,
@@ -227,12 +236,12 @@ function createNotice(
     noteableId,
     noteId: null,
     isForParticipants: false,
-    to,
+    to: recipients,
   };
 }
 
 /** Notice of a new or removed milestone. */
-function milestoneNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
+function createMilestoneNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
   const { milestone_id: milestone } = event.data;
   if (milestone === undefined) return [];
   return [
@@ -241,19 +250,19 @@ function milestoneNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] 
 }
 
 /** Notice for users who became reviewers or stopped to be. */
-function reviewerChangeNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
+function createReviewerNotices(event: Delivered<NoteableEvent<'updated'>>): Notice[] {
   const { added_reviewer_ids: added = [], removed_reviewer_ids: removed = [] } = event.data;
   if (added.length + removed.length === 0) return [];
-  const to = [...toReviewers(added), ...removed.map((userId) => ({ userId, reason: null }))];
+  const to = [...reviewerRecipients(added), ...removed.map((userId) => ({ userId, reason: null }))];
   const changed = createNotice(event, 'rereviewed', event.aggregateId, to);
   return [{ ...changed, isForParticipants: true, details: { added, removed } }];
 }
 
-const toMentioned = (userIds: readonly number[]): NoticeRecipients =>
+const mentionedRecipients = (userIds: readonly number[]): NoticeRecipients =>
   userIds.map((userId) => ({ userId, reason: 'mentioned' }));
-const toAssigned = (userIds: readonly number[]): NoticeRecipients =>
+const assignedRecipients = (userIds: readonly number[]): NoticeRecipients =>
   userIds.map((userId) => ({ userId, reason: 'assigned' }));
-const toReviewers = (userIds: readonly number[]): NoticeRecipients =>
+const reviewerRecipients = (userIds: readonly number[]): NoticeRecipients =>
   userIds.map((userId) => ({ userId, reason: 'review_requested' }));
-const toSubscribed = (userIds: readonly number[]): NoticeRecipients =>
+const subscribedRecipients = (userIds: readonly number[]): NoticeRecipients =>
   userIds.map((userId) => ({ userId, reason: 'subscribed' }));

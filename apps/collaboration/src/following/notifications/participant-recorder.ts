@@ -24,7 +24,7 @@ export class ParticipantRecorder {
   /** Records authors of notes, and the users whom their notes mention. */
   async recordFromNotes(tx: Tx, events: readonly NoteEvent[]): Promise<MentionedUsers> {
     const { present, texts } = await this.notes.readTexts(tx, events);
-    const mentioned = await this.findMentioned(tx, texts);
+    const mentioned = await this.findMentionedIds(tx, texts);
     const byEvent = new Map(present.map(({ event }, index) => [event.id, mentioned[index]!]));
     for (const [kind, ofKind] of groupedByKind(this.kinds, present, ({ note }) => note.noteable_type)) {
       const participations = ofKind.flatMap(
@@ -40,7 +40,7 @@ export class ParticipantRecorder {
   async recordFromNoteables(tx: Tx, events: readonly AnyNoteableEvent[]): Promise<MentionedUsers> {
     if (events.length === 0) return new Map();
     const { present, texts } = await readAuthoredTexts(tx, this.kinds, events);
-    const mentioned = await this.findMentioned(tx, texts);
+    const mentioned = await this.findMentionedIds(tx, texts);
     const participations = present.flatMap(({ aggregateId: noteableId }, index) =>
       mentioned[index]!.map((userId) => ({ noteableId, userId, noteId: null })),
     );
@@ -48,7 +48,7 @@ export class ParticipantRecorder {
     return new Map(present.map((event, index) => [event.id, mentioned[index]!]));
   }
 
-  private async findMentioned(tx: Tx, texts: Parameters<UserMentions['listMentioned']>[1]): Promise<number[][]> {
+  private async findMentionedIds(tx: Tx, texts: Parameters<UserMentions['listMentioned']>[1]): Promise<number[][]> {
     return (await this.people.listMentioned(tx, texts)).map((people) => people.map((one) => one.userId));
   }
 }

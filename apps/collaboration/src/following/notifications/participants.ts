@@ -19,7 +19,7 @@ export interface Participation {
 const person = { user: 'u.id', isAdmin: '(u.admin and u.id = n.author_id)', isExternal: 'u.external' };
 
 /** Only readers of an internal note become participants by it: later e-mails would reveal the note to others. */
-const add = perKind((kind) =>
+const insertParticipants = perKind((kind) =>
   prepareStatement(
     `${kind.table}_participants_add`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
@@ -32,8 +32,10 @@ const add = perKind((kind) =>
      on conflict do nothing`,
   ),
 );
-/** $1 moved noteables, $2 their successors. Shape: a commenter participates by the oldest of their notes there. */
-const copyToMoved = perKind(({ table, type }) =>
+/**
+ * $1 moved noteables, $2 their successors. The row of a commenter refers to that user's oldest note on the successor.
+ */
+const copyParticipantsToMoved = perKind(({ table, type }) =>
   prepareStatement(
     `${table}_participants_go_with`,
     `insert into participants (noteable_type, noteable_id, user_id, project_id, note_id)
@@ -65,7 +67,7 @@ const dropOfNotes = prepareStatement(
 export class Participants {
   async addParticipants(tx: Tx, kind: NoteableKind, participations: readonly Participation[]): Promise<void> {
     if (participations.length === 0) return;
-    await tx.prepared(add(kind), [
+    await tx.prepared(insertParticipants(kind), [
       participations.map((one) => one.noteableId),
       participations.map((one) => one.userId),
       participations.map((one) => one.noteId),
@@ -79,7 +81,7 @@ export class Participants {
     moves: readonly { readonly from: number; readonly to: number }[],
   ): Promise<void> {
     if (moves.length === 0) return;
-    await tx.prepared(copyToMoved(kind), [moves.map(({ from }) => from), moves.map(({ to }) => to)]);
+    await tx.prepared(copyParticipantsToMoved(kind), [moves.map(({ from }) => from), moves.map(({ to }) => to)]);
   }
 
   async dropOfNotes(

@@ -56,7 +56,7 @@ const ROOM = `(greatest(0, floor(coalesce((select least($11::float8, ${refilledS
  * $13, $14 noteables and users who watch their places; $15 whether these alone get the notices, because the others, among
  * them users who do both, have them already.
  */
-const queue = perKind((kind) => {
+const insertMailRows = perKind((kind) => {
   const recipient = recipientSql(kind, { userId: 'candidate.user_id' });
   const preference = preferenceSql(kind);
   const isMeant = 'named.user_id is not null';
@@ -170,8 +170,8 @@ export class QueueMails {
   }
 
   /**
-   * Queues e-mails for the next users who watch the place of the notices. Returns the id of the last one, or null if there
-   * are no more. Shape: users with an id up to `after` have got theirs.
+   * Queues e-mails for the next users who watch the place of the notices. Users with ids up to `after` are already
+   * served. Returns the id of the last user, or null if there are no more.
    */
   async queueForWatchers(
     tx: Tx,
@@ -198,7 +198,7 @@ export class QueueMails {
     const watchers = watching.flatMap(({ noteable_ids: noteables, user_ids: users }) =>
       noteables.flatMap((noteableId) => users.map((userId) => ({ noteableId, userId }))),
     );
-    const queued = await tx.prepared(queue(kind), [
+    const queued = await tx.prepared(insertMailRows(kind), [
       column('eventId'),
       notices.map((notice) => storedTemplate(kind, notice.template)),
       column('actorId'),

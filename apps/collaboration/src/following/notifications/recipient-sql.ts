@@ -18,8 +18,8 @@ export function recipientSql(kind: ReadableKind, o: { readonly userId: string })
 }
 
 /**
- * Joins and conditions of a recipient that need no noteable: the user is active, human and has an address, and e-mails are
- * enabled in the project or group and above. Shape: `access` is a lateral subquery over `u` with the access.
+ * Joins and conditions of a recipient that need no noteable. The user is active, human and has an address. E-mails are
+ * enabled in the project or group and above. `access` is a lateral subquery over `u` with the access.
  */
 export function addresseeSql({ userId, access }: { readonly userId: string; readonly access: string }) {
   return {
@@ -39,9 +39,10 @@ export function recipientReadsNoteSql(note: string): string {
 }
 
 /**
- * Preferences of the user `u` for the noteable `i`. Shape: `joins` follow those of the recipient; the others are SQL
- * expressions. `subscribed` is null without an explicit subscription or unsubscription. `is_near` is true for the setting
- * of a group or project, and for the general setting of a member: general ones do not reach into places of others.
+ * Preferences of the user `u` for the noteable `i`, as SQL expressions. `subscribed` is null without an explicit
+ * subscription or unsubscription. `isNear` is true for the setting of a group or project, and for the general setting
+ * of a member. The levels `watch` and `custom` add e-mails only if `isNear` is true. The `joins` of `preferenceSql`
+ * follow the joins of the recipient.
  */
 export interface PreferenceSql {
   readonly subscribed: string;
@@ -76,10 +77,12 @@ export function preferenceColumnsSql({ subscribed, level, switches, isNear }: Pr
 }
 
 /**
- * Boolean SQL: whether the preferences of a user permit an e-mail. Subscribers get all of them whatever their level;
- * users who unsubscribed get only mentions. Shape: `isOwn`: the user participates or the e-mail is addressed to them;
- * `isMeant`: it is addressed to them (mention, assignment, subscription); `isNamed`: the user is mentioned; `template`
- * as stored. Source: reference work-tracking 8.2, 9.7.
+ * Boolean SQL: whether the preferences of a user permit an e-mail. Subscribers get all e-mails at every level. Users
+ * who unsubscribed get only mentions.
+ * The fields of `o` are SQL expressions. `isOwn`: the user participates or the e-mail is addressed to them. `isMeant`:
+ * the e-mail is addressed to them (mention, assignment, subscription). `isNamed`: the user is mentioned. `template`:
+ * the stored template.
+ * Source: reference work-tracking 8.2, 9.7.
  */
 export function wantedSql(
   kind: NoteableKind,

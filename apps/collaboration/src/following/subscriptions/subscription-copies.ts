@@ -2,7 +2,7 @@ import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-const copy = prepareStatement(
+const insertCopies = prepareStatement(
   'subscriptions_copy',
   `insert into subscriptions (noteable_type, noteable_id, user_id, project_id, subscribed, created_at)
    select noteable_type, $3::bigint, user_id, $4::bigint, subscribed, created_at
@@ -16,5 +16,5 @@ export async function copySubscriptions(
   { type }: Pick<NoteableKind, 'type'>,
   o: { readonly from: number; readonly to: number; readonly projectId: number },
 ): Promise<void> {
-  await tx.prepared(copy, [type, o.from, o.to, o.projectId]);
+  await tx.prepared(insertCopies, [type, o.from, o.to, o.projectId]);
 }

@@ -57,8 +57,8 @@ interface SubscriptionParams extends ReaderParams {
 }
 
 /**
- * Parameters of the statement that shows a noteable. Shape: `full_path` of the parent project or group; `above` are ids of
- * the groups above that parent from the root down; `is_external` as in the viewer.
+ * Parameters of the statement that shows a noteable. `full_path` is the path of the parent project or group. `above`
+ * are the ids of the groups above that parent, from the root down. `is_external` is that of the viewer.
  */
 interface ShowSubscriptionParams extends ReaderParams {
   readonly full_path: string;

@@ -5,10 +5,10 @@ const RECEIVERS = 10;
 const { maintainer, owner } = ACCESS_LEVELS;
 
 /**
- * Lateral subquery for the users who may accept an access request: the newest direct members with the level at the nearest
- * place that has any, from the project or group itself upwards, or the owner of the personal namespace. Shape: the column
- * `user_id`; `home` is the alias of the group or of the project's namespace, `p` that of the project, with null columns for a
- * request to a group; `requester` is a user id.
+ * Lateral subquery for the users who may accept an access request, with the column `user_id`. These are the newest
+ * direct members with the level at the nearest place that has any, from the project or group itself upwards, or the
+ * owner of the personal namespace. `home` is the alias of the group or of the project's namespace. `p` is the alias of
+ * the project, with null columns for a request to a group. `requester` is an SQL expression for a user id.
  */
 export function accessRequestReceiversSql(requester: string): string {
   return `(

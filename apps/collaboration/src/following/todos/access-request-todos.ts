@@ -3,7 +3,7 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 import { accessRequestReceiversSql } from './access-request-receivers';
 
-/** An access request to a group or project that was made or settled. Shape: `at` ISO 8601. */
+/** An access request to a group or project that was made or settled. `at` is in ISO 8601. */
 export interface AccessRequestChange {
   readonly eventId: string;
   readonly userId: number;
@@ -12,7 +12,7 @@ export interface AccessRequestChange {
   readonly at: string;
 }
 
-interface ChangeParams {
+interface AccessRequestChangeParams {
   readonly events: readonly string[];
   readonly users: readonly number[];
   readonly types: readonly string[];
@@ -24,7 +24,7 @@ const CHANGES = `unnest(:events::uuid[], :users::bigint[], :types::text[], :sour
        as r (event_id, user_id, source_type, source_id, at)`;
 
 /** To-dos for users who may accept the request. */
-const raise = statement<ChangeParams, never>(
+const insertPendingTodos = statement<AccessRequestChangeParams, never>(
   'todos_raise_access_requests',
   `insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, source_event_id, created_at, updated_at)
    select receiver.user_id, r.user_id, 'member_access_requested', p.id, case when p.id is null then home.id end,
@@ -37,7 +37,7 @@ const raise = statement<ChangeParams, never>(
 );
 
 /** Completes to-dos of all users about requests that were settled later. */
-const settle = statement<ChangeParams, never>(
+const completeTodos = statement<AccessRequestChangeParams, never>(
   'todos_settle_access_requests',
   `update todos t set state = 'done', updated_at = now() from ${CHANGES}
    where t.author_id = r.user_id and t.action = 'member_access_requested' and t.state = 'pending' and t.target_id = r.source_id
@@ -48,15 +48,15 @@ const settle = statement<ChangeParams, never>(
 @Injectable()
 export class AccessRequestTodos {
   async raiseTodos(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
-    if (requests.length > 0) await tx.run(raise, changeParams(requests));
+    if (requests.length > 0) await tx.run(insertPendingTodos, toChangeParams(requests));
   }
 
   async settleTodos(tx: Tx, requests: readonly AccessRequestChange[]): Promise<void> {
-    if (requests.length > 0) await tx.run(settle, changeParams(requests));
+    if (requests.length > 0) await tx.run(completeTodos, toChangeParams(requests));
   }
 }
 
-function changeParams(changes: readonly AccessRequestChange[]): ChangeParams {
+function toChangeParams(changes: readonly AccessRequestChange[]): AccessRequestChangeParams {
   return {
     events: changes.map((one) => one.eventId),
     users: changes.map((one) => one.userId),

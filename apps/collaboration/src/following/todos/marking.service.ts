@@ -31,7 +31,7 @@ export class MarkingService {
    * of that transaction settle older ones.
    */
   async markInTransaction(tx: Tx, viewer: SignedInViewer, on: NoteableReference, later = JUST_AFTER): Promise<number> {
-    const [row] = await tx.run(statementsOf(on).mark, { ...readerValues(viewer, on), later });
+    const [row] = await tx.run(markingStatementsOf(on).mark, { ...readerValues(viewer, on), later });
     if (!row) throw new NotFound(on.kind.resource);
     if (row.todo_id === null) throw new NotModified();
     return row.todo_id;
@@ -39,7 +39,7 @@ export class MarkingService {
 
   /** Marks all pending to-dos of the viewer on the noteable as done. Errors: NotModified if there are none. */
   async settleInTransaction(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<void> {
-    const [row] = await tx.run(statementsOf(on).settle, readerValues(viewer, on));
+    const [row] = await tx.run(markingStatementsOf(on).settle, readerValues(viewer, on));
     if (!row) throw new NotFound(on.kind.resource);
     if (row.settled === 0) throw new NotModified();
   }
@@ -56,7 +56,7 @@ const JUST_AFTER = '1 millisecond';
  * Statements of one kind. The noteable is locked, so that its deletion comes before or after. With concurrent calls the
  * unique index of pending to-dos lets one of them insert.
  */
-const statementsOf = perKindAndColumn((kind, by) => {
+const markingStatementsOf = perKindAndColumn((kind, by) => {
   const { table, type } = kind;
   const place = kind.parent === 'project' ? ':parent::bigint, null::bigint' : 'null::bigint, :parent::bigint';
   const name = statementsName(kind, by, 'todos_mark');

@@ -30,7 +30,7 @@ export interface TodoCandidate extends TodoTarget {
   readonly at: string;
 }
 
-/** An action of a user on a target, which settles the user's own to-dos there. Shape: `at` ISO 8601. */
+/** An action of a user on a target, which settles the user's own to-dos there. `at` is in ISO 8601. */
 export interface Settlement extends TodoTarget {
   readonly userId: number;
   readonly projectId: number | null;
@@ -60,7 +60,7 @@ const settlesSql = `case when not later.system then not later.is_reply or later.
   or (later.body like '%assigned %' and later.body <> 'assigned to @' || u.username)) end`;
 
 /** Boolean SQL: whether the user changed labels or the milestone later. These changes have their own rows, not system notes. */
-function plannedSql({ type, abilities }: NoteableKind): string {
+function changedPlanningLaterSql({ type, abilities }: NoteableKind): string {
   const planned = (['labels', 'milestones'] as const).filter((ability) => abilities.includes(ability));
   const tables = { labels: 'resource_label_events', milestones: 'resource_milestone_events' };
   return planned
@@ -72,7 +72,7 @@ function plannedSql({ type, abilities }: NoteableKind): string {
 }
 
 /** Boolean SQL: whether the user awarded an emoji on the target later. */
-const awardedSql = ({ type }: NoteableKind): string =>
+const awardedLaterSql = ({ type }: NoteableKind): string =>
   `exists (select 1 from award_emoji w where w.user_id = u.id and w.noteable_id = i.id and w.noteable_type = '${type}'
          and w.created_at > c.at)`;
 /**
@@ -82,14 +82,14 @@ const awardedSql = ({ type }: NoteableKind): string =>
  * in another order. For the same reason a unique index lets a text mention a user once: the effect of its creation may
  * read an edited text.
  */
-const raise = perKind((kind) =>
+const insertTodos = perKind((kind) =>
   prepareStatement(
     `${kind.table}_todos_raise`,
     `insert into todos (user_id, author_id, action, project_id, group_id, target_type, target_id, note_id, source_event_id,
        state, created_at, updated_at)
      select u.id, c.author_id, c.action, ${projectIdSql(kind)}, ${groupIdSql(kind)}, '${kind.type}', i.id, c.note_id, c.event_id,
        case when exists (select 1 from notes later where later.noteable_id = i.id and later.noteable_type = '${kind.type}'
-         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${plannedSql(kind)} or ${awardedSql(kind)} then 'done' else 'pending' end, c.at, c.at
+         and later.created_at > c.at and later.author_id = u.id and ${settlesSql})${changedPlanningLaterSql(kind)} or ${awardedLaterSql(kind)} then 'done' else 'pending' end, c.at, c.at
      from unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::timestamptz[])
        with ordinality as c (event_id, user_id, author_id, action, target_id, note_id, at, place)
      join ${kind.table} i on i.id = c.target_id
@@ -118,7 +118,7 @@ export const preparedByParent = (name: string, sql: (inParent: (values: string) 
   ),
 });
 
-const settle = preparedByParent(
+const completeTodos = preparedByParent(
   'todos_settle',
   (inParent) => `update todos t set state = 'done', updated_at = now()
    from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::timestamptz[])
@@ -152,7 +152,7 @@ export class RaiseTodos {
   async raiseTodos(tx: Tx, all: readonly TodoCandidate[]): Promise<void> {
     for (const [kind, candidates] of groupedByKind(this.kinds, all, (one) => one.targetType)) {
       const column = columnReader(candidates);
-      await tx.prepared(raise(kind), [
+      await tx.prepared(insertTodos(kind), [
         column('eventId'),
         column('userId'),
         column('authorId'),
@@ -168,7 +168,7 @@ export class RaiseTodos {
     for (const [parent, ones] of splitByParent(settlements)) {
       const column = columnReader(ones);
       const where = [column('projectId'), column('targetType'), column('targetId'), column('threadId')];
-      await tx.prepared(settle[parent], [column('userId'), ...where, column('action'), column('at')]);
+      await tx.prepared(completeTodos[parent], [column('userId'), ...where, column('action'), column('at')]);
     }
   }
 

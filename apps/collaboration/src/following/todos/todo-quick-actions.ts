@@ -20,11 +20,16 @@ export class TodoQuickActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          executeEach(tx, commands, ({ name }) => this.carryOut(tx, viewer, on, name)),
+          executeEach(tx, commands, ({ name }) => this.executeTodoCommand(tx, viewer, on, name)),
     });
   }
 
-  private async carryOut(tx: Tx, viewer: SignedInViewer, on: NoteableReference, name: string): Promise<ActionResult> {
+  private async executeTodoCommand(
+    tx: Tx,
+    viewer: SignedInViewer,
+    on: NoteableReference,
+    name: string,
+  ): Promise<ActionResult> {
     if (name === 'todo') {
       await this.marking.markInTransaction(tx, viewer, on);
       return { said: 'Added a to-do item.', changes: { todo_event: 'mark' } };

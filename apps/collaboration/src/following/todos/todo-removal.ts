@@ -18,7 +18,7 @@ export const attachedTodos = attachedTo({
     type: 'target_type',
     id: 'target_id',
     because: 'the index on targets begins with the project',
-    drop: dropOfNoteables,
+    drop: dropTodosOfNoteables,
   },
   project: 'project_id',
   group: 'group_id',
@@ -30,7 +30,7 @@ export const attachedTodos = attachedTo({
   stays: { note_id: 'the effect `drop-todos` of `note.deleted` removes items of deleted notes' },
 });
 
-async function dropOfNoteables(tx: Tx, { type, rows }: DeletedNoteables): Promise<void> {
+async function dropTodosOfNoteables(tx: Tx, { type, rows }: DeletedNoteables): Promise<void> {
   const gone = rows.map(({ id, projectId }) => ({ targetType: type, targetId: id, projectId }));
   for (const [parent, ones] of splitByParent(gone)) {
     const column = columnReader(ones);

@@ -3,8 +3,8 @@ import type { PersonalDetailSql, NoteableKind } from '../../base/noteables/notea
 import { placeTargetShapes } from './todo.shape';
 
 /**
- * Targets of to-dos of one type. Shape: SQL over the row `i` of `table`; `titleSql` is the body of a to-do without a note,
- * `pathSql` the path of its page below the base URL, both by the full path of the project or group.
+ * Targets of to-dos of one type, as SQL over the row `i` of `table`. `titleSql` is the body of a to-do without a note.
+ * `pathSql` is the path of the target's page below the base URL. Both require the full path of the project or group.
  */
 export interface TodoTarget {
   readonly type: string;
@@ -19,7 +19,7 @@ export interface TodoTarget {
   jsonSql(sql: PersonalDetailSql, shape: 'listed' | 'detailed'): string;
 }
 
-function targetOfKind(kind: NoteableKind): TodoTarget {
+function createTodoTarget(kind: NoteableKind): TodoTarget {
   return {
     type: kind.type,
     table: kind.table,
@@ -58,5 +58,5 @@ const PLACES: readonly TodoTarget[] = [
 
 /** Targets of all to-dos: noteables of these kinds, projects and groups. */
 export function todoTargets(kinds: readonly NoteableKind[]): readonly TodoTarget[] {
-  return [...kinds.map(targetOfKind), ...PLACES];
+  return [...kinds.map(createTodoTarget), ...PLACES];
 }

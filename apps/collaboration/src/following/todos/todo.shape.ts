@@ -40,13 +40,13 @@ const projectShape = jsonShape<unknown>('TodoProject').fields({
 });
 
 /** SQL of a to-do's URL: the page of its target or of the pipelines of the target, with the anchor of its note. */
-function urlSql(sql: { readonly externalUrl: string }): string {
+function todoUrlSql(sql: { readonly externalUrl: string }): string {
   const anchor = `case when t.note_id is null then '' else '#note_' || t.note_id end`;
   const page = `case t.action when 'build_failed' then '/pipelines' else '' end`;
   return `${literalSql(`${trimBaseUrl(sql)}/`)} || target.path || ${page} || ${anchor}`;
 }
 
-const commonFields = (name: string, target: ReturnType<typeof json.written>) =>
+const createCommonTodoShape = (name: string, target: ReturnType<typeof json.written>) =>
   jsonShape<{ readonly externalUrl: string }>(name).fields({
     id: [json.int, () => 't.id'],
     author: [
@@ -56,7 +56,7 @@ const commonFields = (name: string, target: ReturnType<typeof json.written>) =>
     action_name: [json.choice(...TODO_ACTIONS), () => 't.action'],
     target_type: [json.choice(...TODO_TARGET_TYPES), () => 't.target_type'],
     target: [target, () => 'target.json'],
-    target_url: [json.text, urlSql],
+    target_url: [json.text, todoUrlSql],
     body: [json.text, () => 'coalesce(n.body, target.title)'],
     state: [json.choice(...TODO_STATES), () => 't.state'],
     created_at: [json.instant, () => 't.created_at'],
@@ -64,13 +64,13 @@ const commonFields = (name: string, target: ReturnType<typeof json.written>) =>
   });
 
 /**
- * A to-do in the API; in lists its target has no `subscribed`. It has a project or a group. Shape: aliases `t` (the row
- * joined with the access to its project or group), `target` (columns `json`, `path` and `title`), `n` (note, may be
- * missing), `author` (directory_users, may be missing).
+ * A to-do in the API. In lists its target has no `subscribed`. A to-do has a project or a group. The SQL uses the
+ * aliases `t` (the row joined with the access to its project or group), `target` (columns `json`, `path` and `title`),
+ * `n` (note, may be missing) and `author` (directory_users, may be missing).
  * Source: requirements 1 §2 To-do item; reference work-tracking 6.2.
  */
 const createTodoShape = (name: string, target: ReturnType<typeof json.written>) =>
-  commonFields(name, target)
+  createCommonTodoShape(name, target)
     .extend<{ readonly externalUrl: string }>(name)
     .fields({ project: [json.object(projectShape), (sql) => sql] }, () => 't.group_id is null')
     .extend<{ readonly externalUrl: string }>(name)

@@ -23,8 +23,8 @@ import { attachedTodos } from './todo-removal';
 
 type NoteEvent = Delivered<typeof noteCreated> | Delivered<typeof noteUpdated>;
 type TextEvent = Delivered<NoteableEvent<'created'>> | Delivered<NoteableEvent<'updated'>>;
-type NoteableChange = { readonly aggregateId: number; readonly data: { readonly project_id: number | null } };
-type Cause = Omit<TodoCandidate, 'userId' | 'action'>;
+type NoteableEventFacts = { readonly aggregateId: number; readonly data: { readonly project_id: number | null } };
+type TodoCause = Omit<TodoCandidate, 'userId' | 'action'>;
 
 /** Raises and settles to-dos after events of noteables and notes. Source: reference work-tracking 6.3, 6.4. */
 @Controller()
@@ -40,24 +40,29 @@ export class TodosConsumer {
   /** Settles the commenter's older to-dos before the comment raises new ones, also for the commenter. */
   @Consume(noteCreated, { effect: 'raise-todos' })
   async noteCreated({ tx, events }: EffectBatch<typeof noteCreated>): Promise<void> {
-    const relevant = this.onTargets(events);
+    const relevant = this.filterEventsWithTodoTargets(events);
     await this.todos.settleTodos(
       tx,
       relevant.map((event) =>
         createSettlement(event, toTodoTarget(event), event.data.created_at, event.data.thread_id),
       ),
     );
-    await this.raiseFromNotes(tx, relevant, (event) => causedAt(event, event.data.created_at));
+    await this.raiseMentionTodosOfNotes(tx, relevant, (event) => causedAt(event, event.data.created_at));
   }
 
   @Consume(noteUpdated, { effect: 'raise-todos' })
   async noteUpdated({ tx, events }: EffectBatch<typeof noteUpdated>): Promise<void> {
-    await this.raiseFromNotes(tx, this.onTargets(events), (event) => causedAt(event, event.data.changed_at));
+    await this.raiseMentionTodosOfNotes(tx, this.filterEventsWithTodoTargets(events), (event) =>
+      causedAt(event, event.data.changed_at),
+    );
   }
 
   @Consume(noteDeleted, { effect: 'drop-todos' })
   async noteDeleted({ tx, events }: EffectBatch<typeof noteDeleted>): Promise<void> {
-    const gone = this.onTargets(events).map((event) => ({ ...toTodoTarget(event), noteId: event.data.note_id }));
+    const gone = this.filterEventsWithTodoTargets(events).map((event) => ({
+      ...toTodoTarget(event),
+      noteId: event.data.note_id,
+    }));
     await this.todos.dropOfNotes(tx, gone);
   }
 
@@ -66,67 +71,69 @@ export class TodosConsumer {
   async settleOnAward({ tx, events }: EffectBatch<typeof awardEmojiCreated>): Promise<void> {
     await this.todos.settleTodos(
       tx,
-      this.onTargets(events).map((event) => createSettlement(event, toTodoTarget(event), event.data.created_at)),
+      this.filterEventsWithTodoTargets(events).map((event) =>
+        createSettlement(event, toTodoTarget(event), event.data.created_at),
+      ),
     );
   }
 
   @Consume(noteables.created, { effect: 'raise-todos' })
   async raiseOnCreation({ tx, events }: EffectBatch<NoteableEvent<'created'>>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     if (!target) return;
     const at = (event: (typeof events)[number]): string => causedAt(event, event.data.created_at);
     const assigned = events.flatMap((event) => [
-      ...requestTodos('assigned', event, target(event), event.data.assignee_ids, at(event)),
-      ...requestTodos('review_requested', event, target(event), event.data.reviewer_ids, at(event)),
+      ...createRequestedTodos('assigned', event, target(event), event.data.assignee_ids, at(event)),
+      ...createRequestedTodos('review_requested', event, target(event), event.data.reviewer_ids, at(event)),
     ]);
     if (assigned.length > 0) await this.directory.assertCurrentFor(tx, events);
-    await this.todos.raiseTodos(tx, [...assigned, ...(await this.mentionedInNoteables(tx, events, at))]);
+    await this.todos.raiseTodos(tx, [...assigned, ...(await this.findMentionTodosOfNoteables(tx, events, at))]);
   }
 
   @Consume(noteables.updated, { effect: 'raise-todos' })
   async raiseOnUpdate({ tx, events }: EffectBatch<NoteableEvent<'updated'>>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     if (!target) return;
     const at = (event: (typeof events)[number]): string => event.data.changed_at;
     await this.todos.settleTodos(tx, [
       ...events.filter(settlesTodos).map((event) => createSettlement(event, target(event), at(event))),
-      ...events.flatMap((event) => withdrawnReviews(event, target(event))),
+      ...events.flatMap((event) => settleWithdrawnReviews(event, target(event))),
     ]);
     const assigned = events.flatMap((event) => [
-      ...requestTodos('assigned', event, target(event), event.data.added_assignee_ids, at(event)),
-      ...requestTodos('review_requested', event, target(event), event.data.added_reviewer_ids, at(event)),
+      ...createRequestedTodos('assigned', event, target(event), event.data.added_assignee_ids, at(event)),
+      ...createRequestedTodos('review_requested', event, target(event), event.data.added_reviewer_ids, at(event)),
     ]);
     if (assigned.length > 0) await this.directory.assertCurrentFor(tx, events);
     const changed = events.filter((event) => event.data.text_changed);
-    await this.todos.raiseTodos(tx, [...assigned, ...(await this.mentionedInNoteables(tx, changed, at))]);
+    await this.todos.raiseTodos(tx, [...assigned, ...(await this.findMentionTodosOfNoteables(tx, changed, at))]);
   }
 
   @Consume(noteables.closed, { effect: 'settle-todos' })
   async settleOnClosing({ tx, events }: EffectBatch<NoteableEvent<'closed'>>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     const settled = target && events.map((event) => createSettlement(event, target(event), event.data.closed_at));
     await this.todos.settleTodos(tx, settled ?? []);
-    await this.todos.settleForAll(tx, 'unmergeable', onlyMergeRequests(settled ?? []));
+    await this.todos.settleForAll(tx, 'unmergeable', filterMergeRequests(settled ?? []));
   }
 
   @Consume(noteables.reopened, { effect: 'settle-todos' })
   async settleOnReopening({ tx, events }: EffectBatch<NoteableEvent<'reopened'>>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     const settled = target && events.map((event) => createSettlement(event, target(event), event.data.reopened_at));
     await this.todos.settleTodos(tx, settled ?? []);
   }
 
   @Consume(noteables.merged, { effect: 'settle-todos' })
   async settleOnMerge({ tx, events }: EffectBatch<NoteableEvent<'merged'>>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     const settled = target && events.map((event) => createSettlement(event, target(event), event.data.merged_at));
     await this.todos.settleTodos(tx, settled ?? []);
-    await this.todos.settleForAll(tx, 'unmergeable', onlyMergeRequests(settled ?? []));
+    await this.todos.settleForAll(tx, 'unmergeable', filterMergeRequests(settled ?? []));
   }
 
   @Consume(noteables.approved, { effect: 'settle-todos' })
   async settleOnApproval({ tx, events }: EffectBatch<NoteableEvent<'approved'>>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     const settled = target && events.map((event) => createSettlement(event, target(event), event.data.approved_at));
     await this.todos.settleTodos(tx, settled ?? []);
   }
@@ -134,7 +141,7 @@ export class TodosConsumer {
   /** A push of the source branch settles the to-dos of the user who pushed. */
   @Consume(noteables.progressed, { effect: 'settle-todos' })
   async settleOnPush({ tx, events }: EffectBatch<NoteableEvent<'progressed'>>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     const pushed = target ? events.filter(({ data }) => data.step === 'pushed') : [];
     await this.todos.settleTodos(
       tx,
@@ -144,11 +151,11 @@ export class TodosConsumer {
 
   @Consume(mergeRequestApprovalRequested, { effect: 'raise-todos' })
   async approvalRequested({ tx, events }: EffectBatch<typeof mergeRequestApprovalRequested>): Promise<void> {
-    const target = this.mapToTargets(events);
+    const target = this.createTargetMapper(events);
     if (!target) return;
     await this.directory.assertCurrentFor(tx, events);
     const candidates = events.flatMap((event) =>
-      requestTodos('approval_required', event, target(event), event.data.approver_ids, event.data.requested_at),
+      createRequestedTodos('approval_required', event, target(event), event.data.approver_ids, event.data.requested_at),
     );
     await this.todos.raiseTodos(tx, candidates);
   }
@@ -161,9 +168,9 @@ export class TodosConsumer {
   }
 
   /** Returns a function from an event to its target; null if the kind has no to-dos. */
-  private mapToTargets(
+  private createTargetMapper(
     events: readonly { readonly aggregateType: string }[],
-  ): ((event: NoteableChange) => DeletedTarget) | null {
+  ): ((event: NoteableEventFacts) => DeletedTarget) | null {
     const kind = this.kinds.ofEvents(events);
     if (!kind.abilities.includes('todos')) return null;
     return ({ aggregateId, data }) => ({
@@ -174,12 +181,14 @@ export class TodosConsumer {
   }
 
   /** Filters events of notes on noteables whose kind has to-dos. */
-  private onTargets<E extends { readonly data: { readonly noteable_type: string } }>(events: readonly E[]): E[] {
+  private filterEventsWithTodoTargets<E extends { readonly data: { readonly noteable_type: string } }>(
+    events: readonly E[],
+  ): E[] {
     const types = this.kinds.withAbility('todos').map((kind) => kind.type as string);
     return events.filter((event) => types.includes(event.data.noteable_type));
   }
 
-  private async raiseFromNotes<E extends NoteEvent>(
+  private async raiseMentionTodosOfNotes<E extends NoteEvent>(
     tx: Tx,
     events: readonly E[],
     at: (event: E) => string,
@@ -193,12 +202,12 @@ export class TodosConsumer {
       present.flatMap(({ event, note }, index) => {
         const target = { targetType: note.noteable_type, targetId: note.noteable_id, noteId: note.note_id };
         const cause = { eventId: event.id, authorId: findActorId(event), ...target, at: at(event) };
-        return mentionTodos(cause, mentionedUsers[index]!, mentionedBefore(event));
+        return createMentionTodos(cause, mentionedUsers[index]!, previouslyMentionedIds(event));
       }),
     );
   }
 
-  private async mentionedInNoteables<E extends TextEvent>(
+  private async findMentionTodosOfNoteables<E extends TextEvent>(
     tx: Tx,
     events: readonly E[],
     at: (event: E) => string,
@@ -211,7 +220,7 @@ export class TodosConsumer {
     return present.flatMap((event, index) => {
       const target = { targetType, targetId: event.aggregateId, noteId: null };
       const cause = { eventId: event.id, authorId: findActorId(event), ...target, at: at(event) };
-      return mentionTodos(cause, mentionedUsers[index]!, mentionedBefore(event));
+      return createMentionTodos(cause, mentionedUsers[index]!, previouslyMentionedIds(event));
     });
   }
 }
@@ -224,19 +233,19 @@ function toTodoTarget({ data }: NoteEvent | Delivered<typeof noteDeleted | typeo
 function createSettlement(
   event: Parameters<typeof findActorId>[0] & { readonly time: string },
   target: DeletedTarget,
-  stated: string,
+  statedTime: string,
   threadId: number | null = null,
 ) {
-  return { userId: findActorId(event), ...target, threadId, action: null, at: causedAt(event, stated) };
+  return { userId: findActorId(event), ...target, threadId, action: null, at: causedAt(event, statedTime) };
 }
 
 /** Closed merge requests have no conflicts that matter. */
-function onlyMergeRequests(settled: readonly Settlement[]): Settlement[] {
+function filterMergeRequests(settled: readonly Settlement[]): Settlement[] {
   return settled.filter(({ targetType }) => targetType === 'MergeRequest');
 }
 
 /** Settles the requests for reviews of users who are no longer asked. */
-function withdrawnReviews({ data }: Delivered<NoteableEvent<'updated'>>, target: DeletedTarget): Settlement[] {
+function settleWithdrawnReviews({ data }: Delivered<NoteableEvent<'updated'>>, target: DeletedTarget): Settlement[] {
   const action = 'review_requested';
   return (data.removed_reviewer_ids ?? []).map((userId) => {
     return { userId, ...target, threadId: null, action, at: data.changed_at };
@@ -259,11 +268,11 @@ function mayMention(texts: readonly { readonly text: string }[]): boolean {
   return texts.some(({ text }) => text.includes('@'));
 }
 
-function mentionedBefore(event: NoteEvent | TextEvent): readonly number[] {
+function previouslyMentionedIds(event: NoteEvent | TextEvent): readonly number[] {
   return 'mentioned_before' in event.data ? event.data.mentioned_before : [];
 }
 
-function requestTodos(
+function createRequestedTodos(
   action: 'assigned' | 'review_requested' | 'approval_required',
   event: TextEvent | Delivered<typeof mergeRequestApprovalRequested>,
   { targetType, targetId }: DeletedTarget,
@@ -274,12 +283,12 @@ function requestTodos(
   return (userIds ?? []).map((userId) => ({ ...cause, userId, action }));
 }
 
-function mentionTodos(
-  cause: Cause,
+function createMentionTodos(
+  cause: TodoCause,
   mentionedUsers: readonly MentionedUser[],
-  before: readonly number[],
+  previouslyMentioned: readonly number[],
 ): TodoCandidate[] {
   return mentionedUsers
-    .filter((one) => !before.includes(one.userId))
+    .filter((one) => !previouslyMentioned.includes(one.userId))
     .map(({ userId, isDirect }) => ({ ...cause, userId, action: isDirect ? 'directly_addressed' : 'mentioned' }));
 }

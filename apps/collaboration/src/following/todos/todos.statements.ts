@@ -57,7 +57,7 @@ const TARGET = { type: 't.target_type', id: 't.target_id' };
 const VISIBLE = `target.is_readable and (t.note_id is null or (n.id is not null and (not n.internal or a.reads_internal)))`;
 
 /** Joins of the target of a to-do and its note: whether the viewer reads the target by the access `a`, and its length. */
-function targetJoins(targets: readonly TodoTarget[]): string {
+function targetJoinsSql(targets: readonly TodoTarget[]): string {
   const columns = ({ readableSql, bytes }: TodoTarget): string =>
     `${readableSql('a', VIEWER)} as is_readable, ${bytes} as bytes`;
   const target = subjectSql(targets, TARGET, columns);
@@ -74,7 +74,7 @@ const COLUMNS = `t.id, t.author_id, t.action, t.target_type, t.target_id, t.note
  * To-dos that a statement reads. Few users have to-dos of groups, and planning the joins for them costs as much as a page of
  * all others.
  */
-type Scope = 'ofProjects' | 'all';
+type TodoScope = 'ofProjects' | 'all';
 
 /**
  * SQL for to-dos about certain kinds. `from` joins the columns that the visibility condition needs; `jsonJoins` adds those
@@ -93,7 +93,7 @@ interface ScopeSql {
 export class TodoStatements {
   private readonly kept = new CachedStatements();
   private readonly shape: ShapeSql;
-  private readonly scopes: Readonly<Record<Scope, ScopeSql>>;
+  private readonly scopes: Readonly<Record<TodoScope, ScopeSql>>;
   readonly one: DeclaredStatement<ViewerParams & { readonly todo: number }, { readonly json: string }>;
 
   constructor(kinds: NoteableKinds, externalUrl: string) {
@@ -101,12 +101,17 @@ export class TodoStatements {
     this.shape = todoShape.toSql({ externalUrl });
     const project = { fullPath: 't.full_path', above: 't.traversal_ids' };
     const sql = { externalUrl, ...project, readsInternal: 't.reads_internal', person, viewer: VIEWER };
-    const ofProjects = all.filter(isOf('project'));
+    const ofProjects = all.filter(hasParentType('project'));
     this.scopes = {
-      ofProjects: scopeSql(ofProjects, todoTargets(ofProjects).filter(isOf('project')), PROJECT_ACCESS, sql),
-      all: scopeSql(all, todoTargets(all), ACCESS, sql),
+      ofProjects: createScopeSql(
+        ofProjects,
+        todoTargets(ofProjects).filter(hasParentType('project')),
+        PROJECT_ACCESS,
+        sql,
+      ),
+      all: createScopeSql(all, todoTargets(all), ACCESS, sql),
     };
-    const detailed = jsonJoins(todoTargets(all), sql, 'detailed');
+    const detailed = jsonJoinsSql(todoTargets(all), sql, 'detailed');
     const oneSql = `select ${todoDetailShape.toSql({ externalUrl }).sql} as json from (select ${COLUMNS} from ${this.scopes.all.from}
          where t.id = :todo::bigint and t.user_id = ${VIEWER} and ${VISIBLE}) t
        ${detailed}`;
@@ -114,14 +119,14 @@ export class TodoStatements {
   }
 
   /**
-   * Returns the statement of a page. Lists without filters are kept prepared. Shape: an empty page with `is_partial` if the
-   * scope `ofProjects` does not suffice.
+   * Returns the statement of a page. Lists without filters are kept prepared. If the scope `ofProjects` does not
+   * suffice, the page is empty and `is_partial` is true.
    */
-  pageStatement(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Statement<TodoPageRow> {
+  pageStatement(scope: TodoScope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): Statement<TodoPageRow> {
     const { state, ...others } = wanted;
     const isPlain = isUsualPage(page) && Object.values(others).every((value) => value === undefined);
     const name = isPlain ? `todos_page_${scope}_${state}_${page.perPage}` : null;
-    return this.kept.findOrCompose(name, values, () => this.listSql(scope, wanted, page, values));
+    return this.kept.findOrCompose(name, values, () => this.todoPageSql(scope, wanted, page, values));
   }
 
   /**
@@ -129,7 +134,7 @@ export class TodoStatements {
    * count and the page. The count stops past COUNT_LIMIT. In projects in which the caller reads everything the count uses
    * an index only; in others it checks single to-dos.
    */
-  private listSql(scope: Scope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): SqlDraft {
+  private todoPageSql(scope: TodoScope, wanted: TodoFilter, page: PageRequest, values: ViewerParams): SqlDraft {
     const { kinds, from, jsonJoins: joins } = this.scopes[scope];
     const list = new ListQuery<never>({
       name: 'todos',
@@ -160,7 +165,7 @@ export class TodoStatements {
   }
 }
 
-function scopeSql(
+function createScopeSql(
   kinds: readonly NoteableKind[],
   targets: readonly TodoTarget[],
   access: string,
@@ -168,8 +173,8 @@ function scopeSql(
 ): ScopeSql {
   const from = `todos t
       join lateral (${access}) a on true
-      ${targetJoins(targets)}`;
-  return { kinds, from, jsonJoins: jsonJoins(targets, sql, 'listed') };
+      ${targetJoinsSql(targets)}`;
+  return { kinds, from, jsonJoins: jsonJoinsSql(targets, sql, 'listed') };
 }
 
 /** Filters of the list, applied before visibility is decided. An unknown project or author matches no to-do. */
@@ -186,7 +191,7 @@ const FILTERS: AllFilters<Omit<TodoFilter, 'state'>> = {
 };
 
 /** Joins for the JSON of a to-do. */
-function jsonJoins(targets: readonly TodoTarget[], sql: PersonalDetailSql, shape: 'listed' | 'detailed'): string {
+function jsonJoinsSql(targets: readonly TodoTarget[], sql: PersonalDetailSql, shape: 'listed' | 'detailed'): string {
   const columns = (target: TodoTarget): string =>
     `${target.jsonSql(sql, shape)} as json, ${target.pathSql('t.full_path')} as path, ${target.titleSql('t.full_path')} as title`;
   return `join lateral ${subjectSql(targets, TARGET, columns)} target on true left join notes n on n.id = t.note_id
@@ -194,28 +199,28 @@ function jsonJoins(targets: readonly TodoTarget[], sql: PersonalDetailSql, shape
 }
 
 /**
- * Number of to-dos that the viewer may see; it stops past COUNT_LIMIT. Shape: an SQL expression with the parameters of
- * `ViewerParams`; `wanted` is a condition on `t`.
+ * SQL expression for the number of to-dos that the viewer may see; it stops past COUNT_LIMIT. It uses the parameters of
+ * `ViewerParams`. `wanted` is a condition on `t`.
  */
-export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string, scope: Scope = 'all'): string {
+export function countedTodosSql(kinds: readonly NoteableKind[], wanted: string, scope: TodoScope = 'all'): string {
   const targets = todoTargets(kinds);
-  const [ofProjects, ofGroups] = [targets.filter(isOf('project')), targets.filter(isOf('group'))];
+  const [ofProjects, ofGroups] = [targets.filter(hasParentType('project')), targets.filter(hasParentType('group'))];
   // To-dos of groups are few and have their own index; they are checked one by one.
   const inGroups =
     scope === 'ofProjects'
       ? '0'
       : `(select count(*) from (select 1 from todos t
-            join lateral ${groupAccessSql('t.group_id', person, 'any')} a on true ${targetJoins(ofGroups)}
+            join lateral ${groupAccessSql('t.group_id', person, 'any')} a on true ${targetJoinsSql(ofGroups)}
             where ${wanted} and t.project_id is null and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen)`;
   return `(select coalesce(sum(case when mine.project_id is null then ${inGroups} when a.project_id is null then 0
-          when ${readsAllSql(kinds.filter(isOf('project')), 'a')} then mine.count else (
-          select count(*) from (select 1 from todos t ${targetJoins(ofProjects)}
+          when ${readsAllSql(kinds.filter(hasParentType('project')), 'a')} then mine.count else (
+          select count(*) from (select 1 from todos t ${targetJoinsSql(ofProjects)}
             where ${wanted} and t.project_id = mine.project_id and ${VISIBLE} limit ${COUNT_LIMIT + 1}) seen) end), 0)::integer
         from (select t.project_id, count(*) as count from (select t.project_id from todos t where ${wanted}
           limit ${COUNT_LIMIT + 1}) t group by t.project_id) mine
         left join lateral ${projectAccessSql('mine.project_id', person)} a on true)`;
 }
 
-function isOf(parent: NoteableKind['parent']): (one: Pick<NoteableKind, 'parent'>) => boolean {
+function hasParentType(parent: NoteableKind['parent']): (one: Pick<NoteableKind, 'parent'>) => boolean {
   return (one) => one.parent === parent;
 }

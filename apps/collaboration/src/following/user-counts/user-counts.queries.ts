@@ -10,7 +10,10 @@ import type { AssigneesOfKind, NoteableKind } from '../../base/noteables/noteabl
 import { countedTodosSql } from '../todos/todos.statements';
 import type { ViewerParams } from '../todos/todos.statements';
 
-/** Open work of a user. Shape: `assigned_<table>` for each kind with assignees, `review_requested_<table>` with reviewers. */
+/**
+ * Open work of a user. Each kind with assignees has `assigned_<table>`, each kind with reviewers
+ * `review_requested_<table>`.
+ */
 export type UserCounts = Readonly<Record<'todos' | `${'assigned' | 'review_requested'}_${string}`, number>>;
 
 const person = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
@@ -19,12 +22,12 @@ const person = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExter
  * SQL columns that count open noteables of the user, as assignee and as reviewer. They may see their noteable if they may
  * see this kind in its project, so access is checked once for each project. No count goes past COUNT_LIMIT + 1.
  */
-function openWorkSql({ assignees, reviewers, feature, table }: NoteableKind): string[] {
+function openWorkColumnsSql({ assignees, reviewers, feature, table }: NoteableKind): string[] {
   const sets = [['assigned', assignees] as const, ['review_requested', reviewers] as const];
-  return sets.flatMap(([name, people]) => (people ? [openSql(people, feature, `${name}_${table}`)] : []));
+  return sets.flatMap(([name, people]) => (people ? [openWorkCountSql(people, feature, `${name}_${table}`)] : []));
 }
 
-function openSql(people: AssigneesOfKind, feature: NoteableKind['feature'], name: string): string {
+function openWorkCountSql(people: AssigneesOfKind, feature: NoteableKind['feature'], name: string): string {
   return `(select least(coalesce(sum(mine.count), 0), ${COUNT_LIMIT + 1})::integer
        from (select assigned.project_id, count(*) as count from (
            select open.project_id from ${people.openSql(person.user)} open
@@ -43,7 +46,7 @@ export class UserCountsQueries {
     kinds: NoteableKinds,
   ) {
     const todos = countedTodosSql(kinds.withAbility('todos'), `t.user_id = ${person.user} and t.state = 'pending'`);
-    const counts = [...kinds.all.flatMap(openWorkSql), `${todos} as todos`];
+    const counts = [...kinds.all.flatMap(openWorkColumnsSql), `${todos} as todos`];
     this.counts = statement('user_counts', () => `select ${counts.join(',\n     ')}`);
   }
 

@@ -6,7 +6,7 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { Label } from './label.entity';
 import { findReachableLabels } from './labelling/labelling';
 
-type Project = Extract<Parent, { readonly kind: 'project' }>;
+type ProjectParent = Extract<Parent, { readonly kind: 'project' }>;
 
 /** The labels of an imported noteable by name. */
 export interface LabelNames {
@@ -60,7 +60,7 @@ const ADD_EVENTS = statement<{ type: string; project: number; rows: string }, ne
  */
 export async function importLabels(
   tx: Tx,
-  project: Project,
+  project: ProjectParent,
   objects: readonly ImportedObject<'label'>[],
 ): Promise<readonly UnimportedObject[]> {
   const now = new Date();
@@ -90,7 +90,7 @@ export async function importLabels(
 export async function linkImportedLabels(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
-  project: Project,
+  project: ProjectParent,
   noteables: readonly LabelNames[],
 ): Promise<void> {
   const names = noteables.flatMap(({ labels }) => labels);
@@ -109,7 +109,7 @@ export async function linkImportedLabels(
 /** Returns the ids of labels that an imported project can use, by their names. */
 export async function findLabelIds(
   tx: Tx,
-  project: Project,
+  project: ProjectParent,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const labels = await findReachableLabels(tx, project, [...new Set(names)]);
@@ -120,7 +120,7 @@ export async function findLabelIds(
 export async function addImportedLabelEvents(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
-  { id: project }: Project,
+  { id: project }: ProjectParent,
   labellings: readonly ImportedLabelEvent[],
 ): Promise<void> {
   if (labellings.length > 0) await tx.run(ADD_EVENTS, { type, project, rows: JSON.stringify(labellings) });

@@ -27,7 +27,7 @@ export interface LabelView {
 }
 
 /** $1 labels, $2 project or null, $3 viewer or null. */
-const facts = prepareStatement(
+const selectLabelFacts = prepareStatement(
   'labels_facts',
   `select wanted.id, p.priority, s.user_id is not null as subscribed from unnest($1::bigint[]) wanted (id)
    left join label_priorities p on p.label_id = wanted.id and p.project_id = $2::bigint
@@ -39,8 +39,8 @@ const viewerSql = { user: '$2::bigint', isAdmin: '$3::boolean', isExternal: '$4:
 /** Selects the viewer's access to a project: checked once per project, and not for every noteable with a label. */
 const accessSubquery = (kind: NoteableKind, project: string): string =>
   `select a.* from ${projectAccessSql(project, viewerSql)} a where a.reads_${kind.feature}`;
-/** Counts the noteables with the label `wanted`. Shape: `links` is a FROM item with its links `ll` and the access `a`. */
-const countsSql = (kind: NoteableKind, links: string): string => `(
+/** Counts the noteables with the label `wanted`. `links` is a FROM item with its links `ll` and the access `a`. */
+const noteableCountsSql = (kind: NoteableKind, links: string): string => `(
      select count(*) filter (where seen.state = 'opened')::integer as opened,
        count(*) filter (where seen.state = 'closed')::integer as closed
      from (select i.${kind.stateColumn} as state from ${links} join ${kind.table} i on i.id = ll.noteable_id
@@ -50,20 +50,20 @@ const countsSql = (kind: NoteableKind, links: string): string => `(
  * $1 labels, $2-$4 viewer, $5 project. Counts the project's noteables of a kind with each label that the viewer may read.
  * Stops after COUNT_LIMIT.
  */
-const countedInProject = perKind((kind) => {
+const countInProject = perKind((kind) => {
   const links = `a join label_links ll on ll.project_id = $5::bigint and ll.label_id = wanted.id
        and ll.noteable_type = '${kind.type}'`;
   return prepareStatement(
     `labels_counted_${kind.table}_in_project`,
     `with a as materialized (${accessSubquery(kind, '$5::bigint')})
-     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${noteableCountsSql(kind, links)} c`,
   );
 });
 /**
  * $5 group. Finds the projects that use a label by skipping from one to the next in the index, without reading all
  * links.
  */
-const countedInGroup = perKind((kind) => {
+const countInGroup = perKind((kind) => {
   const next = (label: string, after = ''): string => `(select ll.project_id from label_links ll
          where ll.label_id = ${label} and ll.noteable_type = '${kind.type}'${after} order by ll.project_id limit 1)`;
   const links = `used join a on a.project_id = used.project_id join label_links ll on ll.label_id = used.label_id
@@ -79,12 +79,12 @@ const countedInGroup = perKind((kind) => {
        select there.* from (select distinct used.project_id from used) met
        cross join lateral (${accessSubquery(kind, 'met.project_id')}) there where there.traversal_ids @> array[$5::bigint]
      )
-     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${countsSql(kind, links)} c`,
+     select wanted.id, c.* from unnest($1::bigint[]) wanted (id) cross join lateral ${noteableCountsSql(kind, links)} c`,
   );
 });
-const counted = { project: countedInProject, group: countedInGroup };
+const counted = { project: countInProject, group: countInGroup };
 
-interface CountedRow extends LabelCount {
+interface LabelCountRow extends LabelCount {
   readonly id: number;
 }
 
@@ -107,9 +107,9 @@ export class LabelFactsQueries {
     const ids = labels.map((label) => label.id);
     const projectId = source.kind === 'project' ? source.id : null;
     const values = [ids, projectId, viewer.userId];
-    const rows = await this.database.prepared<FactsRow>(facts, values);
+    const rows = await this.database.prepared<LabelFactsRow>(selectLabelFacts, values);
     const known = new Map(rows.map((row) => [row.id, row]));
-    const counts = isCounted ? await this.countNoteables(viewer, source, ids) : null;
+    const counts = isCounted ? await this.countNoteablesByLabel(viewer, source, ids) : null;
     return labels.map((label) => {
       const { priority, subscribed } = known.get(label.id)!;
       return { label, priority, isSubscribed: subscribed, counts: counts && counts(label.id) };
@@ -120,7 +120,7 @@ export class LabelFactsQueries {
     return { ...counted[within](kind), values };
   }
 
-  private async countNoteables(
+  private async countNoteablesByLabel(
     viewer: Viewer,
     source: PlanningSource,
     ids: readonly number[],
@@ -128,14 +128,14 @@ export class LabelFactsQueries {
     const values = [ids, viewer.userId, viewer.isAdmin, viewer.isExternal, source.id];
     const counts = new Map(ids.map((id) => [id, new Map<string, LabelCount>()]));
     for (const kind of this.kinds.withAbility('labels').filter((one) => one.parent === 'project')) {
-      const rows = await this.database.run<CountedRow>(this.countsStatement(kind, source.kind, values));
+      const rows = await this.database.run<LabelCountRow>(this.countsStatement(kind, source.kind, values));
       for (const row of rows) counts.get(row.id)!.set(kind.noun, row);
     }
     return (id) => counts.get(id)!;
   }
 }
 
-interface FactsRow {
+interface LabelFactsRow {
   readonly id: number;
   readonly priority: number | null;
   readonly subscribed: boolean;

@@ -61,7 +61,7 @@ const merges = [
     'update resource_label_events set label_id = $2::bigint where label_id = any($1::bigint[])',
   ),
 ];
-const drop = prepareStatement(
+const deleteMergedLabels = prepareStatement(
   'labels_drop_merged',
   'delete from labels where id = any($1::bigint[]) and id <> $2::bigint',
 );
@@ -105,7 +105,8 @@ export class LabelPromotionService {
     const target = all.find((one) => one.project_id === null)?.id ?? id;
     if (target === id) await tx.prepared(moveToGroup, [id, group.id]);
     const others = all.map((one) => one.id).filter((one) => one !== target);
-    if (others.length > 0) for (const merge of [...merges, drop]) await tx.prepared(merge, [others, target]);
+    if (others.length > 0)
+      for (const merge of [...merges, deleteMergedLabels]) await tx.prepared(merge, [others, target]);
     return tx.manager.findOneByOrFail(Label, { id: target });
   }
 

@@ -32,7 +32,7 @@ const mayFollow = ability(
 type PriorityParam = { readonly priority?: number | null };
 
 /** Creates the controller with the label routes of projects or of groups. */
-function labelsController(
+function createLabelsController(
   kind: 'project' | 'group',
   params: {
     readonly create: new () => CreateLabel & PriorityParam;
@@ -165,12 +165,12 @@ function labelsController(
   return LabelsController;
 }
 
-export const ProjectLabelsController = labelsController('project', {
+export const ProjectLabelsController = createLabelsController('project', {
   create: CreateProjectLabel,
   update: UpdateProjectLabel,
   updateNamed: UpdateNamedProjectLabel,
 });
-export const GroupLabelsController = labelsController('group', {
+export const GroupLabelsController = createLabelsController('group', {
   create: CreateLabel,
   update: UpdateLabel,
   updateNamed: UpdateNamedLabel,

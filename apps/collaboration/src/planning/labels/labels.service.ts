@@ -120,8 +120,8 @@ export class LabelsService {
   async create(viewer: SignedInViewer, source: PlanningSource, params: NewLabel): Promise<LabelView> {
     const { priority, ...input } = params;
     const label = Label.create(input, this.clock.now());
-    const made = await this.labels.create(label, writeContext(viewer, source), async ({ id, title }, tx) => {
-      await this.refuseTaken(tx, source, { id, title });
+    const made = await this.labels.create(label, createWriteContext(viewer, source), async ({ id, title }, tx) => {
+      await this.refuseTakenTitle(tx, source, { id, title });
       await this.setPriority(tx, source, id, priority);
     });
     return this.toView(viewer, source, made);
@@ -137,10 +137,14 @@ export class LabelsService {
     const edit = async (label: Label, tx: Tx): Promise<void> => {
       const { title } = label;
       label.change({ ...input, ...(name === undefined ? {} : { name }) }, this.clock.now());
-      if (label.title !== title) await this.refuseTaken(tx, source, label);
+      if (label.title !== title) await this.refuseTakenTitle(tx, source, label);
       await this.setPriority(tx, source, label.id, priority);
     };
-    return this.toView(viewer, source, await this.labels.change(idOrName(key), edit, writeContext(viewer, source)));
+    return this.toView(
+      viewer,
+      source,
+      await this.labels.change(idOrName(key), edit, createWriteContext(viewer, source)),
+    );
   }
 
   /**
@@ -183,7 +187,11 @@ export class LabelsService {
   }
 
   /** Checks the groups above for the name; the unique indexes cover only one project or group. */
-  private async refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Pick<Label, 'id' | 'title'>): Promise<void> {
+  private async refuseTakenTitle(
+    tx: Tx,
+    source: PlanningSource,
+    { id, title }: Pick<Label, 'id' | 'title'>,
+  ): Promise<void> {
     const sameTitle = await labels.on(this.work, tx).listAll({ within: source, where: { title } });
     if (sameTitle.some((one) => one.id !== id)) throw alreadyExists();
   }
@@ -199,6 +207,6 @@ function idOrName({ label_id: id, name }: LabelKey): number | string {
   return id ?? name ?? '';
 }
 
-function writeContext(viewer: SignedInViewer, source: PlanningSource): WriteContext {
+function createWriteContext(viewer: SignedInViewer, source: PlanningSource): WriteContext {
   return { actorId: viewer.userId, within: source };
 }

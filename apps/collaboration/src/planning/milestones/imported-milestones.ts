@@ -6,7 +6,7 @@ import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 import { Milestone } from './milestone.entity';
 import { reserveTitles } from './milestones.service';
 
-type Project = Extract<Parent, { readonly kind: 'project' }>;
+type ProjectParent = Extract<Parent, { readonly kind: 'project' }>;
 
 /** A milestone that was set on or removed from an imported noteable. */
 export interface ImportedMilestoneEvent {
@@ -57,7 +57,7 @@ const ADD_EVENTS = statement<{ type: string; project: number; rows: string }, ne
  */
 export async function importMilestones(
   tx: Tx,
-  project: Project,
+  project: ProjectParent,
   objects: readonly ImportedObject<'milestone'>[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'milestone' } as const;
@@ -72,7 +72,7 @@ export async function importMilestones(
   const added = await tx.run(ADD, {
     project: project.id,
     above: project.namespace.traversalIds,
-    rows: JSON.stringify(rows.map(toColumns)),
+    rows: JSON.stringify(rows.map(toMilestoneColumns)),
   });
   await addImported(
     tx,
@@ -86,21 +86,21 @@ export async function importMilestones(
   return [...failed, ...refused];
 }
 
-function toMilestone(given: ImportedObject<'milestone'>): Milestone {
-  const { number: iid, title, description, due_on: due_date, state } = given;
+function toMilestone(imported: ImportedObject<'milestone'>): Milestone {
+  const { number: iid, title, description, due_on: due_date, state } = imported;
   const state_event = state === 'closed' ? 'close' : 'activate';
-  const milestone = Milestone.create({ title, description, due_date, state_event }, new Date(given.created_at));
-  return Object.assign(milestone, { iid, updatedAt: new Date(given.updated_at) });
+  const milestone = Milestone.create({ title, description, due_date, state_event }, new Date(imported.created_at));
+  return Object.assign(milestone, { iid, updatedAt: new Date(imported.updated_at) });
 }
 
-function toColumns({ iid, title, description, state, dueOn, createdAt, updatedAt }: Milestone) {
+function toMilestoneColumns({ iid, title, description, state, dueOn, createdAt, updatedAt }: Milestone) {
   return { iid, title, description, state, due_on: dueOn, created_at: createdAt, updated_at: updatedAt };
 }
 
 /** Returns the ids of milestones that an imported project can use, by their titles. */
 export async function findMilestoneIds(
   tx: Tx,
-  { id: project, namespace }: Project,
+  { id: project, namespace }: ProjectParent,
   titles: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await tx.run(BY_TITLES, { project, above: namespace.traversalIds, titles: [...new Set(titles)] });
@@ -111,7 +111,7 @@ export async function findMilestoneIds(
 export async function addImportedMilestoneEvents(
   tx: Tx,
   { type }: Pick<NoteableKind, 'type'>,
-  { id: project }: Project,
+  { id: project }: ProjectParent,
   changes: readonly ImportedMilestoneEvent[],
 ): Promise<void> {
   if (changes.length > 0) await tx.run(ADD_EVENTS, { type, project, rows: JSON.stringify(changes) });

@@ -12,9 +12,9 @@ import type { Milestone } from './milestone.entity';
 import { MilestonesQueries } from './milestones.queries';
 import { milestones, reserveTitles } from './milestones.service';
 
-type PromotedTo = ProjectScope['namespace'] & { readonly kind: 'group' };
+type PromotionGroup = ProjectScope['namespace'] & { readonly kind: 'group' };
 
-const titled = prepareStatement(
+const selectTitle = prepareStatement(
   'milestones_title_in_project',
   'select m.title from milestones m where m.id = $1::bigint and m.project_id = $2::bigint',
 );
@@ -48,7 +48,7 @@ const moveToGroup = prepareStatement(
    where id = $1::bigint`,
 );
 /** $1 milestones to merge, $2 the milestone that remains. */
-const reassign = perKind(({ table, writes }) =>
+const reassignNoteables = perKind(({ table, writes }) =>
   prepareStatement(
     `milestones_hand_over_${table}`,
     `${writes.update} milestone_id = $2::bigint where i.milestone_id = any($1::bigint[])`,
@@ -58,8 +58,8 @@ const reassignEvents = prepareStatement(
   'milestones_hand_over_events',
   'update resource_milestone_events set milestone_id = $2::bigint where milestone_id = any($1::bigint[])',
 );
-type MergedRow = RowOf<Milestone, 'id' | 'iid' | 'projectId' | 'groupId'>;
-const drop = prepareStatement(
+type MergedMilestoneRow = RowOf<Milestone, 'id' | 'iid' | 'projectId' | 'groupId'>;
+const deleteMilestones = prepareStatement(
   'milestones_drop_merged',
   'delete from milestones where id = any($1::bigint[]) returning id, iid, project_id, group_id',
 );
@@ -79,8 +79,9 @@ export class MilestonePromotionService {
   }
 
   /**
-   * Moves the milestone to the group under the group's next number, with all its uses, and merges milestones of the same title
-   * below the group into it. Shape: JSON text. Errors: NotFound, also for milestones of groups; Refused outside of groups.
+   * Moves the milestone to the group under the group's next number, with all its uses. Merges milestones of the same
+   * title below the group into it. Returns the group's milestone as JSON text. Errors: NotFound, also for milestones of
+   * groups; Refused outside of groups.
    */
   async promote(viewer: SignedInViewer, project: ProjectScope, id: number): Promise<string> {
     const { namespace } = project;
@@ -96,10 +97,10 @@ export class MilestonePromotionService {
   private async promoteInTransaction(
     tx: Tx,
     project: ProjectScope,
-    group: PromotedTo,
+    group: PromotionGroup,
     { id, actorId }: { readonly id: number; readonly actorId: number },
   ): Promise<number> {
-    const [found] = await tx.prepared<{ title: string }>(titled, [id, project.id]);
+    const [found] = await tx.prepared<{ title: string }>(selectTitle, [id, project.id]);
     if (!found) throw new NotFound();
     await reserveTitles(tx, [{ root: group.traversalIds[0]!, title: found.title }]);
     const below = await tx.prepared<{ id: number }>(projectsWithTitle, [found.title, group.traversalIds]);
@@ -116,17 +117,23 @@ export class MilestonePromotionService {
     return target;
   }
 
-  private async mergeMilestones(tx: Tx, others: readonly number[], target: number, actorId: number): Promise<void> {
-    if (others.length === 0) return;
-    for (const kind of this.kinds.withAbility('milestones')) await tx.prepared(reassign(kind), [others, target]);
-    await tx.prepared(reassignEvents, [others, target]);
-    for (const { id, ...row } of await tx.prepared<MergedRow>(drop, [others])) {
+  private async mergeMilestones(
+    tx: Tx,
+    mergedIds: readonly number[],
+    targetId: number,
+    actorId: number,
+  ): Promise<void> {
+    if (mergedIds.length === 0) return;
+    for (const kind of this.kinds.withAbility('milestones'))
+      await tx.prepared(reassignNoteables(kind), [mergedIds, targetId]);
+    await tx.prepared(reassignEvents, [mergedIds, targetId]);
+    for (const { id, ...row } of await tx.prepared<MergedMilestoneRow>(deleteMilestones, [mergedIds])) {
       const data = { milestone_id: id, milestone_iid: row.iid, project_id: row.project_id, group_id: row.group_id };
-      tx.emit(milestoneMerged.of({ aggregateId: id, actorId, data: { ...data, target_id: target } }));
+      tx.emit(milestoneMerged.of({ aggregateId: id, actorId, data: { ...data, target_id: targetId } }));
     }
   }
 }
 
-function isGroup(namespace: ProjectScope['namespace']): namespace is PromotedTo {
+function isGroup(namespace: ProjectScope['namespace']): namespace is PromotionGroup {
   return namespace.kind === 'group';
 }

@@ -1,7 +1,7 @@
 import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rookery/kernel';
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** Fields of a milestone. Omitted fields keep their values on update. Shape: days are `YYYY-MM-DD`. */
+/** Fields of a milestone. Omitted fields keep their values on update. Days are `YYYY-MM-DD`. */
 export interface MilestoneInput {
   readonly title?: string;
   readonly description?: string | null;

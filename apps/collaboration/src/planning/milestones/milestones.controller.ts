@@ -22,7 +22,7 @@ export const milestoneAbilities = planningAbilities('milestone');
 const { mayRead, mayManage, mayPromote } = milestoneAbilities;
 
 /** Creates the controller with the milestone routes of projects or of groups. */
-function milestonesController(kind: 'project' | 'group', List: new () => ListMilestones) {
+function createMilestonesController(kind: 'project' | 'group', List: new () => ListMilestones) {
   const base = `/${kind}s/:id/milestones`;
   const below = { within: source(kind), source: SOURCE } as const;
 
@@ -98,8 +98,8 @@ function milestonesController(kind: 'project' | 'group', List: new () => ListMil
   return MilestonesController;
 }
 
-export const ProjectMilestonesController = milestonesController('project', ListMilestones);
-export const GroupMilestonesController = milestonesController('group', ListGroupMilestones);
+export const ProjectMilestonesController = createMilestonesController('project', ListMilestones);
+export const GroupMilestonesController = createMilestonesController('group', ListGroupMilestones);
 
 @Controller()
 export class MilestonePromotionController {

@@ -20,7 +20,7 @@ export interface MilestoneFilters {
   readonly search?: string;
   readonly updated_before?: Date;
   readonly updated_after?: Date;
-  /** Shape: `YYYY-MM-DD`. */
+  /** Day as `YYYY-MM-DD`. */
   readonly containing_date?: string;
 }
 
@@ -49,9 +49,9 @@ const FILTERS: AllFilters<MilestoneFilters> = {
 const VIEWER = { user: '$3::bigint', isAdmin: '$4::boolean', isExternal: '$5::boolean' };
 const ABOVE = 'select m.* from milestones m where m.group_id = any($2::bigint[])';
 /** Restricts milestones to one project or group before any filter, so that texts of others are not searched. */
-const milestonesWhere = (condition: string): string =>
+const joinMilestonesSql = (condition: string): string =>
   `cross join lateral (select m.* from milestones m where ${condition} offset 0) m`;
-const GROUPS_BELOW = `select m.* from directory_namespaces n ${milestonesWhere('m.group_id = n.id')}
+const GROUPS_BELOW = `select m.* from directory_namespaces n ${joinMilestonesSql('m.group_id = n.id')}
   where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })} and n.id <> $1::bigint
     and ${visibleGroupSql({ namespace: 'n', viewer: '$3', isAdmin: '$4', isExternal: '$5' })}`;
 /** Checks access once per project, and only for projects with milestones. */
@@ -60,7 +60,7 @@ const PROJECTS_BELOW = `select m.* from (
     where ${withinGroupSql({ namespace: 'n', traversalIds: '$2' })}
       and exists (select 1 from milestones of_it where of_it.project_id = p.id) offset 0) below
   join lateral ${projectAccessSql('below.id', VIEWER)} a on a.reads_issues or a.reads_merge_requests
-  ${milestonesWhere('m.project_id = below.id')}`;
+  ${joinMilestonesSql('m.project_id = below.id')}`;
 
 /** Queries for milestones of projects and groups, with one statement per request. Source: reference work-tracking 9.5. */
 @Injectable()
@@ -96,7 +96,7 @@ export class MilestonesQueries {
     page: PageRequest,
     values: readonly unknown[],
   ): Statement {
-    return this.kept.findOrCompose(pageName(kind, query, page), values, (): SqlDraft => {
+    return this.kept.findOrCompose(preparedPageName(kind, query, page), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'milestones',
         from: 'milestones m',
@@ -108,14 +108,17 @@ export class MilestonesQueries {
         ['m.due_on', 'asc', 'nulls last'],
         ['m.id', 'desc'],
       ]);
-      const further = furtherSourcesSql(kind, query);
+      const further = milestoneSourcesSql(kind, query);
       if (further.length === 0) list.where(`m.${kind}_id = $1::bigint`);
       else list.fromParts(further);
       return list.jsonSql(page, { rows: (...rows) => arraySql(this.shown, ...rows) });
     });
   }
 
-  /** Shape: one JSON object. Errors: NotFound, also for milestones of groups above, and of groups and projects below. */
+  /**
+   * Returns a milestone as JSON text. Errors: NotFound, also for milestones of groups above, and of groups and projects
+   * below.
+   */
   async findMilestone(source: Pick<PlanningSource, 'kind' | 'id'>, id: number): Promise<string> {
     const values = [id, source.id];
     const statement = this.kept.findOrCompose(`milestones_one_in_${source.kind}`, values, () => ({
@@ -130,7 +133,7 @@ export class MilestonesQueries {
 }
 
 /** Returns the sources of a list if the project or group alone is not enough; each part uses its own index. */
-function furtherSourcesSql(
+function milestoneSourcesSql(
   kind: PlanningSource['kind'],
   { include_ancestors, include_descendants }: MilestoneReach,
 ): readonly string[] {
@@ -143,7 +146,7 @@ function furtherSourcesSql(
 }
 
 /** Returns the statement name of a page that only the state filters; null for other pages, which are not prepared. */
-function pageName(
+function preparedPageName(
   kind: PlanningSource['kind'],
   { state = 'all', include_ancestors = false, include_descendants = false, ...rest }: MilestoneFilters & MilestoneReach,
   page: PageRequest,

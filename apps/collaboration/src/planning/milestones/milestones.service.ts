@@ -11,9 +11,9 @@ import { Milestone } from './milestone.entity';
 import type { MilestoneInput } from './milestone.entity';
 import { MilestonesQueries } from './milestones.queries';
 
-const takenTitle = (): Invalid => new Invalid({ title: ['has already been taken'] });
+const createTakenTitleError = (): Invalid => new Invalid({ title: ['has already been taken'] });
 
-const milestoneFacts = ({ id, iid, projectId, groupId }: Milestone) => {
+const toMilestoneFacts = ({ id, iid, projectId, groupId }: Milestone) => {
   return { milestone_id: id, milestone_iid: iid, project_id: projectId, group_id: groupId };
 };
 
@@ -24,16 +24,16 @@ const milestoneFacts = ({ id, iid, projectId, groupId }: Milestone) => {
 export const milestones = collection(Milestone, {
   within: { project: 'projectId', group: 'groupId' },
   numbered: 'iid',
-  taken: { uq_milestones_project_id_title: takenTitle, uq_milestones_group_id_title: takenTitle },
+  taken: { uq_milestones_project_id_title: createTakenTitleError, uq_milestones_group_id_title: createTakenTitleError },
   created: (row, actorId) => {
-    const data = { ...milestoneFacts(row), created_at: row.createdAt.toISOString() };
+    const data = { ...toMilestoneFacts(row), created_at: row.createdAt.toISOString() };
     return milestoneCreated.of({ aggregateId: row.id, actorId, data });
   },
-  removed: (row, actorId) => milestoneDeleted.of({ aggregateId: row.id, actorId, data: milestoneFacts(row) }),
+  removed: (row, actorId) => milestoneDeleted.of({ aggregateId: row.id, actorId, data: toMilestoneFacts(row) }),
 });
 
 /** $1 root namespaces, $2 titles. Takes the locks in one order, so that concurrent requests do not deadlock. */
-const reserve = prepareStatement(
+const lockTitles = prepareStatement(
   'milestones_reserve',
   `select pg_advisory_xact_lock(key) from (
      select distinct hashtextextended('milestone ' || root || ' ' || title, 0) as key
@@ -82,9 +82,9 @@ export class MilestonesService {
     const milestone = Milestone.create(input, this.clock.now());
     const before = async (tx: Tx): Promise<void> => {
       await reserveTitles(tx, [{ root: rootNamespaceId(source), title: milestone.title }]);
-      await refuseTaken(tx, source, milestone);
+      await refuseTakenTitle(tx, source, milestone);
     };
-    const { id } = await this.milestones.create(milestone, { ...writeContext(viewer, source), before });
+    const { id } = await this.milestones.create(milestone, { ...createWriteContext(viewer, source), before });
     return this.queries.findMilestone(source, id);
   }
 
@@ -100,15 +100,15 @@ export class MilestonesService {
     const edit = async (milestone: Milestone, tx: Tx): Promise<void> => {
       const { title: old, state: oldState } = milestone;
       milestone.change(input, this.clock.now());
-      if (milestone.title !== old) await refuseTaken(tx, source, milestone);
+      if (milestone.title !== old) await refuseTakenTitle(tx, source, milestone);
       if (milestone.state === oldState) return;
       // Each change of the state adds an entry to feeds.
       this.noteLimit.countNotes(tx, viewer);
       const { state, updatedAt } = milestone;
-      const data = { ...milestoneFacts(milestone), state, changed_at: updatedAt.toISOString() };
+      const data = { ...toMilestoneFacts(milestone), state, changed_at: updatedAt.toISOString() };
       tx.emit(milestoneStateChanged.of({ aggregateId: id, actorId: viewer.userId, data }));
     };
-    await this.milestones.change(id, edit, { ...writeContext(viewer, source), before });
+    await this.milestones.change(id, edit, { ...createWriteContext(viewer, source), before });
     return this.queries.findMilestone(source, id);
   }
 
@@ -126,7 +126,7 @@ export async function reserveTitles(
   tx: Tx,
   wanted: readonly { readonly root: number; readonly title: string }[],
 ): Promise<void> {
-  await tx.prepared(reserve, [wanted.map(({ root }) => root), wanted.map(({ title }) => title)]);
+  await tx.prepared(lockTitles, [wanted.map(({ root }) => root), wanted.map(({ title }) => title)]);
 }
 
 /** Returns the root namespace of a project or group. */
@@ -142,14 +142,14 @@ function ancestorIdsOf(source: Parent): readonly number[] {
  * Checks groups above and everything below for the title; the unique indexes cover only one project or group. The title
  * must be reserved.
  */
-async function refuseTaken(tx: Tx, source: PlanningSource, { id, title }: Milestone): Promise<void> {
+async function refuseTakenTitle(tx: Tx, source: PlanningSource, { id, title }: Milestone): Promise<void> {
   const ancestorIds = ancestorIdsOf(source);
   const projectId = source.kind === 'project' ? source.id : null;
   const above = await tx.prepared<{ id: number }>(sameTitleAbove, [title, projectId, ancestorIds]);
   const below = source.kind === 'group' ? await tx.prepared<{ id: number }>(sameTitleBelow, [title, ancestorIds]) : [];
-  if ([...above, ...below].some((one) => one.id !== id)) throw takenTitle();
+  if ([...above, ...below].some((one) => one.id !== id)) throw createTakenTitleError();
 }
 
-function writeContext(viewer: SignedInViewer, source: PlanningSource): WriteContext {
+function createWriteContext(viewer: SignedInViewer, source: PlanningSource): WriteContext {
   return { actorId: viewer.userId, within: source };
 }

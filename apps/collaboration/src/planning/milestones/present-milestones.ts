@@ -1,7 +1,7 @@
 import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
-const present = statement<{ ids: readonly number[] }, { readonly id: number }>(
+const lockExistingMilestones = statement<{ ids: readonly number[] }, { readonly id: number }>(
   'milestones_present',
   'select id from milestones where id = any(:ids::bigint[]) order by id for key share',
 );
@@ -11,6 +11,6 @@ const present = statement<{ ids: readonly number[] }, { readonly id: number }>(
  * deletion's own effect finds the rows to drop.
  */
 export async function presentMilestones(tx: Tx, ids: readonly number[]): Promise<ReadonlySet<number>> {
-  const rows = await tx.run(present, { ids: [...new Set(ids)] });
+  const rows = await tx.run(lockExistingMilestones, { ids: [...new Set(ids)] });
   return new Set(rows.map(({ id }) => id));
 }

@@ -9,13 +9,13 @@ export interface UserFilter {
   readonly username?: string | undefined;
 }
 
-/** Filter by the people of a list. Shape: `None` and `Any` ask whether there are people at all. */
+/** Filter by the people of a list. `None` requires that the list is empty, `Any` that it is not. */
 export interface PeopleFilter {
   readonly id?: number | 'None' | 'Any' | undefined;
   readonly usernames?: readonly string[] | undefined;
 }
 
-/** Conditions on a column of a row `i` with a user. Shape: `name` is the name of the SQL parameter. */
+/** Conditions on a column of a row `i` with a user. `name` is the name of the SQL parameter. */
 export function userConditions(column: string, { id, username }: UserFilter, bind: Bind, name: string): string[] {
   return [
     ...(id === undefined ? [] : [`i.${column} = ${bind(id, name)}::bigint`]),
@@ -41,7 +41,7 @@ export function peopleConditions(
   if (names.length === 1) parts.push(hasPersonSql(list, userNamedSql(bind(names[0], name))));
   if (names.length > 1) {
     const needed = match === 'all' ? bind(names.length, `${name}s_count`) : '1';
-    parts.push(`${countedSql(list, bind(names, `${name}s`))} >= ${needed}`);
+    parts.push(`${countNamedUsersSql(list, bind(names, `${name}s`))} >= ${needed}`);
   }
   return parts;
 }
@@ -56,10 +56,10 @@ function hasPeopleSql(list: PeopleList): string {
 }
 
 /**
- * Counts how many of the named users are in the list, in one expression for any number of names. Shape: usernames in
- * lower case.
+ * Counts how many of the named users are in the list, in one expression for any number of names. `usernames` is an SQL
+ * expression for usernames in lower case.
  */
-function countedSql(list: PeopleList, usernames: string): string {
+function countNamedUsersSql(list: PeopleList, usernames: string): string {
   return `(select count(*) from ${list.ofNoteable} and s.user_id = any(array(
     select u.id from directory_users u where lower(u.username) = any(${usernames}::text[]))))`;
 }

@@ -34,7 +34,7 @@ export class PeopleList {
     );
   }
 
-  /** Subquery for the people of one noteable. Shape: one column, `user_id`; `id` is an SQL expression. */
+  /** Subquery for the people of one noteable, with the column `user_id`. `id` is an SQL expression. */
   ofSql(id: string): string {
     const { table, noteable } = this.declared;
     return `(select s.user_id from ${table} s where s.${noteable} = ${id})`;

@@ -14,7 +14,7 @@ export interface PeopleChange {
 }
 
 /** The caller who changes the people of a noteable, and its project. */
-interface ChangeContext {
+interface PeopleChangeContext {
   readonly viewer: SignedInViewer;
   readonly project: ParentFacts;
 }
@@ -68,12 +68,12 @@ export class People {
   }
 
   /**
-   * Sets the people to the requested users who can be assigned. Shape: undefined keeps them. Users who have the noteable
-   * already stay, even if they could not be assigned again.
+   * Sets the people to the requested users who can be assigned. If `requested` is undefined, nothing changes. Requested
+   * users who have the noteable already stay, even if they could not be assigned again.
    */
   async reassignUsers(
     tx: Tx,
-    { viewer, project }: ChangeContext,
+    { viewer, project }: PeopleChangeContext,
     list: PeopleList,
     noteable: { readonly id: number; readonly before: readonly number[] },
     requested: readonly number[] | undefined,

@@ -32,13 +32,13 @@ export function parseDuration(text: string): number | null {
   const trimmed = text.trim().toLowerCase();
   if (trimmed.length > LONGEST) return null;
   const [, sign, parts] = /^([-+]?)\s*(.*)$/s.exec(trimmed)!;
-  const seconds = Math.round(countSeconds(parts!));
+  const seconds = Math.round(sumPartsInSeconds(parts!));
   if (!(seconds <= LONGEST_DURATION)) return null;
   return sign === '-' && seconds > 0 ? -seconds : seconds;
 }
 
-/** Sums up the parts of a duration. Shape: NaN if invalid. */
-function countSeconds(parts: string): number {
+/** Sums up the parts of a duration. Returns NaN if they are invalid. */
+function sumPartsInSeconds(parts: string): number {
   if (/^\d+(\.\d+)?$/.test(parts)) return Number(parts) * SECONDS.get('h')!;
   let total = parts === '' ? NaN : 0;
   for (PART.lastIndex = 0; PART.lastIndex < parts.length;) {
@@ -50,7 +50,7 @@ function countSeconds(parts: string): number {
   return total;
 }
 
-/** Formats a duration: `1w 2d 3h`. Units: seconds, not negative. Shape: null for 0. */
+/** Formats a duration: `1w 2d 3h`. Returns null for 0. Units: seconds, not negative. */
 export function formatDuration(seconds: number): string | null {
   let rest = seconds;
   const parts = UNITS.flatMap((unit) => {

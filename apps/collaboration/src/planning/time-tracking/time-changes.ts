@@ -7,7 +7,7 @@ export interface TrackedTimes {
   readonly spent: number;
 }
 
-/** Changed times, and the text of the system note. Shape: null if nothing changes. */
+/** Changed times, and the text of the system note. Null if nothing changes. */
 export type TimeChange = { readonly times: TrackedTimes; readonly note: string } | null;
 
 /** Maximum total of the API: a year of 365.25 days of 24 hours. Units: seconds. */

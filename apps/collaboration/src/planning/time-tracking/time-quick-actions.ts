@@ -62,11 +62,11 @@ export class TimeQuickActions {
       plan:
         ({ viewer }, commands) =>
         (tx, on) =>
-          executeEach(tx, commands, (command) => this.carryOut(tx, viewer, on, command)),
+          executeEach(tx, commands, (command) => this.executeTimeCommand(tx, viewer, on, command)),
     });
   }
 
-  private async carryOut(
+  private async executeTimeCommand(
     tx: Tx,
     viewer: SignedInViewer,
     on: NoteableWithParent,

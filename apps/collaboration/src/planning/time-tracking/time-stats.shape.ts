@@ -1,7 +1,7 @@
 import { json, jsonShape } from '../../base/noteables/json.shape';
 import { durationSql } from './durations';
 
-/** Estimate and spent time of a noteable. Shape: row `i`. Units: seconds. Source: reference work-tracking 9.1. */
+/** Estimate and spent time of the noteable in the row `i`. Units: seconds. Source: reference work-tracking 9.1. */
 export const timeStatsShape = jsonShape<unknown>('TimeStats').fields({
   time_estimate: [json.int, () => 'i.time_estimate'],
   total_time_spent: [json.int, () => 'i.total_time_spent'],

@@ -47,8 +47,8 @@ export class TimeTrackingService {
   }
 
   /**
-   * Adds or subtracts spent time. Shape: `duration` is a text like `1h 30m`. Errors: Invalid for an invalid duration,
-   * and for a total out of bounds.
+   * Adds or subtracts spent time. `duration` is a text like `1h 30m`. Errors: Invalid for an invalid duration, and for
+   * a total out of bounds.
    */
   spend(viewer: SignedInViewer, on: NoteableReference, duration: string): Promise<string> {
     return this.changeTimes(viewer, on, (now) => timeChanges.spend(duration, now));

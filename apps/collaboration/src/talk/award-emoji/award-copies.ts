@@ -3,7 +3,7 @@ import type { Tx } from '@rookery/persistence';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
 /** $1 kind, $2 source noteable, $3 target noteable, $4 its project, $5-$6 old and new ids of copied notes. */
-const copy = prepareStatement(
+const insertCopies = prepareStatement(
   'award_emoji_copy',
   `insert into award_emoji
      (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name, created_at, updated_at)
@@ -27,5 +27,5 @@ export async function copyAwards(
     readonly notes: { readonly oldIds: readonly number[]; readonly newIds: readonly number[] };
   },
 ): Promise<void> {
-  await tx.prepared(copy, [type, o.from, o.to, o.projectId, o.notes.oldIds, o.notes.newIds]);
+  await tx.prepared(insertCopies, [type, o.from, o.to, o.projectId, o.notes.oldIds, o.notes.newIds]);
 }

@@ -4,8 +4,8 @@ import { json, jsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 
 /**
- * Award emoji as the API shows it. Shape: row `w` and its user `u`, who may be missing. Source: reference work-tracking
- * 9.6.
+ * Award emoji as the API shows it. The SQL uses the aliases `w` (the row) and `u` (its user, who may be missing).
+ * Source: reference work-tracking 9.6.
  */
 export const awardShape = jsonShape<{ readonly externalUrl: string }>('AwardEmoji').fields({
   id: [json.int, () => 'w.id'],

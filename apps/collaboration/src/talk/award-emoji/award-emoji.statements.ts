@@ -15,7 +15,7 @@ export interface AwardedParams extends ReaderParams {
 }
 
 /** Parameters of each statement. */
-interface AwardEmojiParams {
+interface AwardStatementParams {
   readonly hold: AwardedParams;
   readonly one: AwardedParams & { readonly award: number };
   readonly create: AwardedParams & { readonly name: string };
@@ -23,24 +23,24 @@ interface AwardEmojiParams {
 }
 
 /** Rows of each statement. */
-interface AwardEmojiRows {
+interface AwardStatementRows {
   readonly hold: { readonly id: number };
   readonly one: OneAwardRow;
   readonly create: NewAwardRow;
   readonly remove: { readonly id: number };
 }
 
-interface AwardedRow {
+interface AwardTargetRow {
   readonly id: number | null;
   readonly hidden: boolean;
 }
 
-interface OneAwardRow extends AwardedRow {
+interface OneAwardRow extends AwardTargetRow {
   readonly user_id: number | null;
   readonly json: string | null;
 }
 
-interface NewAwardRow extends AwardedRow {
+interface NewAwardRow extends AwardTargetRow {
   readonly noteable_id: number;
   readonly system: boolean;
   readonly locked: boolean;
@@ -53,7 +53,8 @@ interface NewAwardRow extends AwardedRow {
 export type AwardTarget = 'noteable' | 'note';
 
 /** SQL for the number that an emoji adds to a vote counter of its noteable. */
-const votesSql = (award: string, name: string): string => `case when ${award}.name = '${name}' then 1 else 0 end`;
+const voteIncrementSql = (award: string, emoji: string): string =>
+  `case when ${award}.name = '${emoji}' then 1 else 0 end`;
 
 /**
  * Statements on emoji of one kind of noteable, or of its notes. Each returns a row if the noteable is visible, with `id` and
@@ -79,7 +80,7 @@ export class AwardStatements {
   }
 
   /** Selects a page of emoji, oldest first. */
-  pageStatement(page: PageRequest, values: AwardedParams): Statement<AwardedRow & JsonPageRow> {
+  pageStatement(page: PageRequest, values: AwardedParams): Statement<AwardTargetRow & JsonPageRow> {
     const name = isUsualPage(page) ? `${this.name}_page_${page.perPage}` : null;
     return this.kept.findOrCompose(name, values, () =>
       new ListQuery<never>({
@@ -100,11 +101,14 @@ export class AwardStatements {
   }
 
   /** Returns one of the other statements. */
-  statement<N extends keyof AwardEmojiParams>(name: N, values: AwardEmojiParams[N]): Statement<AwardEmojiRows[N]> {
+  statement<N extends keyof AwardStatementParams>(
+    name: N,
+    values: AwardStatementParams[N],
+  ): Statement<AwardStatementRows[N]> {
     return this.kept.findOrCompose(`${this.name}_${name}`, values, () => ({ text: this.composeSql(name), values }));
   }
 
-  private composeSql(name: keyof AwardEmojiParams): string {
+  private composeSql(name: keyof AwardStatementParams): string {
     switch (name) {
       case 'hold':
         return `select i.id from ${this.kind.table} i where ${this.visible} for no key update of i`;
@@ -114,9 +118,9 @@ export class AwardStatements {
           left join award_emoji w on w.id = :award::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}'
           left join directory_users u on u.id = w.user_id`;
       case 'create':
-        return this.createSql();
+        return this.insertAwardSql();
       case 'remove':
-        return this.removeSql();
+        return this.deleteAwardSql();
     }
   }
 
@@ -136,7 +140,7 @@ export class AwardStatements {
    * Inserts an emoji; `json` is null if the user has already awarded it or may not. The statement `hold` has locked the
    * noteable, so that its deletion and that of its notes run before or after, and its votes are counted exactly.
    */
-  private createSql(): string {
+  private insertAwardSql(): string {
     const parent = this.kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
     return `with t as materialized (select * from ${this.targetSql()} t), w as (
       insert into award_emoji (awardable_type, awardable_id, noteable_type, noteable_id, project_id, user_id, name)
@@ -144,27 +148,27 @@ export class AwardStatements {
       from t where t.id is not null and not t.hidden and not t.system and (not t.locked or ${READER.isMember})
       on conflict do nothing
       returning *
-    )${this.countSql('+')}
+    )${this.updateVotesSql('+')}
     select t.id, t.hidden, t.noteable_id, t.system, t.locked, w.id as award_id, w.created_at,
       case when w.id is not null then ${this.award.sql} end as json
     from t left join w on true left join directory_users u on u.id = w.user_id`;
   }
 
   /** Deletes an emoji. Returns a row if it existed. The statement `hold` has locked the noteable. */
-  private removeSql(): string {
+  private deleteAwardSql(): string {
     return `with t as materialized (select * from ${this.targetSql()} t), w as (
       delete from award_emoji w using t
       where w.id = :award::bigint and w.awardable_id = t.id and w.awardable_type = '${this.type}' returning w.*
-    )${this.countSql('-')}
+    )${this.updateVotesSql('-')}
     select w.id from w`;
   }
 
   /** Common table expression that updates the vote counters. Noteables have them, notes do not. */
-  private countSql(sign: '+' | '-'): string {
+  private updateVotesSql(sign: '+' | '-'): string {
     if (this.on === 'note') return '';
     return `, counted as (
-      ${this.kind.writes.update} upvotes_count = i.upvotes_count ${sign} ${votesSql('w', 'thumbsup')},
-        downvotes_count = i.downvotes_count ${sign} ${votesSql('w', 'thumbsdown')}
+      ${this.kind.writes.update} upvotes_count = i.upvotes_count ${sign} ${voteIncrementSql('w', 'thumbsup')},
+        downvotes_count = i.downvotes_count ${sign} ${voteIncrementSql('w', 'thumbsdown')}
       from w where i.id = w.awardable_id and w.name in ('thumbsup', 'thumbsdown'))`;
   }
 }

@@ -11,13 +11,13 @@ export const attachedAwards = attachedTo<NoteableKinds>({
       column: 'user_id',
       onRemoval: 'hook',
       because: 'the same statement updates the vote counters of noteables',
-      statements: (kinds) => [...kinds.withAbility('awards').map(ofNoteables), ofNotes],
+      statements: (kinds) => [...kinds.withAbility('awards').map(prepareNoteableAwardRemoval), dropAwardsOfNotes],
     },
   ],
   stays: { awardable_id: 'a note, whose deletion has its own effect, or the noteable itself' },
 });
 
-const ofNotes = prepareStatement(
+const dropAwardsOfNotes = prepareStatement(
   'removal_award_emoji_of_notes',
   `delete from award_emoji where id = any(array(
      select id from award_emoji where user_id = $1::bigint and awardable_type = 'Note'
@@ -26,7 +26,7 @@ const ofNotes = prepareStatement(
 );
 
 /** Locks noteables before their emoji, in the order of every request that changes emoji: this avoids deadlocks. */
-function ofNoteables({ table, type, writes }: NoteableKind) {
+function prepareNoteableAwardRemoval({ table, type, writes }: NoteableKind) {
   const votes = (name: string): string => `count(*) filter (where gone.name = '${name}')`;
   return prepareStatement(
     `removal_award_emoji_of_${table}`,

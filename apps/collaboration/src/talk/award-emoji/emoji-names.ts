@@ -11,7 +11,7 @@ for (const codes of new Set([...Object.keys(joypixelsNames), ...Object.keys(gith
   for (const name of all) if (!canonicalNames.has(name)) canonicalNames.set(name, all[0]!);
 }
 
-/** Returns the canonical name of an emoji. Shape: `name` is without colons; undefined if no emoji has it. */
+/** Returns the canonical name of an emoji, or undefined if no emoji has the name. `name` is without colons. */
 export function canonicalEmojiName(name: string): string | undefined {
   return canonicalNames.get(name);
 }

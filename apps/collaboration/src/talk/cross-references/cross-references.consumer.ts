@@ -28,11 +28,11 @@ export class CrossReferencesConsumer {
     await this.directory.assertCurrentFor(tx, events);
     const ofNotes = events.filter((event) => event.data.note_id !== null);
     const ofNoteables = events.filter((event) => event.data.note_id === null);
-    const texts = [...(await this.noteTexts(tx, ofNotes)), ...(await this.noteableTexts(tx, ofNoteables))];
+    const texts = [...(await this.readNoteTexts(tx, ofNotes)), ...(await this.readNoteableTexts(tx, ofNoteables))];
     await this.references.writeReferences(tx, texts);
   }
 
-  private async noteTexts(tx: Tx, events: readonly TextWrittenEvent[]): Promise<ReferringText[]> {
+  private async readNoteTexts(tx: Tx, events: readonly TextWrittenEvent[]): Promise<ReferringText[]> {
     const notes = await this.notes.lockNotes(
       tx,
       events.map((event) => event.data.note_id!),
@@ -43,7 +43,7 @@ export class CrossReferencesConsumer {
     });
   }
 
-  private async noteableTexts(tx: Tx, events: readonly TextWrittenEvent[]): Promise<ReferringText[]> {
+  private async readNoteableTexts(tx: Tx, events: readonly TextWrittenEvent[]): Promise<ReferringText[]> {
     const texts: ReferringText[] = [];
     for (const [kind, ofKind] of groupedByKind(this.kinds, events, (event) => event.data.noteable_type)) {
       const noteables = await readSubjects(

@@ -38,7 +38,7 @@ export interface ReferringText {
 }
 
 /** $1 ids. Selects each noteable's reference within its project or group, the reference from elsewhere, and the path. */
-const sources = perKind((kind) => {
+const selectSources = perKind((kind) => {
   const reference = `'${kind.sigil}' || i.${kind.shownId}`;
   const short = kind.shownId === 'sha' ? 'i.sha' : reference;
   return prepareStatement(
@@ -57,7 +57,7 @@ const sources = perKind((kind) => {
  * $1 positions, $2 paths of namespaces, $3 paths of projects in them (null for noteables of groups), $4 numbers, $5 authors.
  * Selects the referenced noteables that exist and that the author may see.
  */
-const targets = perKind((kind) => {
+const selectTargets = perKind((kind) => {
   const access = accessSql(kind, { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' });
   const ofProject = `join directory_projects project on project.namespace_id = home.id and lower(project.path) = lower(r.path)
      join ${kind.table} i on i.project_id = project.id and i.iid = r.iid`;
@@ -75,7 +75,7 @@ const targets = perKind((kind) => {
 });
 
 /** The project of commits, as a source of references. */
-const commitSource = statement<{ project: number }, CommitSource>(
+const selectCommitSource = statement<{ project: number }, CommitSource>(
   'cross_references_commit_source',
   `select p.id as parent_id, home.full_path || '/' || p.path as path, home.full_path as namespace, now() as at,
      p.visibility = 'public' and coalesce(p.repository_access_level, 'enabled') = 'enabled' as is_public
@@ -100,7 +100,7 @@ interface ReferencePlace {
   readonly namespace: string;
 }
 type CommitSource = ReferencePlace & { readonly at: Date; readonly is_public: boolean };
-/** A referring noteable. Shape: `short` is its reference within its project or group, `long` that from elsewhere. */
+/** A referring noteable. `short` is its reference within its project or group, `long` its reference elsewhere. */
 type ReferenceSource = ReferencePlace & { readonly id: number; readonly short: string; readonly long: string };
 
 /** A reference with the source that the note names. */
@@ -111,7 +111,9 @@ interface ReferenceCandidate extends Reference {
   readonly about: ReferringText['about'] | null;
   readonly authorId: number;
   readonly at: string;
-  /** Name of the source in the note. Shape: null if the note would name a place that its readers may not see. */
+  /**
+   * Returns the name of the source in the note, or null if the note would name a place that its readers may not see.
+   */
   describe(isHere: boolean): string | null;
   isExcluded?(kind: NoteableKind, id: number): boolean;
 }
@@ -144,7 +146,7 @@ export class CrossReferences {
       const isOfProject = kind.parent === 'project';
       return references.map((reference) => ({ ...text, about, place: source, isOfProject, describe, ...reference }));
     });
-    await this.writeAll(tx, wanted);
+    await this.writeReferenceNotes(tx, wanted);
   }
 
   /**
@@ -157,7 +159,7 @@ export class CrossReferences {
       findReferences(commit.message, sigils).map((reference) => ({ commit, reference })),
     );
     if (found.length === 0) return;
-    const [place] = await tx.run(commitSource, { project: projectId });
+    const [place] = await tx.run(selectCommitSource, { project: projectId });
     if (!place) return;
     const from = { place, isOfProject: true, about: null, authorId, at: place.at.toISOString() };
     const wanted = found.slice(0, REFERENCES_PER_PUSH).map(({ commit, reference }): ReferenceCandidate => {
@@ -167,19 +169,19 @@ export class CrossReferences {
         isExcluded: (kind, id) => kind.type === 'Issue' && commit.closedIssueIds.has(id),
       };
     });
-    await this.writeAll(tx, wanted);
+    await this.writeReferenceNotes(tx, wanted);
   }
 
-  private async writeAll(tx: Tx, wanted: readonly ReferenceCandidate[]): Promise<void> {
+  private async writeReferenceNotes(tx: Tx, wanted: readonly ReferenceCandidate[]): Promise<void> {
     for (const kind of this.referable) {
       const ofKind = wanted
         .filter(({ sigil }) => sigil === kind.sigil)
         .flatMap((one) => {
-          const named = referencePlace(kind, one.path, one);
+          const named = resolveReferencePlace(kind, one.path, one);
           return named ? [{ ...one, ...named }] : [];
         });
       if (ofKind.length === 0) continue;
-      const rows = await tx.prepared<ReferenceTarget>(targets(kind), [
+      const rows = await tx.prepared<ReferenceTarget>(selectTargets(kind), [
         ofKind.map((_, place) => place),
         ofKind.map((one) => one.namespace),
         ofKind.map((one) => one.project),
@@ -203,7 +205,7 @@ export class CrossReferences {
     for (const kind of this.kinds.all) {
       const ids = texts.filter(({ about }) => about.type === kind.type).map(({ about }) => about.id);
       if (ids.length === 0) continue;
-      for (const row of await tx.prepared<ReferenceSource>(sources(kind), [ids]))
+      for (const row of await tx.prepared<ReferenceSource>(selectSources(kind), [ids]))
         found.set(sourceKey({ ...row, type: kind.type }), row);
     }
     return found;
@@ -219,7 +221,7 @@ function sourceKey({ type, id }: ReferringText['about']): string {
  * text's project, or in the text's group. Returns null for a reference without a path in a text of a group, which has
  * no project.
  */
-function referencePlace(
+function resolveReferencePlace(
   kind: NoteableKind,
   path: string | null,
   { place, isOfProject }: Pick<ReferenceCandidate, 'place' | 'isOfProject'>,

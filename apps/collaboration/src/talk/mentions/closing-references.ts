@@ -15,16 +15,16 @@ const ADDRESS = new RegExp(`/(${PATH})/(?:-/)?(?:issues|work_items)/${NUMBER}`, 
 const BETWEEN = / *(?:, *)?(?:and +)?/y;
 
 /**
- * Finds the references to issues that a text closes: `Closes #7`, `Fixes group/project#7, #8 and #9`, `Resolved: issue #7`,
- * or with the URL of an issue instead of its number. Ignores code. Shape: each once, in the order of the text; `webUrl` is
- * the URL of the instance, without a trailing slash.
+ * Finds the references to issues that a text closes: `Closes #7`, `Fixes group/project#7, #8 and #9`,
+ * `Resolved: issue #7`, or with the URL of an issue instead of its number. Ignores code. Returns each reference once,
+ * in the order of the text. `webUrl` is the URL of the instance, without a trailing slash.
  * Source: reference work-tracking 2.7.
  */
 export function findClosingReferences(markdown: string, webUrl: string): Reference[] {
   const found = new Map<string, Reference>();
   for (const { text } of textBlocks(markdown)) {
     for (const verb of text.matchAll(VERB)) {
-      for (const reference of parseList(text, verb.index + verb[0].length, webUrl)) {
+      for (const reference of parseReferenceList(text, verb.index + verb[0].length, webUrl)) {
         const key = `${reference.path?.toLowerCase() ?? ''}#${reference.number}`;
         if (!found.has(key)) found.set(key, reference);
         if (found.size === REFERENCES_PER_TEXT) return [...found.values()];
@@ -35,7 +35,7 @@ export function findClosingReferences(markdown: string, webUrl: string): Referen
 }
 
 /** Yields the consecutive references from a position of the text on. */
-function* parseList(text: string, start: number, webUrl: string): Generator<Reference> {
+function* parseReferenceList(text: string, start: number, webUrl: string): Generator<Reference> {
   for (let at = start; ;) {
     at += matchAt(NOUN, text, at)?.[0].length ?? 0;
     const isAddress = text.startsWith(`${webUrl}/`, at);

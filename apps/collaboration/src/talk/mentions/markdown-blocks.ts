@@ -32,7 +32,7 @@ export function textBlocks(markdown: string): TextBlock[] {
   );
 }
 
-/** Returns the part of a text that is parsed. Shape: whole lines, unless the first line exceeds the limit. */
+/** Returns the part of a text that is parsed. The part has whole lines, unless the first line exceeds the limit. */
 export function parsedPart(markdown: string): string {
   if (markdown.length <= READ_LIMIT) return markdown;
   const end = markdown.lastIndexOf('\n', READ_LIMIT);
@@ -53,7 +53,7 @@ export function findCodeLines(text: string): ReadonlySet<number> {
   return lines;
 }
 
-/** Fenced code block. Shape: `content` ends in a line feed unless it is empty. */
+/** Fenced code block. `content` ends in a line feed unless it is empty. */
 export interface Fence {
   readonly info: string;
   readonly content: string;

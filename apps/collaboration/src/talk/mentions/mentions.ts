@@ -1,7 +1,7 @@
 import { textBlocks } from './markdown-blocks';
 
 /**
- * Mentions in a text. Shape: names as written, without the at sign, each once ignoring case; `direct` is a subset of
+ * Mentions in a text. Names are as written, without the at sign, each once ignoring case. `direct` is a subset of
  * `all`.
  */
 export interface Mentions {
@@ -19,8 +19,8 @@ export const MENTION = new RegExp(`(?<![\\w@./\\ufffc])@(${PATH.source})`, 'g');
 const LEADING = new RegExp(`^[\\s,;:]*@(${PATH.source})(?=$|[\\s,;:.!?])`);
 
 /**
- * Finds the users and groups that a Markdown text mentions outside of code.
- * Shape: a name that occurs both at the start of a line and elsewhere is in `direct`.
+ * Finds the users and groups that a Markdown text mentions outside of code. A name that occurs both at the start of a
+ * line and elsewhere is in `direct`.
  * Source: reference work-tracking 0.15, 6.3.
  */
 export function findMentions(markdown: string): Mentions {
@@ -30,14 +30,14 @@ export function findMentions(markdown: string): Mentions {
   for (const block of textBlocks(markdown)) {
     if (!block.text.includes('@')) continue;
     for (const line of block.text.split('\n')) {
-      for (const name of leadingNames(line)) addName(direct, name);
-      for (const [, name] of line.matchAll(MENTION)) addName(all, name!);
+      for (const name of findLeadingMentions(line)) addNameOnce(direct, name);
+      for (const [, name] of line.matchAll(MENTION)) addNameOnce(all, name!);
     }
   }
   return { all: [...all.values()], direct: [...direct.values()] };
 }
 
-function leadingNames(line: string): string[] {
+function findLeadingMentions(line: string): string[] {
   const names: string[] = [];
   let from = 0;
   for (;;) {
@@ -49,7 +49,7 @@ function leadingNames(line: string): string[] {
   }
 }
 
-function addName(names: Map<string, string>, name: string): void {
+function addNameOnce(names: Map<string, string>, name: string): void {
   const key = name.toLowerCase();
   if (!names.has(key)) names.set(key, name);
 }

@@ -13,17 +13,19 @@ export function quoteMentions(markdown: string): string {
   if (findMentions(markdown).all.length === 0) return markdown;
   const code = findCodeLines(parsedPart(markdown));
   const parts = markdown.split(LINE_END);
-  const quoted = parts.map((part, at) => (at % 2 === 1 || code.has(at / 2) ? part : quoteInLine(part))).join('');
+  const quoted = parts
+    .map((part, at) => (at % 2 === 1 || code.has(at / 2) ? part : quoteMentionsInLine(part)))
+    .join('');
   if (findMentions(quoted).all.length === 0) return quoted;
   // A code span over several lines: more backticks would end it.
   return markdown.replace(MENTION, (mention) => `@${WORD_JOINER}${mention.slice(1)}`);
 }
 
 /** Quotes mentions outside of the code spans of a line. */
-function quoteInLine(line: string): string {
+function quoteMentionsInLine(line: string): string {
   let quoted = '';
   let from = 0;
-  for (const { start, end } of codeSpans(line)) {
+  for (const { start, end } of findCodeSpans(line)) {
     quoted += line.slice(from, start).replace(MENTION, '`$&`') + line.slice(start, end);
     from = end;
   }
@@ -31,7 +33,7 @@ function quoteInLine(line: string): string {
 }
 
 /** A code span begins and ends with runs of backticks of the same length. */
-function codeSpans(line: string): { readonly start: number; readonly end: number }[] {
+function findCodeSpans(line: string): { readonly start: number; readonly end: number }[] {
   const spans: { start: number; end: number }[] = [];
   const runs = [...line.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ length, index }));
   // From the end, so that each run finds the next one of its length at once.

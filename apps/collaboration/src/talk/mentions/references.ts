@@ -24,8 +24,8 @@ const PATH = new RegExp(`^${NAME}(?:/${NAME}){0,20}$`);
 const BEFORE_PATH = /^[^\w@#!&$./\ufffc-]?$/u;
 
 /**
- * Finds the references of a Markdown text outside of code: `#7`, `project#7`, `group/project#7`.
- * Shape: each once, in the order of the text; `sigils` are those of the kinds that can be referred to by number.
+ * Finds the references of a Markdown text outside of code: `#7`, `project#7`, `group/project#7`. Returns each reference
+ * once, in the order of the text. `sigils` are the sigils of the kinds that can be referred to by number.
  * Source: reference work-tracking 2.7.
  */
 export function findReferences(markdown: string, sigils: readonly string[]): Reference[] {

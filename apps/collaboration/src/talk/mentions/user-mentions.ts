@@ -22,17 +22,17 @@ export interface MentionedUser {
 
 /** Name that mentions all members of the project. */
 const ALL = 'all';
-const notExpired = (alias: string): string =>
+const isNotExpiredSql = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /**
  * Boolean SQL: excludes bots of access tokens, which are not notified, and whose names are hidden from users who cannot
  * see their project or group.
  */
-const isNoBot = (user: string): string =>
+const isNoBotSql = (user: string): string =>
   `not exists (select 1 from directory_users b where b.id = ${user} and b.kind = 'project_bot')`;
-/** Boolean SQL: may the user in the row `author` see the group? Shape: `group` is an alias of directory_namespaces. */
-const authorSees = (group: string): string =>
+/** Boolean SQL: may the user in the row `author` see the group? `group` is an alias of directory_namespaces. */
+const authorSeesGroupSql = (group: string): string =>
   `(${group}.visibility = 'public' or author.admin or (${group}.visibility = 'internal' and not author.external)
      or ${groupLevelSql({ user: 'author.id', namespace: group })} >= 10)`;
 
@@ -52,10 +52,10 @@ const groupMembers = prepareStatement(
    from directory_namespaces n cross join directory_users author
    cross join lateral (
      select distinct m.user_id from directory_memberships m
-     where m.source_type = 'namespace' and m.source_id = any(n.traversal_ids) and ${notExpired('m')} and ${isNoBot('m.user_id')}
+     where m.source_type = 'namespace' and m.source_id = any(n.traversal_ids) and ${isNotExpiredSql('m')} and ${isNoBotSql('m.user_id')}
      order by m.user_id limit $3::integer) m
    where n.kind = 'group' and lower(n.full_path) = any($1::text[]) and author.id = $2::bigint
-     and n.mentions_disabled is not true and ${authorSees('n')}`,
+     and n.mentions_disabled is not true and ${authorSeesGroupSql('n')}`,
 );
 
 /**
@@ -72,16 +72,16 @@ const projectMembers = prepareStatement(
      union all select 'namespace', unnest(home.traversal_ids) from home
    )
    select user_id from (
-     select m.user_id from source join directory_memberships m using (source_type, source_id) where ${notExpired('m')}
+     select m.user_id from source join directory_memberships m using (source_type, source_id) where ${isNotExpiredSql('m')}
      union
      select m.user_id from source join directory_shares s using (source_type, source_id)
        join directory_namespaces invited on invited.id = s.group_id
-       join directory_users author on author.id = $3::bigint and ${authorSees('invited')}
+       join directory_users author on author.id = $3::bigint and ${authorSeesGroupSql('invited')}
        join directory_memberships m on m.source_type = 'namespace' and m.source_id = any(invited.traversal_ids)
-       where ${notExpired('s')} and ${notExpired('m')}
+       where ${isNotExpiredSql('s')} and ${isNotExpiredSql('m')}
      union
      select owner_id from home where owner_id is not null
-   ) people where ${isNoBot('user_id')} order by user_id limit $2::integer`,
+   ) people where ${isNoBotSql('user_id')} order by user_id limit $2::integer`,
 );
 
 /**
@@ -94,12 +94,12 @@ export class UserMentions {
   constructor(@Inject(mentionsSettings.token) private readonly settings: MentionsSettings) {}
 
   /**
-   * Returns the mentioned users of each noteable. Shape: `noteables` are the texts of each noteable; the result has the same
-   * order, and each user once per noteable. Runs one statement if only users are mentioned, and one or two more for groups
-   * and `@all` of each text.
+   * Returns the mentioned users of each noteable, each user once per noteable. `noteables` has a list of texts for each
+   * noteable. The result is in the same order. Runs one statement if only users are mentioned, and one or two more for
+   * groups and `@all` of each text.
    */
   async listMentioned(tx: Tx, noteables: readonly (readonly MentioningText[])[]): Promise<MentionedUser[][]> {
-    const naming = noteables.map((texts) => texts.map((text) => withNames(text)));
+    const naming = noteables.map((texts) => texts.map((text) => extractNames(text)));
     const names = new Set(naming.flat().flatMap((text) => text.names));
     if (names.size === 0) return noteables.map(() => []);
     const rows = await tx.prepared<{ id: number; name: string }>(users, [[...names]]);
@@ -124,16 +124,19 @@ export class UserMentions {
     }
     for (const { text, names, direct } of texts) {
       const others = names.filter((name) => !byName.has(name));
-      for (const member of await this.findMembers(tx, text, others)) add(member.user_id, direct.has(member.name));
+      for (const member of await this.findMembersOfNames(tx, text, others))
+        add(member.user_id, direct.has(member.name));
     }
     return [...people.values()];
   }
 
-  private async findMembers(tx: Tx, text: MentioningText, names: readonly string[]): Promise<MemberRow[]> {
+  private async findMembersOfNames(tx: Tx, text: MentioningText, names: readonly string[]): Promise<NamedMemberRow[]> {
     const { peoplePerText } = this.settings;
     const groups = names.filter((name) => name !== ALL);
     const found =
-      groups.length === 0 ? [] : await tx.prepared<MemberRow>(groupMembers, [groups, text.authorId, peoplePerText]);
+      groups.length === 0
+        ? []
+        : await tx.prepared<NamedMemberRow>(groupMembers, [groups, text.authorId, peoplePerText]);
     if (!names.includes(ALL)) return found;
     const members = await tx.prepared<{ user_id: number }>(projectMembers, [
       text.projectId,
@@ -151,13 +154,13 @@ interface TextWithNames {
   readonly direct: ReadonlySet<string>;
 }
 
-function withNames(text: MentioningText): TextWithNames {
+function extractNames(text: MentioningText): TextWithNames {
   const { all, direct } = findMentions(text.text);
   const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
   return { text, names: lower(all), direct: new Set(lower(direct)) };
 }
 
-interface MemberRow {
+interface NamedMemberRow {
   readonly user_id: number;
   readonly name: string;
 }

@@ -20,7 +20,7 @@ export interface CrossReference {
 }
 
 /** Unique indexes prevent duplicate notes for the same pair of noteables, and for the same commit. */
-const write = perKind(({ table, type, writes }) =>
+const insertReferenceNotes = perKind(({ table, type, writes }) =>
   prepareStatement(
     `${table}_write_references`,
     `with written as (
@@ -52,7 +52,7 @@ export async function writeCrossReferences(
   if (references.length === 0) return;
   const ids = references.map((one) => one.noteableId);
   await lockNoteables(tx, kind, ids);
-  await tx.prepared(write(kind), [
+  await tx.prepared(insertReferenceNotes(kind), [
     ids,
     references.map((one) => one.projectId),
     references.map((one) => one.actorId),

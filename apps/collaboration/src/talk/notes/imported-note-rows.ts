@@ -17,7 +17,7 @@ export interface NotesImport {
   readonly mostComments: number;
 }
 
-/** A note to insert. Shape: `thread_id` is null for an individual note. */
+/** A note to insert. `thread_id` is null for an individual note. */
 export interface ImportedNoteRow {
   readonly id: number;
   readonly noteable_id: number;
@@ -38,7 +38,7 @@ export interface ImportedSystemNote {
 }
 
 /** Locks noteables and returns the numbers of their comments. */
-const lock = perKind(({ table }: NoteableTable) =>
+const lockForImport = perKind(({ table }: NoteableTable) =>
   statement<{ ids: readonly number[] }, { id: number; comments: number; changes: number }>(
     `${table}_lock_for_notes`,
     `select i.id, i.public_notes_count + i.internal_notes_count as comments,
@@ -51,7 +51,7 @@ const RESERVE = statement<{ count: number }, { id: number }>(
   'notes_reserve_ids',
   `select nextval(pg_get_serial_sequence('notes', 'id')) as id from generate_series(1, :count::integer)`,
 );
-const add = perKind(({ table, type, writes }: NoteableTable) =>
+const insertNotes = perKind(({ table, type, writes }: NoteableTable) =>
   statement<{ project: number; source: string; rows: string }, never>(
     `notes_import_${table}`,
     `with given as materialized (
@@ -69,7 +69,7 @@ const add = perKind(({ table, type, writes }: NoteableTable) =>
   ),
 );
 
-const addSystem = perKind(({ table, type, writes }: NoteableTable) =>
+const insertSystemNotes = perKind(({ table, type, writes }: NoteableTable) =>
   statement<{ project: number; source: string; rows: string }, never>(
     `system_notes_import_${table}`,
     `with given as materialized (
@@ -102,7 +102,7 @@ export class NoteRoom {
     { kind, on, mostComments }: NotesImport,
     ids: readonly number[],
   ): Promise<NoteRoom> {
-    const rows = await tx.run(lock(kind), { ids });
+    const rows = await tx.run(lockForImport(kind), { ids });
     const left = new Map(rows.map(({ id, comments }) => [id, mostComments - comments]));
     const changesLeft = new Map(rows.map(({ id, changes }) => [id, MOST_CHANGES - changes]));
     return new NoteRoom(on.replace('_', ' '), left, changesLeft);
@@ -110,15 +110,15 @@ export class NoteRoom {
 
   /** Counts one comment. Returns the reason if the noteable is missing or at its limit, and null otherwise. */
   takePlace(noteableId: number | undefined): string | null {
-    return this.countDown(this.left, noteableId, 'comments');
+    return this.takeRoomOrExplain(this.left, noteableId, 'comments');
   }
 
   /** Counts one change. Returns as `takePlace`. */
   takeChange(noteableId: number | undefined): string | null {
-    return this.countDown(this.changesLeft, noteableId, 'changes');
+    return this.takeRoomOrExplain(this.changesLeft, noteableId, 'changes');
   }
 
-  private countDown(counts: Map<number, number>, noteableId: number | undefined, noun: string): string | null {
+  private takeRoomOrExplain(counts: Map<number, number>, noteableId: number | undefined, noun: string): string | null {
     const left = noteableId === undefined ? undefined : counts.get(noteableId);
     if (left === undefined) return `Its ${this.noun} was not imported.`;
     if (left <= 0) return `Its ${this.noun} has too many ${noun}.`;
@@ -138,7 +138,7 @@ export async function insertImportedNotes(
   { kind, projectId: project, source }: NotesImport,
   rows: readonly ImportedNoteRow[],
 ): Promise<void> {
-  await tx.run(add(kind), { project, source, rows: JSON.stringify(rows) });
+  await tx.run(insertNotes(kind), { project, source, rows: JSON.stringify(rows) });
 }
 
 /** Inserts system notes and counts them on their noteables, which are locked. */
@@ -148,7 +148,7 @@ export async function insertImportedSystemNotes(
   rows: readonly ImportedSystemNote[],
 ): Promise<void> {
   if (rows.length > 0)
-    await tx.run(addSystem(kind), {
+    await tx.run(insertSystemNotes(kind), {
       ...{ project, source },
       rows: JSON.stringify(rows.map((row, place) => ({ ...row, place }))),
     });

@@ -21,7 +21,7 @@ export type NewNoteResult =
 
 /** How the rest of a text, without its quick actions, becomes a note. */
 interface NoteWriter {
-  /** Shape: `isAlone` is true when no quick action runs with the note. */
+  /** Writes the note. `isAlone` is true if the transaction makes no other change. */
   write(tx: Tx, newNote: NewNote, isAlone: boolean): Promise<string>;
   /** Checks whether the note could be written. Errors: those of `write`. */
   admit?(tx: Tx): Promise<void>;
@@ -61,7 +61,7 @@ export class NewNotesService {
     return result;
   }
 
-  /** Creates a reply in a discussion. Shape: `key` is the id of the note that started it. */
+  /** Creates a reply in a discussion. `key` is the id of the note that started the discussion. */
   async reply(viewer: SignedInViewer, on: NoteableWithParent, key: number, newNote: NewNote): Promise<NewNoteResult> {
     return this.runPrepared(await this.prepareReply(viewer, on, key, newNote));
   }
@@ -131,7 +131,7 @@ export class NewNotesService {
         if (body === '') await writer.admit?.(tx);
         else json = await writer.write(tx, stripped, false);
       });
-      if (json !== null) return { json: withChanges(json, changes) };
+      if (json !== null) return { json: addCommandChanges(json, changes) };
       const summary = sentences.join(' ');
       if (!isAnyDone) throw new Invalid({ commands_only: [summary] });
       return { changes, summary };
@@ -141,7 +141,7 @@ export class NewNotesService {
 }
 
 /** Adds the changes of the quick actions to the JSON of a note, or to the first note of a discussion. */
-function withChanges(json: string, changes: Readonly<Record<string, unknown>>): string {
+function addCommandChanges(json: string, changes: Readonly<Record<string, unknown>>): string {
   type Commanded = { commands_changes?: unknown };
   const answer = JSON.parse(json) as Commanded & { readonly notes?: readonly Commanded[] };
   (answer.notes?.[0] ?? answer).commands_changes = changes;

@@ -13,7 +13,7 @@ const COUNTED_BYTES = 64 * 1024;
 const ROW_BYTES = 1024;
 
 /** $1 kind, $2 noteable, $3 whether internal notes count. */
-const measure = prepareStatement(
+const selectWeight = prepareStatement(
   'notes_copied_bytes',
   `select coalesce(sum(octet_length(body)), 0)::bigint as bytes, count(*)::integer as rows from notes
    where noteable_type = $1 and noteable_id = $2::bigint and (not internal or $3::boolean)`,
@@ -22,7 +22,7 @@ const measure = prepareStatement(
  * $1 kind, $2 source noteable, $3 whether internal notes are copied too, $4 target noteable, $5 its project. New ids keep the
  * order of the old ones, and a thread whose first note was deleted stays one thread.
  */
-const copy = prepareStatement(
+const insertCopies = prepareStatement(
   'notes_copy',
   `with own as materialized (
      select n.*, nextval(pg_get_serial_sequence('notes', 'id')) as new_id from (
@@ -78,7 +78,7 @@ export async function measureNotes(
   { type }: Pick<NoteableKind, 'type'>,
   o: { readonly from: number; readonly withInternal: boolean },
 ): Promise<Weight> {
-  const [row] = await tx.prepared<Weight>(measure, [type, o.from, o.withInternal]);
+  const [row] = await tx.prepared<Weight>(selectWeight, [type, o.from, o.withInternal]);
   const weight = { bytes: Number(row!.bytes), rows: row!.rows };
   if (weight.bytes > COPIED_BYTES) throw new Refused('Notes are too large to be copied (maximum is 64 MiB)');
   return weight;
@@ -105,7 +105,7 @@ export async function copyNotes(
     readonly old_ids: readonly number[];
     readonly new_ids: readonly number[];
   }
-  const [row] = await tx.prepared<Row>(copy, [type, o.from, o.withInternal, o.to, o.projectId]);
+  const [row] = await tx.prepared<Row>(insertCopies, [type, o.from, o.withInternal, o.to, o.projectId]);
   return {
     publicCount: row!.public_count,
     internalCount: row!.internal_count,

@@ -33,17 +33,17 @@ export interface CountedRow {
   readonly seconds: number;
 }
 
-interface LimitParams {
+interface NoteLimitParams {
   readonly spender: number;
   readonly most: number;
   readonly more: number;
 }
 
-const count = statement<LimitParams, CountedRow>(
+const incrementNoteCount = statement<NoteLimitParams, CountedRow>(
   'note_limit_count',
   countNotesSql(':spender', ':most', { more: ':more::integer' }),
 );
-const wait = statement<{ spender: number }, { seconds: number }>(
+const selectWaitSeconds = statement<{ spender: number }, { seconds: number }>(
   'note_limit_wait',
   `select ceil(extract(epoch from window_started_at + interval '1 minute' - now()))::integer as seconds
    from note_creations where user_id = :spender::bigint`,
@@ -54,7 +54,7 @@ export function countedUserOf(viewer: SignedInViewer): number {
   return viewer.creatorId ?? viewer.userId;
 }
 
-const full = statement<LimitParams, never>(
+const selectIfFull = statement<NoteLimitParams, never>(
   'note_limit_full',
   `select 1 where ${isLimitFullSql(':spender::bigint', ':most', ':more::integer')}`,
 );
@@ -88,7 +88,7 @@ export class NoteLimit {
   }
 
   /** Error for a user who reached the limit. Units: seconds until the user may write again. */
-  private tooManyNotes(seconds: number | null | undefined): TooManyRequests {
+  private createLimitError(seconds: number | null | undefined): TooManyRequests {
     const setting = 'NOTES_CREATES_PER_MINUTE_COUNT';
     const limit = { name: NAME, most: this.perMinute, each: 'minute', setting } as const;
     return new TooManyRequests(Math.max(1, seconds ?? 1), limit);
@@ -96,8 +96,8 @@ export class NoteLimit {
 
   /** Error for a user who reached the limit, with the remaining time. */
   async findExceeded(tx: Tx, viewer: SignedInViewer): Promise<TooManyRequests> {
-    const [left] = await tx.run(wait, { spender: countedUserOf(viewer) });
-    return this.tooManyNotes(left?.seconds);
+    const [left] = await tx.run(selectWaitSeconds, { spender: countedUserOf(viewer) });
+    return this.createLimitError(left?.seconds);
   }
 
   /** Adds the remaining number of notes to the response headers. */
@@ -108,10 +108,10 @@ export class NoteLimit {
 
   /** Whether a note of this transaction is counted individually: not if the whole transaction is counted at commit. */
   countsEachNote(tx: Tx, viewer: SignedInViewer): boolean {
-    return !this.counting.has(tx) && this.appliesTo(viewer);
+    return !this.counting.has(tx) && this.isLimited(viewer);
   }
 
-  private appliesTo(viewer: Pick<SignedInViewer, 'userId'>): boolean {
+  private isLimited(viewer: Pick<SignedInViewer, 'userId'>): boolean {
     const isUnlimited = this.instance.setting('notes_create_limit_allowlist').includes(viewer.userId);
     return this.settings.rateLimits && this.perMinute > 0 && !isUnlimited;
   }
@@ -123,9 +123,9 @@ export class NoteLimit {
    * Errors: TooManyRequests, before the commit.
    */
   countNotes(tx: Tx, viewer: SignedInViewer, notes = 1): void {
-    if (!this.appliesTo(viewer)) return;
+    if (!this.isLimited(viewer)) return;
     this.counting.add(tx);
-    tx.beforeCommit(() => this.takeNotes(tx, viewer, notes));
+    tx.beforeCommit(() => this.chargeNotes(tx, viewer, notes));
   }
 
   /**
@@ -134,9 +134,9 @@ export class NoteLimit {
    */
   async begin(tx: Tx, viewer: SignedInViewer, notes = 1): Promise<void> {
     this.countNotes(tx, viewer, notes);
-    if (!this.appliesTo(viewer)) return;
+    if (!this.isLimited(viewer)) return;
     const values = { spender: countedUserOf(viewer), most: this.perMinute, more: Math.min(notes, this.perMinute) };
-    if ((await tx.run(full, values)).length > 0) throw await this.findExceeded(tx, viewer);
+    if ((await tx.run(selectIfFull, values)).length > 0) throw await this.findExceeded(tx, viewer);
   }
 
   /**
@@ -144,8 +144,8 @@ export class NoteLimit {
    * reached: then the act notifies no users. It locks the counter row, so it runs before the commit.
    */
   async tryCount(tx: Tx, userId: number): Promise<boolean> {
-    if (!this.appliesTo({ userId })) return true;
-    return (await tx.run(count, { spender: userId, most: this.perMinute, more: 1 })).length > 0;
+    if (!this.isLimited({ userId })) return true;
+    return (await tx.run(incrementNoteCount, { spender: userId, most: this.perMinute, more: 1 })).length > 0;
   }
 
   /** Like `countNotes`, for a change of many labels at once. Returns the change. */
@@ -159,12 +159,12 @@ export class NoteLimit {
     return change;
   }
 
-  private async takeNotes(tx: Tx, viewer: SignedInViewer, notes: number): Promise<void> {
+  private async chargeNotes(tx: Tx, viewer: SignedInViewer, noteCount: number): Promise<void> {
     const before = this.counted.get(tx) ?? 0;
-    const more = Math.min(notes, this.perMinute) - before;
+    const more = Math.min(noteCount, this.perMinute) - before;
     if (more <= 0) return;
     this.counted.set(tx, before + more);
-    const [counted] = await tx.run(count, { spender: countedUserOf(viewer), most: this.perMinute, more });
+    const [counted] = await tx.run(incrementNoteCount, { spender: countedUserOf(viewer), most: this.perMinute, more });
     if (!counted) throw await this.findExceeded(tx, viewer);
     this.reportExceeded(counted);
   }

@@ -10,13 +10,13 @@ import type { Note } from './note.entity';
 /** Maximum number of notes that one transaction removes with events and counters. */
 const ANNOUNCED_COUNT = 500;
 
-const removeOfNoteables = perKind(({ table, type }) =>
+const deleteNotesOfNoteables = perKind(({ table, type }) =>
   prepareStatement(
     `notes_remove_of_${table}`,
     `delete from notes where noteable_id = any($1::bigint[]) and noteable_type = '${type}'`,
   ),
 );
-const removeOfProjects = perKind(({ table, type }) =>
+const deleteNotesOfProjects = perKind(({ table, type }) =>
   prepareStatement(
     `notes_remove_of_projects_${table}`,
     `delete from notes where id in (
@@ -25,7 +25,7 @@ const removeOfProjects = perKind(({ table, type }) =>
      returning 1`,
   ),
 );
-const removeBelowAuthored = perKind(({ table, type }) =>
+const deleteNotesBelowAuthored = perKind(({ table, type }) =>
   prepareStatement(
     `notes_remove_below_${table}_of`,
     `delete from notes where id = any(array(
@@ -34,24 +34,24 @@ const removeBelowAuthored = perKind(({ table, type }) =>
   ),
 );
 /** Places of diff threads. Each kind of parent has the same statement with another condition on the noteable `i`. */
-const removePlaces = (of: string, condition: string) =>
+const declarePlaceRemoval = (scopeName: string, condition: string) =>
   perKind(({ table, type }) =>
     prepareStatement(
-      `note_positions_remove_of_${of}_${table}`,
+      `note_positions_remove_of_${scopeName}_${table}`,
       `delete from note_positions p using ${table} i
        where p.noteable_id = i.id and p.noteable_type = '${type}' and ${condition}`,
     ),
   );
-const removePlacesOfNoteables = removePlaces('noteables', 'i.id = any($1::bigint[])');
-const removePlacesOfProjects = removePlaces('projects', 'i.project_id = any($1::bigint[])');
-const removePlacesBelowAuthored = removePlaces('authored', 'i.author_id = $1::bigint');
-const hasPlaces = ({ abilities }: NoteableKind): boolean => abilities.includes('diff-threads');
+const removePlacesOfNoteables = declarePlaceRemoval('noteables', 'i.id = any($1::bigint[])');
+const removePlacesOfProjects = declarePlaceRemoval('projects', 'i.project_id = any($1::bigint[])');
+const removePlacesBelowAuthored = declarePlaceRemoval('authored', 'i.author_id = $1::bigint');
+const hasDiffPlaces = ({ abilities }: NoteableKind): boolean => abilities.includes('diff-threads');
 
 const selectByAuthor = prepareStatement(
   'notes_written_by',
   `select n.id, n.noteable_id, n.noteable_type from notes n where n.author_id = $1::bigint limit ${ANNOUNCED_COUNT}`,
 );
-const removeAndCount = perKind(({ abilities, table, writes, shownId, parent }) =>
+const deleteNotesAndCount = perKind(({ abilities, table, writes, shownId, parent }) =>
   prepareStatement(
     `notes_remove_and_count_${table}`,
     `with gone as (
@@ -74,20 +74,20 @@ const removeAndCount = perKind(({ abilities, table, writes, shownId, parent }) =
 
 /** Removes all notes of noteables that the same transaction removes; updates no counter and publishes no event. */
 export async function removeNotesOf(tx: Tx, kind: NoteableKind, ids: readonly number[]): Promise<void> {
-  if (hasPlaces(kind)) await tx.prepared(removePlacesOfNoteables(kind), [ids]);
-  await tx.prepared(removeOfNoteables(kind), [ids]);
+  if (hasDiffPlaces(kind)) await tx.prepared(removePlacesOfNoteables(kind), [ids]);
+  await tx.prepared(deleteNotesOfNoteables(kind), [ids]);
 }
 
 /** Removes all notes on one kind of noteable in projects that are removed too. */
 export async function removeNotesOfProjects(tx: Tx, kind: NoteableKind, projectIds: readonly number[]): Promise<void> {
-  if (hasPlaces(kind)) await tx.prepared(removePlacesOfProjects(kind), [projectIds]);
-  await runInChunks(tx, removeOfProjects(kind), [projectIds]);
+  if (hasDiffPlaces(kind)) await tx.prepared(removePlacesOfProjects(kind), [projectIds]);
+  await runInChunks(tx, deleteNotesOfProjects(kind), [projectIds]);
 }
 
 /** Removes one chunk of the notes on noteables that a user wrote. Returns true when none is left. */
 export async function removeNotesBelow(tx: Tx, kind: NoteableKind, authorId: number): Promise<boolean> {
-  if (hasPlaces(kind)) await tx.prepared(removePlacesBelowAuthored(kind), [authorId]);
-  return (await tx.prepared(removeBelowAuthored(kind), [authorId])).length < REMOVAL_CHUNK;
+  if (hasDiffPlaces(kind)) await tx.prepared(removePlacesBelowAuthored(kind), [authorId]);
+  return (await tx.prepared(deleteNotesBelowAuthored(kind), [authorId])).length < REMOVAL_CHUNK;
 }
 
 /** Removes one chunk of a user's notes, with counters and events. Returns true when none is left. */
@@ -96,7 +96,7 @@ export async function removeNotesBy(tx: Tx, kinds: NoteableKinds, authorId: numb
   for (const [kind, notes] of groupedByKind(kinds, found, (note) => note.noteable_type)) {
     // Noteables are locked before their notes, as in every change of notes.
     await lockNoteables(tx, kind, [...new Set(notes.flatMap((note) => note.noteable_id ?? []))]);
-    for (const note of await tx.prepared<DeletedNote>(removeAndCount(kind), [notes.map(({ id }) => id)]))
+    for (const note of await tx.prepared<DeletedNote>(deleteNotesAndCount(kind), [notes.map(({ id }) => id)]))
       tx.emit(noteDeleted.of({ aggregateId: note.note_id, actorId: null, data: note }));
   }
   return found.length < ANNOUNCED_COUNT;

@@ -45,7 +45,7 @@ export interface NewNoteParams extends ReaderParams {
 }
 
 /** Parameters of the limit of notes per minute. `most_notes` is null if the author has no limit. */
-interface LimitParams {
+interface NoteLimitParams {
   readonly most_notes: number | null;
   readonly spender: number;
 }
@@ -54,13 +54,13 @@ interface OneNoteParams extends ReaderParams {
   readonly note: number;
 }
 
-type LimitedNoteParams = NewNoteParams & LimitParams;
-type CountedWithCommit = LimitedNoteParams & { readonly patience_ms: number };
+type LimitedNoteParams = NewNoteParams & NoteLimitParams;
+type CountWithCommitParams = LimitedNoteParams & { readonly patience_ms: number };
 
 /** Parameters of each statement. */
 export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
   Readonly<Record<`${NewNoteKind}_counted` | `${CountedLast}_first`, LimitedNoteParams>> &
-  Readonly<Record<'count' | 'count_limited', CountedWithCommit>> &
+  Readonly<Record<'count' | 'count_limited', CountWithCommitParams>> &
   Readonly<Record<'one' | 'subject', OneNoteParams>> & {
     readonly refusal: ReaderParams;
     readonly edit: OneNoteParams & { readonly body: string };
@@ -69,7 +69,7 @@ export type NoteParams = Readonly<Record<NewNoteKind, NewNoteParams>> &
 
 /** Rows of each statement. */
 export type NoteRows = Readonly<Record<NewNoteKind | `${CountedLast}_first`, NewNoteRow>> &
-  Readonly<Record<`${NewNoteKind}_counted`, (NewNoteRow & CountedRow) | UncountedRow>> &
+  Readonly<Record<`${NewNoteKind}_counted`, (NewNoteRow & CountedRow) | LimitReachedRow>> &
   Readonly<Record<'count' | 'count_limited', { readonly is_as_hoped: number } & Partial<CountedRow>>> & {
     readonly one: OneNoteRow;
     readonly subject: NoteSubject;
@@ -114,7 +114,7 @@ export interface NewNoteRow extends RowOf<Note, 'id' | 'internal'> {
 }
 
 /** Row if the noteable was updated but the author had reached the limit per minute. */
-interface UncountedRow {
+interface LimitReachedRow {
   readonly id: null;
 }
 

@@ -35,7 +35,7 @@ export function noteableIdSql({ shownId }: Pick<NoteableKind, 'shownId'>): strin
   return shownId === 'sha' ? 'null::bigint' : 'n.noteable_id';
 }
 
-/** Like `noteableIdSql`, for rows of several kinds. Shape: `type` is an expression for the kind of the row. */
+/** Like `noteableIdSql`, for rows of several kinds. `type` is an SQL expression for the kind of the row. */
 export function noteableIdAmongSql(kinds: readonly NoteableKind[], type: string): string {
   const without = kinds.filter(({ shownId }) => shownId === 'sha').map((kind) => `'${kind.type}'`);
   return without.length === 0
@@ -49,7 +49,7 @@ export function resolvableSql({ abilities }: Pick<NoteableKind, 'abilities'>): s
   return abilities.includes('diff-threads') ? '(n.thread_id is not null and not n.system)' : 'n.thread_id is not null';
 }
 
-/** Like `resolvableSql`, for rows of several kinds. Shape: `type` is an expression for the kind of the row. */
+/** Like `resolvableSql`, for rows of several kinds. `type` is an SQL expression for the kind of the row. */
 export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string): string {
   const able = kinds.filter((kind) => kind.abilities.includes('threads')).map((kind) => `'${kind.type}'`);
   return able.length === 0 ? 'false' : `(n.thread_id is not null and ${type} in (${able.join(', ')}))`;
@@ -59,7 +59,7 @@ export function resolvableAmongSql(kinds: readonly NoteableKind[], type: string)
  * Text of a note. The reference in a system note is replaced if the reader may not see its target: a noteable, or a commit
  * of the same project, which only the text names. Source: reference work-tracking 2.7.
  */
-function bodySql({ seesReferenced, readsCode }: Pick<NoteSql, 'seesReferenced' | 'readsCode'>): string {
+function noteBodySql({ seesReferenced, readsCode }: Pick<NoteSql, 'seesReferenced' | 'readsCode'>): string {
   const isOfCommit = `n.system and n.body ~ '^(?:mentioned in|closed via) commit [0-9a-f]+$'`;
   return `case when (n.referenced_id is null or ${seesReferenced}) and (not (${isOfCommit}) or ${readsCode}) then n.body
     else regexp_replace(n.body, '${REFERENCE}', '${HIDDEN_REFERENCE}') end`;
@@ -70,8 +70,7 @@ const REFERENCE = '\\S+(?= as (?:child epic|parent epic|a duplicate of this issu
 export const HIDDEN_REFERENCE = 'something that you may not see';
 
 /**
- * Boolean SQL: may the reader see the target of note `n`, in whichever project it is? Shape: `viewer` and `isAdmin` are
- * expressions.
+ * Boolean SQL: may the reader see the target of note `n`, in any project? `viewer` and `isAdmin` are SQL expressions.
  */
 export function seesReferencedSql(
   kinds: readonly NoteableKind[],
@@ -84,7 +83,7 @@ export function seesReferencedSql(
 /** Boolean SQL: is the note `n` in a diff thread? */
 export const IS_DIFF_NOTE = 'exists (select 1 from note_positions p where p.thread_id = n.thread_id)';
 
-function typeSql({ hasDiffThreads }: NoteSql): string {
+function noteTypeSql({ hasDiffThreads }: NoteSql): string {
   const type = hasDiffThreads
     ? `case when ${IS_DIFF_NOTE} then 'DiffNote' else 'DiscussionNote' end`
     : `'DiscussionNote'`;
@@ -93,8 +92,8 @@ function typeSql({ hasDiffThreads }: NoteSql): string {
 
 const unresolvable = jsonShape<NoteSql>('Note').fields({
   id: [json.int, () => 'n.id'],
-  type: [json.choiceOrNull('DiscussionNote', 'DiffNote'), typeSql],
-  body: [json.text, bodySql],
+  type: [json.choiceOrNull('DiscussionNote', 'DiffNote'), noteTypeSql],
+  body: [json.text, noteBodySql],
   attachment: [json.constant(nullable(text)), () => null],
   author: [json.objectWhen(noteAuthorShape), (sql) => ({ of: { ...sql, user: 'a' }, when: 'a.id is not null' })],
   created_at: [json.instant, () => 'n.created_at'],
@@ -114,7 +113,8 @@ const unresolvable = jsonShape<NoteSql>('Note').fields({
 });
 
 /**
- * A note as the API shows it. Shape: aliases `n` (notes), `a` (its author in directory_users, may be missing).
+ * A note as the API shows it. The SQL uses the aliases `n` (notes) and `a` (the author in directory_users, may be
+ * missing).
  * Source: requirements 1 §2 Note; reference work-tracking 2.2.
  */
 export const noteShape = unresolvable.extend<NoteSql>('Note').fields(
@@ -156,12 +156,12 @@ const position = object(
 );
 const OF_POSITION = 'from note_positions p where p.thread_id = n.thread_id';
 
-/** A note of a kind with diff threads. Shape: as `noteShape`. Source: reference work-tracking 2.2. */
+/** A note of a kind with diff threads. The SQL uses the aliases of `noteShape`. Source: reference work-tracking 2.2. */
 const placedNoteShape = noteShape
   .extend<NoteSql>('PlacedNote')
   .fields({ position: [json.written(position), () => `(select p.shown::text ${OF_POSITION})`] }, () => IS_DIFF_NOTE);
 
-/** JSON of a note with suggestions. Shape: the aliases of `noteShape`. Source: reference work-tracking 2.2. */
+/** JSON of a note with suggestions. The SQL uses the aliases of `noteShape`. Source: reference work-tracking 2.2. */
 const diffNoteShape = noteShape.extend<NoteSql>('DiffNote').fields(
   {
     commit_id: [json.tokenOrNull, () => `(select p.commit_id ${OF_POSITION})`],

@@ -39,7 +39,7 @@ export class NotesQueries {
     return jsonPageOf(page, { counted: total, has_more: null, json: row.json });
   }
 
-  /** Shape: one JSON object. */
+  /** Returns a note as JSON text. */
   async findNote(
     viewer: Viewer,
     on: NoteableReference,

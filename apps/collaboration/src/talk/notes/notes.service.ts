@@ -37,8 +37,7 @@ export interface NewNote {
 }
 
 /**
- * Requested change of a note. Shape: `body` is undefined if only the deprecated `confidential` was sent, which changes
- * nothing.
+ * Requested change of a note. `body` is undefined if only the deprecated `confidential` was sent, which has no effect.
  */
 export interface NoteEdit {
   readonly body: string | undefined;
@@ -52,10 +51,10 @@ export interface NoteKey {
 }
 
 /**
- * Options of `NotesService.writeNote`. Shape: `thread` is the id of the note that started the thread of a reply; `refuse` throws the
- * error if no note was written; `isAlone` means that the transaction makes no other change to the noteable.
+ * Options of `NotesService.writeNote`. `thread` is the id of the note that started the thread of a reply. `refuse`
+ * throws the error if no note was written. `isAlone` means that the transaction makes no other change to the noteable.
  */
-interface WriteOptions {
+interface WriteNoteOptions {
   readonly as: NewNoteKind;
   readonly newNote: NewNote;
   readonly thread?: number;
@@ -82,7 +81,7 @@ export class NotesService {
     tx: Tx,
     viewer: SignedInViewer,
     on: NoteableReference,
-    { as, newNote, ...o }: WriteOptions,
+    { as, newNote, ...o }: WriteNoteOptions,
   ): Promise<NewNoteRow> {
     const body = newBody(newNote.body);
     const createdAt = notePolicy.mayBackdate(viewer, on.parent) ? newNote.createdAt : null;
@@ -108,7 +107,7 @@ export class NotesService {
         actorId: viewer.userId,
         seen: viewer.directory,
         data: {
-          ...noteData(on, note, viewer.userId, note.internal),
+          ...createNoteEventData(on, note, viewer.userId, note.internal),
           created_at: note.created_at,
           ...(o.thread === undefined ? {} : { thread_id: o.thread }),
         },
@@ -175,9 +174,9 @@ export class NotesService {
     const suggestions =
       body === null ? null : await this.reviews.findReview(on)?.suggest(viewer, on, { note: named.id }, body);
     return this.work.run(async (tx) => {
-      const note = await this.findSubject(tx, viewer, on, named);
+      const note = await this.findNoteToChange(tx, viewer, on, named);
       if (body === null || body === note.body) return this.queries.findNote(viewer, on, named.id, tx);
-      const mentionedBefore = await this.mentionedIds(tx, note.body);
+      const mentionedBefore = await this.findMentionedIds(tx, note.body);
       if (addsMention(note.body, body)) this.limit.countNotes(tx, viewer);
       if (suggestions) await replaceSuggestions(tx, note.id, suggestions);
       const [edited] = await tx.run(statements.statement('edit', { ...values, body }));
@@ -189,7 +188,7 @@ export class NotesService {
           actorId: viewer.userId,
           seen: viewer.directory,
           data: {
-            ...noteData(on, note, note.author_id, note.internal),
+            ...createNoteEventData(on, note, note.author_id, note.internal),
             mentioned_before: mentionedBefore,
             changed_at: edited.changed_at,
           },
@@ -209,7 +208,7 @@ export class NotesService {
     check: (updatedAt: Date) => void,
   ): Promise<void> {
     await this.work.run(async (tx) => {
-      const note = await this.findSubject(tx, viewer, on, named);
+      const note = await this.findNoteToChange(tx, viewer, on, named);
       check(note.updated_at);
       const removed = await tx.run(this.queries.statementsOf(on).statement('remove', { note: note.id }));
       if (removed.length === 0) throw new NotFound();
@@ -218,13 +217,13 @@ export class NotesService {
           aggregateId: note.id,
           actorId: viewer.userId,
           seen: viewer.directory,
-          data: noteData(on, note, note.author_id, note.internal),
+          data: createNoteEventData(on, note, note.author_id, note.internal),
         }),
       );
     });
   }
 
-  private async findSubject(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NoteKey) {
+  private async findNoteToChange(tx: Tx, viewer: SignedInViewer, on: NoteableReference, { id, discussion }: NoteKey) {
     const values = { ...readerValues(viewer, on), note: id };
     const [row] = await tx.run(this.queries.statementsOf(on).statement('subject', values));
     if (!row) throw missingBelow(on);
@@ -236,7 +235,7 @@ export class NotesService {
   }
 
   /** Returns the ids of the users mentioned in the previous text; they are not notified again. */
-  private async mentionedIds(tx: Tx, body: string): Promise<number[]> {
+  private async findMentionedIds(tx: Tx, body: string): Promise<number[]> {
     const users = await this.directory.usersByUsername(findMentions(body).all, tx);
     return [...users.values()].map((user) => user.id);
   }
@@ -279,7 +278,7 @@ function toWrittenText(
   return { about: { type: kind.type, id: note.noteable_id }, noteId: note.id, ...content };
 }
 
-function noteData(
+function createNoteEventData(
   { kind, parent }: NoteableReference,
   note: { readonly id: number; readonly noteable_id: number; readonly noteable_iid: number | null },
   authorId: number,

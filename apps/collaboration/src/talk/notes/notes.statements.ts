@@ -25,8 +25,8 @@ export interface NoteOrder {
 const WRITTEN_AT = `coalesce(:created_at::timestamptz, date_trunc('milliseconds', now()))`;
 
 /**
- * Returns the SQL expressions for the JSON of notes in these statements; the noteable is the row `i`. Shape: `referenced` are
- * the kinds whose visibility is checked; references to other kinds are hidden.
+ * Returns the SQL expressions for the JSON of notes in these statements. The noteable is the row `i`. `referenced` are
+ * the kinds whose visibility is checked. References to other kinds are hidden.
  */
 export function noteSqlOf(kind: NoteableKind, externalUrl: string, referenced: readonly NoteableKind[]): NoteSql {
   const reader = { viewer: READER.viewer, isAdmin: IS_ADMIN };
@@ -83,8 +83,8 @@ export class NoteStatements {
     const activity = order.activity.replace('only_', '');
     const name = [this.name, order.orderBy, order.sort, activity, page.perPage].join('_');
     return this.kept.findOrCompose(isUsualPage(page) ? name : null, values, () => {
-      const list = this.listQuery(order, values);
-      return { text: this.pageSql(list, page), values: list.values };
+      const list = this.createListQuery(order, values);
+      return { text: this.notesPageSql(list, page), values: list.values };
     });
   }
 
@@ -96,37 +96,37 @@ export class NoteStatements {
   private composeSql(name: NoteStatement): string {
     switch (name) {
       case 'one':
-        return this.oneSql();
+        return this.selectNoteSql();
       case 'subject':
-        return this.subjectSql();
+        return this.lockNoteToChangeSql();
       case 'create':
       case 'open':
       case 'reply':
-        return this.createSql(VARIANTS[name]);
+        return this.insertAndCountNoteSql(VARIANTS[name]);
       case 'create_counted':
-        return this.createSql(VARIANTS.create, COUNTED);
+        return this.insertAndCountNoteSql(VARIANTS.create, COUNTED);
       case 'open_counted':
-        return this.createSql(VARIANTS.open, COUNTED);
+        return this.insertAndCountNoteSql(VARIANTS.open, COUNTED);
       case 'reply_counted':
-        return this.createSql(VARIANTS.reply, COUNTED);
+        return this.insertAndCountNoteSql(VARIANTS.reply, COUNTED);
       case 'create_first':
-        return this.firstSql(VARIANTS.create);
+        return this.insertNoteFirstSql(VARIANTS.create);
       case 'open_first':
-        return this.firstSql(VARIANTS.open);
+        return this.insertNoteFirstSql(VARIANTS.open);
       case 'count':
-        return this.countSql();
+        return this.countNoteSql();
       case 'count_limited':
-        return this.countSql(COUNTED_LAST);
+        return this.countNoteSql(COUNTED_LAST);
       case 'refusal':
-        return this.refusalSql();
+        return this.refusalFactsSql();
       case 'edit':
-        return this.editSql();
+        return this.editNoteSql();
       case 'remove':
-        return this.removeSql();
+        return this.removeNoteSql();
     }
   }
 
-  private listQuery(order: NoteOrder, values: ReaderParams): ListQuery<never> {
+  private createListQuery(order: NoteOrder, values: ReaderParams): ListQuery<never> {
     const list = new ListQuery<never>({
       name: 'notes',
       from: 'notes n',
@@ -142,7 +142,7 @@ export class NoteStatements {
     return list.orderBy([[`n.${order.orderBy}`, order.sort]]);
   }
 
-  private pageSql(list: ListQuery<never>, page: PageRequest): string {
+  private notesPageSql(list: ListQuery<never>, page: PageRequest): string {
     const rows = list.arraySql(page, (...rows) => arraySql(this.json, ...rows));
     return `select i.public_notes_count + case when ${READS_INTERNAL} then i.internal_notes_count else 0 end as comments,
       i.system_notes_count as activity, ${rows} as json from ${this.kind.table} i where ${this.visible}`;
@@ -152,7 +152,7 @@ export class NoteStatements {
    * Selects one note. Returns a row if the noteable is visible; `id` is null if it has no such note, `hidden` if the
    * reader may not see it.
    */
-  private oneSql(): string {
+  private selectNoteSql(): string {
     return `select n.id, n.internal and not ${READS_INTERNAL} as hidden,
       case when n.id is not null and (not n.internal or ${READS_INTERNAL}) then ${this.json.sql} end as json
       from ${this.kind.table} i
@@ -165,7 +165,7 @@ export class NoteStatements {
    * Like `one`, for a change: columns instead of JSON. Locks the noteable, so that changes of its notes run one after
    * another.
    */
-  private subjectSql(): string {
+  private lockNoteToChangeSql(): string {
     return `select i.id as noteable_id, ${iidSql(this.kind)} as noteable_iid, i.author_id as noteable_author_id,
       i.discussion_locked is true as locked, n.id, n.author_id, n.body, n.system, n.internal, n.updated_at,
       coalesce(n.thread_id, n.id) as discussion_id,
@@ -180,51 +180,51 @@ export class NoteStatements {
    * Updates the noteable and its counters, inserts the note and returns its JSON in one round trip. Returns no row if the note
    * is refused, and no `id` if only the limit of notes refuses it. The limit is counted last, so its row is locked last.
    */
-  private createSql(variant: NoteVariant, counted = ''): string {
+  private insertAndCountNoteSql(variant: NoteVariant, counted = ''): string {
     return `with ${variant.before?.(this.kind, this.visible) ?? ''}touched as (
-      ${this.touchSql(variant.internal, variant.before ? 'and exists (select 1 from answered)' : '')}
+      ${this.updateNoteCountersSql(variant.internal, variant.before ? 'and exists (select 1 from answered)' : '')}
       returning i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''}
     ), ${counted}n as (
-      ${this.insertSql(variant, counted ? ' cross join counted' : '')}
+      ${this.insertNoteSql(variant, counted ? ' cross join counted' : '')}
     )
-    select ${this.writtenSql()}${counted ? COUNTED_COLUMNS : ''}
+    select ${this.writtenNoteColumnsSql()}${counted ? COUNTED_COLUMNS : ''}
     from ${counted ? 'touched i left join n on true' : 'n cross join touched i'} left join directory_users a on a.id = n.author_id`;
   }
 
   /** Inserts the note without a lock on the noteable; `count` follows with the commit. */
-  private firstSql(variant: NoteVariant): string {
+  private insertNoteFirstSql(variant: NoteVariant): string {
     return `with touched as (
       select i.id${this.kind.shownId === 'iid' ? ', i.iid' : ''} from ${this.kind.table} i
-      where ${this.takesNotesSql()} and not ${isLimitFullSql(':spender::bigint', ':most_notes')}
+      where ${this.noteableTakesNotesSql()} and not ${isLimitFullSql(':spender::bigint', ':most_notes')}
     ), n as (
-      ${this.insertSql(variant)}
+      ${this.insertNoteSql(variant)}
     )
-    select ${this.writtenSql()} from n cross join touched i left join directory_users a on a.id = n.author_id`;
+    select ${this.writtenNoteColumnsSql()} from n cross join touched i left join directory_users a on a.id = n.author_id`;
   }
 
-  /** Counts the note that `firstSql` wrote, if the noteable still takes notes. */
-  private countSql(counted = ''): string {
+  /** Counts the note that `insertNoteFirstSql` wrote, if the noteable still takes notes. */
+  private countNoteSql(counted = ''): string {
     return `with touched as (
-      ${this.touchSql(':internal::boolean')}
+      ${this.updateNoteCountersSql(':internal::boolean')}
       returning i.id
     )${counted && `, ${counted}`}
     select ${conditionMetSql(counted ? 'touched cross join counted' : 'touched', ':patience_ms')} as is_as_hoped${counted ? COUNTED_COLUMNS : ''}`;
   }
 
-  private takesNotesSql(): string {
+  private noteableTakesNotesSql(): string {
     return `${this.visible} and (i.discussion_locked is not true or ${READER.isMember})
         and i.public_notes_count + i.internal_notes_count < :most_comments::integer`;
   }
 
-  private touchSql(internal: string, condition = ''): string {
+  private updateNoteCountersSql(internal: string, condition = ''): string {
     return `${this.kind.writes.update} updated_at = greatest(i.updated_at, now()),
         public_notes_count = i.public_notes_count + case when ${internal} then 0 else 1 end,
         internal_notes_count = i.internal_notes_count + case when ${internal} then 1 else 0 end
-      where ${this.takesNotesSql()}
+      where ${this.noteableTakesNotesSql()}
         ${condition}`;
   }
 
-  private insertSql(variant: NoteVariant, counted = ''): string {
+  private insertNoteSql(variant: NoteVariant, counted = ''): string {
     const projectId = this.kind.parent === 'project' ? ':parent::bigint' : 'null::bigint';
     return `insert into notes (${variant.columns}noteable_type, noteable_id, project_id, author_id, body, internal, created_at, updated_at)
       select ${variant.values}'${this.kind.type}', i.id, ${projectId}, ${READER.viewer}, :body::text, ${variant.internal}, ${WRITTEN_AT}, ${WRITTEN_AT}
@@ -232,20 +232,20 @@ export class NoteStatements {
       returning *`;
   }
 
-  private writtenSql(): string {
+  private writtenNoteColumnsSql(): string {
     return `n.id, n.internal, n.noteable_id, ${iidSql(this.kind)} as noteable_iid,
       ${instantSql('n.created_at')} as created_at, ${this.json.sql} as json`;
   }
 
   /** Selects the facts that explain why `create` wrote nothing. Returns no row if the noteable is not visible. */
-  private refusalSql(): string {
+  private refusalFactsSql(): string {
     return `select i.discussion_locked is true and not ${READER.isMember} as locked,
       i.public_notes_count + i.internal_notes_count as comments
       from ${this.kind.table} i
       where ${this.visible}`;
   }
 
-  private editSql(): string {
+  private editNoteSql(): string {
     return `with n as (
       update notes set body = :body::text, edited_by_id = ${READER.viewer}, updated_at = greatest(updated_at, now()) where id = :note::bigint returning *
     )
@@ -255,7 +255,7 @@ export class NoteStatements {
   }
 
   /** Deletes a note and updates the counters. The oldest remaining note of a thread replaces a deleted head. */
-  private removeSql(): string {
+  private removeNoteSql(): string {
     return `with gone as (
       delete from notes where id = :note::bigint
       returning id, noteable_type, noteable_id, internal, thread_id, is_reply

@@ -4,7 +4,7 @@ import type { Tx } from '@rookery/persistence';
 import { perKind } from '../../base/noteables/noteable-kinds';
 import type { NoteableKind } from '../../base/noteables/noteable-kinds';
 
-const write = perKind(({ table, type, writes }) =>
+const insertSystemNotes = perKind(({ table, type, writes }) =>
   prepareStatement(
     `${table}_notes_write_system`,
     `with written as (
@@ -37,10 +37,10 @@ export async function writeSystemNotes(
 ): Promise<void> {
   if (o.bodies.length === 0) return;
   const referenced = [o.referenced?.type ?? null, o.referenced?.id ?? null];
-  await tx.prepared(write(kind), [o.noteableId, o.projectId, o.actorId, o.bodies, o.at, ...referenced]);
+  await tx.prepared(insertSystemNotes(kind), [o.noteableId, o.projectId, o.actorId, o.bodies, o.at, ...referenced]);
 }
 
-const writeInThreads = perKind(({ table, type, writes }) =>
+const insertNotesInThreads = perKind(({ table, type, writes }) =>
   statement<ThreadNotesParams, never>(
     `${table}_notes_write_in_threads`,
     `with written as (
@@ -65,7 +65,7 @@ interface ThreadNotesParams {
 
 /** Writes one system note in each of several threads of a noteable. Source: reference repositories 8.12. */
 export async function writeThreadNotes(tx: Tx, kind: NoteableKind, notes: ThreadNotesParams): Promise<void> {
-  if (notes.threads.length > 0) await tx.run(writeInThreads(kind), notes);
+  if (notes.threads.length > 0) await tx.run(insertNotesInThreads(kind), notes);
 }
 
 /**
@@ -74,7 +74,7 @@ export async function writeThreadNotes(tx: Tx, kind: NoteableKind, notes: Thread
  */
 const LISTED_COUNT = 20;
 
-/** Texts of the system notes for each change of a noteable. Shape: `word` is the kind's noun. */
+/** Texts of the system notes for each change of a noteable. `word` is the kind's noun. */
 export const systemNotes = {
   closed: 'closed',
   closedVia: (noun: 'merge request' | 'commit', reference: string): string => `closed via ${noun} ${reference}`,
@@ -89,7 +89,7 @@ export const systemNotes = {
     is ? `made the ${word} confidential` : `made the ${word} visible to everyone`,
   locked: (is: boolean, word: string): string => (is ? `locked this ${word}` : `unlocked this ${word}`),
 
-  /** Shape: `group/project#7`, or `#7` within a project. */
+  /** `reference` is `group/project#7`, or `#7` within a project. */
   moved: (way: 'to' | 'from', reference: string): string => `moved ${way} ${reference}`,
   cloned: (way: 'to' | 'from', reference: string): string => `cloned ${way} ${reference}`,
   duplicateOf: (reference: string): string => `marked this issue as a duplicate of ${reference}`,
@@ -97,7 +97,7 @@ export const systemNotes = {
   epicIssue: (verb: 'added' | 'removed', reference: string): string => `${verb} issue ${reference}`,
   issueEpic: (verb: 'added' | 'removed', reference: string): string =>
     verb === 'added' ? `added to epic ${reference}` : `removed from epic ${reference}`,
-  /** Shape: `as` is the relation of the referenced epic to the epic that has the note. */
+  /** `as` is the relation of the referenced epic to the epic that has the note. */
   epicTree: (verb: 'added' | 'removed', as: 'child' | 'parent', reference: string): string =>
     verb === 'added' ? `added epic ${reference} as ${as} epic` : `removed ${as} epic ${reference}`,
 
@@ -115,8 +115,9 @@ export const systemNotes = {
   },
 
   draft: (is: boolean): string => `marked this merge request as **${is ? 'draft' : 'ready'}**`,
-  targetBranch: (from: string, to: string): string => `changed target branch from ${codeSpan(from)} to ${codeSpan(to)}`,
-  sourceBranch: (verb: 'deleted' | 'restored', name: string): string => `${verb} source branch ${codeSpan(name)}`,
+  targetBranch: (from: string, to: string): string =>
+    `changed target branch from ${formatCodeSpan(from)} to ${formatCodeSpan(to)}`,
+  sourceBranch: (verb: 'deleted' | 'restored', name: string): string => `${verb} source branch ${formatCodeSpan(name)}`,
   autoMergeEnabled: (sha: string): string => `enabled an automatic merge when all merge checks for ${sha} pass`,
   autoMergeCanceled: 'canceled the automatic merge',
   autoMergeAborted: (reason: string): string => `aborted the automatic merge because ${reason}`,
@@ -126,7 +127,7 @@ export const systemNotes = {
   lineChanged: (number: number, url: string): string => `changed this line in [version ${number} of the diff](${url})`,
   fileChanged: (number: number, url: string): string => `changed this file in [version ${number} of the diff](${url})`,
 
-  /** Shape: names without the at sign; null when nothing changed. */
+  /** Text about changed reviewers, or null if no reviewer changed. Usernames are without the at sign. */
   reviewers(added: readonly string[], removed: readonly string[]): string | null {
     const parts = [
       ...(added.length > 0 ? [`requested review from ${joinUsernames(added)}`] : []),
@@ -135,7 +136,7 @@ export const systemNotes = {
     return parts.length > 0 ? parts.join(' and ') : null;
   },
 
-  /** Shape: names without the at sign; null when nothing changed. */
+  /** Text about changed assignees, or null if no assignee changed. Usernames are without the at sign. */
   assignees(added: readonly string[], removed: readonly string[]): string | null {
     const parts = [
       ...(added.length > 0 ? [`assigned to ${joinUsernames(added)}`] : []),
@@ -161,7 +162,7 @@ export const systemNotes = {
     return `changed title from **${marked(old, '{-', '-}')}** to **${marked(now, '{+', '+}')}**`;
   },
 
-  /** Shape: `YYYY-MM-DD` or null. */
+  /** Text about a changed due date. `day` is `YYYY-MM-DD`, or null for a removed date. */
   dueDate(day: string | null): string {
     if (day === null) return 'removed due date';
     const [year, month, date] = day.split('-').map(Number) as [number, number, number];
@@ -170,7 +171,7 @@ export const systemNotes = {
 };
 
 /** Name of a branch in a Markdown text. Branch names may contain backticks. */
-function codeSpan(name: string): string {
+function formatCodeSpan(name: string): string {
   const runs = name.match(/`+/g) ?? [];
   const fence = '`'.repeat(Math.max(0, ...runs.map((run) => run.length)) + 1);
   return fence.length === 1 ? `\`${name}\`` : `${fence} ${name} ${fence}`;

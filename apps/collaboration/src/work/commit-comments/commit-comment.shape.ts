@@ -1,11 +1,11 @@
 import { withDescription, json, jsonShape } from '../../base/noteables/json.shape';
 import { personShape } from '../../base/noteables/person.shape';
 
-const lineSql = (side: 'old' | 'new'): string => `(p.shown->>'${side}_line')::integer`;
+const positionLineSql = (side: 'old' | 'new'): string => `(p.shown->>'${side}_line')::integer`;
 
 /**
- * A comment on a commit. Shape: aliases `n` (notes), `a` (its author in directory_users, may be missing), `p` (note_positions,
- * may be missing). Source: reference repositories 4.6.
+ * A comment on a commit. The SQL uses the aliases `n` (notes), `a` (the author in directory_users, may be missing) and
+ * `p` (note_positions, may be missing). Source: reference repositories 4.6.
  */
 export const commitCommentShape = jsonShape<{ readonly externalUrl: string }>('CommitComment').fields({
   note: [json.text, () => 'n.body'],
@@ -15,7 +15,7 @@ export const commitCommentShape = jsonShape<{ readonly externalUrl: string }>('C
   ],
   line: [
     withDescription(json.intOrNull, 'New number of the line, or the old one of a removed line.'),
-    () => `coalesce(${lineSql('new')}, ${lineSql('old')})`,
+    () => `coalesce(${positionLineSql('new')}, ${positionLineSql('old')})`,
   ],
   line_type: [
     withDescription(
@@ -23,8 +23,8 @@ export const commitCommentShape = jsonShape<{ readonly externalUrl: string }>('C
       'Whether the line is added (`new`) or removed (`old`); null for others.',
     ),
     () =>
-      `case when ${lineSql('old')} is null and ${lineSql('new')} is not null then 'new'
-        when ${lineSql('new')} is null and ${lineSql('old')} is not null then 'old' end`,
+      `case when ${positionLineSql('old')} is null and ${positionLineSql('new')} is not null then 'new'
+        when ${positionLineSql('new')} is null and ${positionLineSql('old')} is not null then 'old' end`,
   ],
   author: [json.objectWhen(personShape), (sql) => ({ of: { ...sql, user: 'a' }, when: 'a.id is not null' })],
   created_at: [json.instant, () => 'n.created_at'],

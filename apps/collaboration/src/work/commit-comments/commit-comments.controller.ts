@@ -14,7 +14,7 @@ import { DiscussedCommits } from './discussed-commits';
 
 const comment = commitCommentShape.presenter;
 const SOURCE = 'reference repositories 4.6';
-const createsComments = ability<unknown, ProjectScope>(
+const mayCreateCommitComments = ability<unknown, ProjectScope>(
   'may comment on commits',
   ({ viewer, within }) => mayReadHistory(viewer, within) && notePolicy.mayCreate(viewer, within, false),
   { signedIn: true },
@@ -43,7 +43,7 @@ export class CommitCommentsController {
 
   @Endpoint('POST', ':sha/comments', {
     within: project(),
-    may: createsComments,
+    may: mayCreateCommitComments,
     about: 'Adds a comment to a commit, or to an added or removed line of it.',
     source: SOURCE,
     params: CreateCommitComment,

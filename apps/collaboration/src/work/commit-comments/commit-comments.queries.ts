@@ -10,7 +10,7 @@ import type { ShapeSql } from '../../base/noteables/json.shape';
 import type { NoteableWithParent } from '../../base/noteables/planning.policy';
 import { commitCommentShape } from './commit-comment.shape';
 
-interface CommentPageRow {
+interface CommitCommentPageRow {
   readonly counted: number;
   readonly json: string | null;
 }
@@ -38,7 +38,7 @@ export class CommitCommentStatements {
   }
 
   /** Selects a page of the comments on a commit, oldest first, with the number of all. */
-  pageStatement(commit: number, page: PageRequest): Statement<CommentPageRow> {
+  pageStatement(commit: number, page: PageRequest): Statement<CommitCommentPageRow> {
     const values = { commit };
     return this.kept.findOrCompose(isUsualPage(page) ? `commit_comments_page_${page.perPage}` : null, values, () => {
       const list = new ListQuery<never>({

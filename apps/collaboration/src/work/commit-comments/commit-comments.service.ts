@@ -27,8 +27,9 @@ export class CommitCommentsService {
   ) {}
 
   /**
-   * Writes a comment. A line that the diff does not add or remove is dropped, and the comment is on the whole commit.
-   * Shape: returns JSON text. Errors: NotFound, Refused; those of notes.
+   * Writes a comment. If the diff does not add or remove the line, the comment is on the whole commit. Returns JSON
+   * text.
+   * Errors: NotFound, Refused; those of notes.
    */
   async create(viewer: SignedInViewer, project: ProjectScope, ref: string, { body, at }: NewComment): Promise<string> {
     // Checked before the commit is kept for its comments.

@@ -21,7 +21,7 @@ export interface CommentedLine {
   readonly type: 'new' | 'old';
 }
 
-const shaOf = statement<{ id: number }, { readonly sha: ObjectId }>(
+const shaOfDiscussedCommit = statement<{ id: number }, { readonly sha: ObjectId }>(
   'discussed_commits_sha',
   'select i.sha from discussed_commits i where i.id = :id::bigint',
 );
@@ -46,9 +46,9 @@ export class CommitThreads implements CodeReview {
     { position }: { readonly position: RequestedPosition },
   ): Promise<NewThread> {
     readerOfNamed(viewer, on);
-    return this.useDiff(on, async (repository, { base, head }) => {
+    return this.useCommitDiff(on, async (repository, { base, head }) => {
       const { baseSha, startSha, headSha } = position;
-      if (baseSha !== base || startSha !== base || headSha !== head) throw otherDiff();
+      if (baseSha !== base || startSha !== base || headSha !== head) throw diffRefsMismatch();
       return { position: checkPlace(await findPlace(repository, position, null)), suggestions: [] };
     });
   }
@@ -60,9 +60,9 @@ export class CommitThreads implements CodeReview {
 
   async finish(): Promise<void> {}
 
-  /** Finds an added or removed line in the diff of a commit. Shape: null if the diff has no such line. */
+  /** Finds an added or removed line in the diff of a commit. Returns null if the diff has no such line. */
   placeOf(on: NoteableWithParent, { path, line, type }: CommentedLine): Promise<NewPosition | null> {
-    return this.useDiff(on, async (repository, { base, head }) => {
+    return this.useCommitDiff(on, async (repository, { base, head }) => {
       const shas = { baseSha: base, startSha: base, headSha: head };
       const lines = type === 'new' ? { oldLine: null, newLine: line } : { oldLine: line, newLine: null };
       const image = { width: null, height: null, x: null, y: null };
@@ -83,11 +83,11 @@ export class CommitThreads implements CodeReview {
   }
 
   /** Runs a step with the diff of a commit. Errors: NotFound if the repository has lost it. */
-  private async useDiff<T>(
+  private async useCommitDiff<T>(
     { named, parent }: NoteableWithParent,
     step: (repository: Repository, diff: { readonly base: ObjectId; readonly head: ObjectId }) => Promise<T>,
   ): Promise<T> {
-    const [row] = await this.database.run(shaOf, { id: named });
+    const [row] = await this.database.run(shaOfDiscussedCommit, { id: named });
     return this.repositories.useRepository(parent as ProjectScope, async (repository) => {
       const [commit] = row ? await readCommits(repository, [row.sha]) : [];
       if (!commit) throw new NotFound(commitKind.resource);
@@ -96,6 +96,6 @@ export class CommitThreads implements CodeReview {
   }
 }
 
-function otherDiff(): Refused {
+function diffRefsMismatch(): Refused {
   return new Refused('Note {:commit_id=>["does not match the diff refs"]}');
 }

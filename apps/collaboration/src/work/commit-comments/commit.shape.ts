@@ -9,7 +9,7 @@ import type { ReferenceFormat } from '../../base/noteables/references.shape';
 export const COMMIT_SHOWN_AS: ReferenceFormat = { shownId: 'sha', webPath: '/-/commit/', sigil: '@' };
 
 /**
- * JSON of a commit in to-dos: the fields of the list of commits. Shape: alias `i` (discussed_commits).
+ * JSON of a commit in to-dos: the fields of the list of commits. The SQL uses the alias `i` (discussed_commits).
  * Source: reference repositories 4.1; reference work-tracking 6.2.
  */
 export const commitTargetShape = jsonShape<PersonalJsonSql>('CommitTarget').fields({

@@ -13,7 +13,7 @@ import { keepAround, setHiddenRefs } from '../../code/repositories/hidden-refs';
 import { ProjectRepositories } from '../../code/repositories/project-repositories';
 import { commitKind } from './commit.kind';
 
-interface NewRow {
+interface NewDiscussedCommitRow {
   readonly project: number;
   readonly sha: string;
   readonly title: string;
@@ -29,12 +29,12 @@ interface NewRow {
   readonly committed: string;
 }
 
-const find = statement<{ project: number; sha: string }, { readonly id: number }>(
+const findDiscussedCommit = statement<{ project: number; sha: string }, { readonly id: number }>(
   'discussed_commits_find',
   'select i.id from discussed_commits i where i.project_id = :project::bigint and i.sha = :sha::text',
 );
 /** A concurrent first comment may have written the row. */
-const add = statement<NewRow, { readonly id: number }>(
+const insertDiscussedCommit = statement<NewDiscussedCommitRow, { readonly id: number }>(
   'discussed_commits_add',
   `insert into discussed_commits as kept (project_id, sha, author_id, title, description, parent_ids, author_name, author_email,
      authored_date, committer_name, committer_email, committed_date)
@@ -62,7 +62,7 @@ export class DiscussedCommits implements NoteableFinder {
   async findCommit(parent: NoteableWithParent['parent'], ref: string): Promise<NoteableWithParent> {
     const project = parent as ProjectScope;
     const { id: sha } = await this.repositories.useRepository(project, (repository) => findCommit(repository, ref));
-    const [row] = await this.database.run(find, { project: project.id, sha });
+    const [row] = await this.database.run(findDiscussedCommit, { project: project.id, sha });
     const on = { kind: commitKind, parent, by: 'id', named: row?.id ?? 0 } as const;
     return row ? on : { ...on, isUntouched: true };
   }
@@ -70,18 +70,22 @@ export class DiscussedCommits implements NoteableFinder {
   async findOrAdd(parent: NoteableWithParent['parent'], ref: string): Promise<NoteableWithParent> {
     const project = parent as ProjectScope;
     const named = await this.repositories.useRepository(project, (repository) =>
-      this.ensureId(repository, project.id, ref),
+      this.ensureDiscussedCommitId(repository, project.id, ref),
     );
     return { kind: commitKind, parent, by: 'id', named };
   }
 
-  private async ensureId(repository: Repository, project: number, ref: string): Promise<number> {
+  private async ensureDiscussedCommitId(repository: Repository, project: number, ref: string): Promise<number> {
     const commit = await findCommit(repository, ref);
-    const [kept] = await this.database.run(find, { project, sha: commit.id });
+    const [kept] = await this.database.run(findDiscussedCommit, { project, sha: commit.id });
     if (kept) return kept.id;
     // The commit of a deleted branch stays while its comments do.
     await setHiddenRefs(repository, [keepAround(commit.id)]);
-    const [row] = await this.database.run(add, { ...commitFacts(commit), project, author: this.findAuthorId(commit) });
+    const [row] = await this.database.run(insertDiscussedCommit, {
+      ...toDiscussedCommitColumns(commit),
+      project,
+      author: this.findAuthorId(commit),
+    });
     return row!.id;
   }
 
@@ -90,7 +94,7 @@ export class DiscussedCommits implements NoteableFinder {
   }
 }
 
-function commitFacts(commit: Commit): Omit<NewRow, 'project' | 'author'> {
+function toDiscussedCommitColumns(commit: Commit): Omit<NewDiscussedCommitRow, 'project' | 'author'> {
   const { author, committer } = commit;
   return {
     ...{

@@ -10,13 +10,13 @@ const MOST_ISSUES = 5_000;
 
 /**
  * FROM item of one row: the start and due dates that the epic `i` inherits from its child epics and from the milestones
- * of its issues. A child passes its fixed date on if that is in use, else the date that it inherits itself.
+ * of its issues. A child passes on its fixed date if that is in use, else the date that it inherits itself.
  * Dates are computed on each read, so that a change of an issue, milestone or tree writes no dates and locks no
- * ancestor. `offset 0` makes PostgreSQL look up each link, issue and milestone by its key: while tables are young and
+ * ancestor. `offset 0` makes PostgreSQL look up each link, issue and milestone by its key. While tables are young and
  * have no statistics, a join would read all issues once per epic. Access to groups of confidential children is checked
  * once per group, not once per child.
- * Shape: `readsConfidential` and `readsElsewhere` are boolean SQL: dates of confidential children count only for
- * readers who may see them, in the group of `i` and in the group `c.group_id`.
+ * `readsConfidential` and `readsElsewhere` are boolean SQL. Dates of confidential children count only for readers who
+ * may see them: in the group of `i` by the first, in the group `c.group_id` by the second.
  * Source: reference work-tracking 5.5.
  */
 export function inheritedDaysSql(readsConfidential: string, readsElsewhere: string): string {

@@ -27,19 +27,19 @@ export function renderSystemNotes(epic: Epic, { before, changed }: EpicChange): 
 
 /** Emits that an epic was opened. */
 export function emitOpened(tx: Tx, viewer: SignedInViewer, epic: Epic, labels: LabelChange): void {
-  const data = { ...eventData(epic), assignee_ids: [], label_ids: [...labels.added] };
-  tx.emit(epicEvents.created.of({ ...eventBase(viewer, epic), data }));
+  const data = { ...epicEventData(epic), assignee_ids: [], label_ids: [...labels.added] };
+  tx.emit(epicEvents.created.of({ ...eventEnvelopeFields(viewer, epic), data }));
 }
 
-/** Emits a change: one event for fields and labels, one for the state. Shape: `mentionedBefore` are ids of users. */
+/** Emits a change: one event for fields and labels, one for the state. `mentionedBefore` are ids of users. */
 export function emitChange(
   tx: Tx,
   viewer: SignedInViewer,
   epic: Epic,
   { changed, labels, at, mentionedBefore }: EpicChange & { readonly mentionedBefore: readonly number[] },
 ): void {
-  const data = eventData(epic);
-  const about = eventBase(viewer, epic);
+  const data = epicEventData(epic);
+  const about = eventEnvelopeFields(viewer, epic);
   const otherFields = [...changed].filter((name) => !['state', 'closedAt', 'closedById'].includes(name));
   if (otherFields.length + labels.added.length + labels.removed.length > 0) {
     const changeData = {
@@ -66,15 +66,15 @@ export function createParentChanged(viewer: SignedInViewer, epic: Epic, at: Date
   const labels = { added_label_ids: [], removed_label_ids: [] };
   const people = { mentioned_before: [], added_assignee_ids: [], removed_assignee_ids: [] };
   const changeData = { text_changed: false, ...people, ...labels, changed_at: at.toISOString() };
-  return { ...eventBase(viewer, epic), data: { ...eventData(epic), ...changeData } };
+  return { ...eventEnvelopeFields(viewer, epic), data: { ...epicEventData(epic), ...changeData } };
 }
 
-function eventBase(viewer: SignedInViewer, { id }: Epic) {
+function eventEnvelopeFields(viewer: SignedInViewer, { id }: Epic) {
   return { aggregateId: id, actorId: viewer.userId, seen: viewer.directory };
 }
 
 /** Data that every event on an epic has. */
-function eventData({ id, iid, groupId, authorId, confidential, createdAt }: Epic) {
+function epicEventData({ id, iid, groupId, authorId, confidential, createdAt }: Epic) {
   const ids = { epic_id: id, epic_iid: iid, project_id: null, group_id: groupId };
   return { ...ids, author_id: authorId, confidential, created_at: createdAt.toISOString() };
 }

@@ -9,14 +9,14 @@ import { epicKind } from './epic.kind';
 import type { EpicGroup } from './epics.queries';
 
 /** $1 group, $2 id or number, $3 whether the viewer reads confidential epics. An epic has no other visibility rules. */
-const lockVisible = (by: NoteableReference['by']) =>
+const prepareEpicLock = (by: NoteableReference['by']) =>
   prepareStatement(
     `epics_lock_visible_by_${by}`,
     `select i.id, now() as at from epics i where i.group_id = $1::bigint and i.${by} = $2::bigint
        and ${epicKind.visibleSql({ viewer: 'null', isMember: 'false', readsConfidential: '$3::boolean' })}
      for no key update`,
   );
-const LOCKS = { id: lockVisible('id'), iid: lockVisible('iid') };
+const LOCKS = { id: prepareEpicLock('id'), iid: prepareEpicLock('iid') };
 
 /** Reference of a path or a text to an epic of its group. */
 export type EpicIdentifier = Pick<NoteableReference, 'by' | 'named'>;
@@ -28,11 +28,11 @@ export async function lockEpic(
   group: EpicGroup,
   { by, named }: EpicIdentifier,
 ): Promise<{ readonly epic: Epic; readonly at: Date }> {
-  const [row] = await tx.prepared<{ id: number; at: Date }>(LOCKS[by], statementValues(viewer, group, named));
+  const [row] = await tx.prepared<{ id: number; at: Date }>(LOCKS[by], lockStatementValues(viewer, group, named));
   if (!row) throw new NotFound();
   return { epic: await tx.manager.findOneByOrFail(Epic, { id: row.id }), at: row.at };
 }
 
-function statementValues(viewer: SignedInViewer, group: EpicGroup, named: number): unknown[] {
-  return [group.id, named, createReader(viewer, group).readsConfidential];
+function lockStatementValues(viewer: SignedInViewer, group: EpicGroup, idOrIid: number): unknown[] {
+  return [group.id, idOrIid, createReader(viewer, group).readsConfidential];
 }

@@ -2,7 +2,7 @@ import { Invalid, lengthProblems, assertAllUsed, problemsByField } from '@rooker
 import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { normalizeColour, textColourOn } from '../../planning/labels/colours/colours';
 
-/** Fields of an epic. Omitted fields keep their values on update. Shape: days are `YYYY-MM-DD`. */
+/** Fields of an epic. Omitted fields keep their values on update. Days are `YYYY-MM-DD`. */
 export interface EpicInput {
   readonly title?: string | undefined;
   readonly description?: string | null | undefined;
@@ -128,16 +128,16 @@ export class Epic {
       ...(title === this.title ? {} : { titleEditedById: by.actorId }),
       ...(description === this.description ? {} : { editedById: by.actorId }),
     };
-    return this.assign({ ...next, ...edited, ...this.stateAfter(state_event, by) }, by);
+    return this.assignChangedFields({ ...next, ...edited, ...this.stateFieldsAfter(state_event, by) }, by);
   }
 
-  private stateAfter(event: EpicInput['state_event'], { actorId, at }: ChangeAuthor): Partial<Epic> {
+  private stateFieldsAfter(event: EpicInput['state_event'], { actorId, at }: ChangeAuthor): Partial<Epic> {
     if (event === 'close' && this.state === 'opened') return { state: 'closed', closedAt: at, closedById: actorId };
     if (event === 'reopen' && this.state === 'closed') return { state: 'opened', closedAt: null, closedById: null };
     return {};
   }
 
-  private assign(next: Partial<Epic>, { at }: ChangeAuthor): ReadonlySet<keyof Epic> {
+  private assignChangedFields(next: Partial<Epic>, { at }: ChangeAuthor): ReadonlySet<keyof Epic> {
     const names = Object.keys(next) as (keyof Epic)[];
     const changed = new Set(names.filter((name) => this[name] !== next[name]));
     if (changed.size > 0) Object.assign(this, next, { updatedAt: at });

@@ -20,15 +20,15 @@ const DUE = 'case when i.due_is_fixed then i.due_fixed_on else inherited.due_on 
  */
 export type EpicSql = ShownSql & { readonly mayEdit: string; readonly person: PersonSql };
 /** Without a known reader, the JSON holds only facts that all who see the group may read. */
-type AnyEpicSql = ShownSql & Partial<EpicSql>;
+type EpicSqlWithOptionalReader = ShownSql & Partial<EpicSql>;
 export type EpicDetailSql = EpicSql & DetailSql;
 
-const groups = (sql: ShownSql): string => `${trimBaseUrl(sql)}/api/v4/groups/`;
-const pathOf = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
-const page = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
+const groupsApiUrl = (sql: ShownSql): string => `${trimBaseUrl(sql)}/api/v4/groups/`;
+const epicPathSql = (epic: string): string => `${epic}.group_id || '/epics/' || ${epic}.iid`;
+const epicPageSql = (sql: ShownSql): string => webPathSql(EPIC_SHOWN_AS, sql.fullPath);
 
 /** FROM item of one row: the parent of the row `i` if the reader may see it, and the inherited dates. */
-function parentAndDatesSql({ mayEdit = 'false', person }: AnyEpicSql): string {
+function parentAndDatesSql({ mayEdit = 'false', person }: EpicSqlWithOptionalReader): string {
   const access = (group: string): string =>
     person ? groupAccessSql(group, person) : '(select false as reads_confidential limit 0)';
   const parentReadable = `select 1 from ${access('up.group_id')} there where not up.confidential or there.reads_confidential`;
@@ -38,18 +38,18 @@ function parentAndDatesSql({ mayEdit = 'false', person }: AnyEpicSql): string {
       else exists (${parentReadable}) end) parent on true`;
 }
 
-const linksShape = jsonShape<AnyEpicSql>('EpicLinks').fields({
-  self: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: pathOf('i') })],
-  epic_issues: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: `${pathOf('i')} || '/issues'` })],
-  group: [json.prefixed, (sql) => ({ prefix: groups(sql), sql: 'i.group_id' })],
-  parent: [json.tokenOrNull, (sql) => `${literalSql(groups(sql))} || ${pathOf('parent')}`],
+const linksShape = jsonShape<EpicSqlWithOptionalReader>('EpicLinks').fields({
+  self: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: epicPathSql('i') })],
+  epic_issues: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: `${epicPathSql('i')} || '/issues'` })],
+  group: [json.prefixed, (sql) => ({ prefix: groupsApiUrl(sql), sql: 'i.group_id' })],
+  parent: [json.tokenOrNull, (sql) => `${literalSql(groupsApiUrl(sql))} || ${epicPathSql('parent')}`],
 });
 
 /**
- * JSON of an epic for any reader who may see it. Shape: alias `i` (epics). Source: requirements 1 §2; reference
- * work-tracking 5.4.
+ * JSON of an epic for any reader who may see it. The SQL uses the alias `i` (epics).
+ * Source: requirements 1 §2; reference work-tracking 5.4.
  */
-export const epicShape = jsonShape<AnyEpicSql>('Epic', parentAndDatesSql).fields({
+export const epicShape = jsonShape<EpicSqlWithOptionalReader>('Epic', parentAndDatesSql).fields({
   id: [json.int, () => 'i.id'],
   work_item_id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
@@ -62,8 +62,8 @@ export const epicShape = jsonShape<AnyEpicSql>('Epic', parentAndDatesSql).fields
   confidential: [json.bool, () => 'i.confidential'],
   imported: [json.bool, () => `i.imported_from <> 'none'`],
   imported_from: [json.token, () => 'i.imported_from'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/groups/`, sql: page(sql) })],
-  web_edit_url: [json.prefixed, (sql) => ({ prefix: '/groups/', sql: page(sql) })],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/groups/`, sql: epicPageSql(sql) })],
+  web_edit_url: [json.prefixed, (sql) => ({ prefix: '/groups/', sql: epicPageSql(sql) })],
   reference: [json.prefixed, () => ({ prefix: EPIC_SHOWN_AS.sigil, sql: 'i.iid' })],
   references: [json.object(referencesShape), ({ fullPath, seenAs }) => ({ as: EPIC_SHOWN_AS, fullPath, seenAs })],
   author: [
@@ -101,21 +101,21 @@ const dateFields = {
   due_date_from_inherited_source: [json.dayOrNull, () => 'inherited.due_on'],
   due_date_from_milestones: [json.dayOrNull, () => 'inherited.due_on'],
 } as const;
-const mayEdit = (sql: EpicSql): string => sql.mayEdit;
+const mayEditSql = (sql: EpicSql): string => sql.mayEdit;
 
 /** JSON of an epic in lists of epics and in answers to changes. */
-export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(dateFields, mayEdit);
+export const listedEpicShape = epicShape.extend<EpicSql>('ListedEpic').fields(dateFields, mayEditSql);
 
 /** JSON of one epic, with whether the reader is subscribed. Source: reference work-tracking 5.2. */
 export const epicDetailShape = epicShape
   .extend<EpicDetailSql>('EpicDetail')
   .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] })
   .extend<EpicDetailSql>('EpicDetail')
-  .fields(dateFields, mayEdit);
+  .fields(dateFields, mayEditSql);
 
 /** JSON of an epic in answers of the subscription routes. */
 export const followedEpicShape = epicShape
-  .extend<AnyEpicSql & DetailSql>('FollowedEpic')
+  .extend<EpicSqlWithOptionalReader & DetailSql>('FollowedEpic')
   .fields({ subscribed: [json.bool, ({ viewer }) => subscribedSql({ ...OF_EPIC, assignees: null }, viewer)] });
 
 /** Size of the texts of an epic `i` in a list, with those of its labels. Units: bytes. */

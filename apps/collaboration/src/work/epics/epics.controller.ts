@@ -76,7 +76,7 @@ export class EpicsController {
     about: 'Opens an epic.',
     may: mayCreate,
     params: CreateEpic,
-    withoutEffect: (call, controller: EpicsController) => controller.withoutEffect(call, 'created_at'),
+    withoutEffect: (call, controller: EpicsController) => controller.listParametersWithoutEffect(call, 'created_at'),
     answers: created(listedEpicShape.presenter),
     fails: [409, 429],
     bodyLimit: BODY_LIMIT,
@@ -90,7 +90,7 @@ export class EpicsController {
     about: 'Updates, closes or reopens an epic.',
     may: mayReadEpics,
     params: UpdateEpic,
-    withoutEffect: (call, controller: EpicsController) => controller.withoutEffect(call, 'updated_at'),
+    withoutEffect: (call, controller: EpicsController) => controller.listParametersWithoutEffect(call, 'updated_at'),
     answers: one(listedEpicShape.presenter),
     fails: [404, 409, 429],
     bodyLimit: BODY_LIMIT,
@@ -99,9 +99,12 @@ export class EpicsController {
     return new JsonText(await this.quickActions.update(viewer, within, params.epic_iid, toEpicUpdate(params)));
   }
 
-  private withoutEffect<T extends string>({ viewer, within }: EpicCall<unknown>, time: T): ('color' | T)[] {
+  private listParametersWithoutEffect<T extends string>(
+    { viewer, within }: EpicCall<unknown>,
+    timeParameter: T,
+  ): ('color' | T)[] {
     const color = this.epics.takesColour(viewer, within) ? [] : (['color'] as const);
-    return epicPolicy.mayBackdate(viewer, within) ? [...color] : [...color, time];
+    return epicPolicy.mayBackdate(viewer, within) ? [...color] : [...color, timeParameter];
   }
 
   @Endpoint('DELETE', ':epic_iid', {

@@ -37,7 +37,7 @@ export class IdentifyEpic {
 }
 
 /** Fields that creating and updating an epic share. */
-class EpicWrite {
+class EpicWriteFields {
   @Text({ optional: true, nullable: true, about: 'At most 1,048,576 characters of Markdown.' })
   description?: string | null;
   @Flag({ optional: true }) confidential?: boolean;
@@ -58,7 +58,7 @@ class EpicWrite {
   parent_id?: number | null;
 }
 
-export class CreateEpic extends EpicWrite {
+export class CreateEpic extends EpicWriteFields {
   @Text({ about: 'At most 255 characters.' }) title: string;
   @Instant({ optional: true, about: 'For administrators and owners; ignored from other callers.' }) created_at?: Date;
 }
@@ -79,7 +79,7 @@ export class CreateEpic extends EpicWrite {
   'parent_id',
   'updated_at',
 )
-export class UpdateEpic extends EpicWrite {
+export class UpdateEpic extends EpicWriteFields {
   @Int() epic_iid: number;
   @Text({ optional: true, about: 'At most 255 characters.' }) title?: string;
   @ListOf('text', { optional: true, splitItems: true }) add_labels?: readonly string[];
@@ -92,17 +92,17 @@ export class UpdateEpic extends EpicWrite {
 export function toNewEpic(params: CreateEpic): NewEpic {
   const { labels, parent_id: parentId, created_at: at, ...fields } = params;
   const labelChange = requestedLabels(labels, undefined, undefined);
-  return { fields: { ...rowFields(fields), title: fields.title }, labels: labelChange, parentId, at };
+  return { fields: { ...pickEpicFields(fields), title: fields.title }, labels: labelChange, parentId, at };
 }
 
 /** Maps the parameters to the change of the epic that the path names. */
 export function toEpicUpdate({ epic_iid: _, ...params }: UpdateEpic): EpicUpdate {
   const { labels, add_labels, remove_labels, parent_id: parentId, updated_at: at, ...fields } = params;
-  return { fields: rowFields(fields), labels: requestedLabels(labels, add_labels, remove_labels), parentId, at };
+  return { fields: pickEpicFields(fields), labels: requestedLabels(labels, add_labels, remove_labels), parentId, at };
 }
 
 /** Picks the fields of the epic's own row. Errors: for any other field. */
-function rowFields(params: EpicInput): EpicInput {
+function pickEpicFields(params: EpicInput): EpicInput {
   const { title, description, confidential, color, state_event, ...dates } = params;
   const { start_date_is_fixed, start_date_fixed, due_date_is_fixed, due_date_fixed, ...rest } = dates;
   assertAllUsed(rest);

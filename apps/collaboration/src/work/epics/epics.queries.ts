@@ -17,7 +17,7 @@ import { epicBytes, epicDetailShape, listedEpicShape } from './epic.shape';
 import { epicFilters, epicSorting } from './listing/epic-filter';
 import type { EpicFilter, EpicOrder } from './listing/epic-filter';
 
-/** Facts of an epic's group that queries and permissions need. Shape: any GroupScope. */
+/** Facts of an epic's group that queries and permissions need. Any GroupScope fits. */
 export type EpicGroup = Pick<
   GroupScope,
   'kind' | 'id' | 'level' | 'plan' | 'archived' | 'fullPath' | 'traversalIds' | 'visibility'
@@ -70,20 +70,20 @@ export class EpicsQueries {
     const own = { externalUrl, ...ONE, person: ONE_PERSON };
     const detail = epicDetailShape.toSql({ ...own, mayEdit: READS_CONFIDENTIAL, viewer: ONE_PERSON.user });
     this.ones = {
-      detailed: `select ${detail.sql} ${from} and ${visibleSql(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
+      detailed: `select ${detail.sql} ${from} and ${visibleEpicSql(ONE_PERSON.user, READS_CONFIDENTIAL)}`,
       written: `select ${listedEpicShape.toSql({ ...own, mayEdit: READS_CONFIDENTIAL }).sql} ${from}`,
     };
   }
 
-  /** Returns one epic. Shape: one JSON object. Errors: NotFound if the viewer sees no such epic. */
+  /** Returns one epic as JSON text. Errors: NotFound if the viewer sees no such epic. */
   async findEpic(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
     await this.directory.requireFresh(viewer);
-    return this.readJson('epics_one', this.ones.detailed, statementValues(viewer, group, iid));
+    return this.queryJson('epics_one', this.ones.detailed, statementValues(viewer, group, iid));
   }
 
-  /** Returns an epic after a permitted write. Shape: one JSON object. */
+  /** Returns an epic as JSON text after a permitted write. */
   async answer(viewer: SignedInViewer, group: EpicGroup, iid: number): Promise<string> {
-    return this.readJson('epics_written', this.ones.written, statementValues(viewer, group, iid));
+    return this.queryJson('epics_written', this.ones.written, statementValues(viewer, group, iid));
   }
 
   async list(
@@ -113,7 +113,7 @@ export class EpicsQueries {
     },
   ): Statement {
     const { reach, filter, order, page } = o;
-    return this.kept.findOrCompose(pageName(o), values, (): SqlDraft => {
+    return this.kept.findOrCompose(statementNameOfUsualPage(o), values, (): SqlDraft => {
       const list = new ListQuery<never>({
         name: 'epics',
         from: 'epics i',
@@ -126,15 +126,15 @@ export class EpicsQueries {
         .narrow(FILTERS, filter)
         .orderBy(epicSorting(order));
       return list.fromEach(['read a', ROWS]).jsonSql(page, {
-        with: `read as materialized (${readGroupsSql(reach)})`,
+        with: `read as materialized (${readableGroupsSql(reach)})`,
         rows: (...rows) =>
           arraySql(order.withLabelDetails === true ? this.listed.labelled : this.listed.plain, ...rows),
       });
     });
   }
 
-  private async readJson(name: string, text: string, values: readonly unknown[]): Promise<string> {
-    const statement = this.kept.findOrCompose(name, values, () => ({ text, values }));
+  private async queryJson(statementName: string, text: string, values: readonly unknown[]): Promise<string> {
+    const statement = this.kept.findOrCompose(statementName, values, () => ({ text, values }));
     const [row] = await this.database.run<{ json: string }>(statement);
     if (!row) throw new NotFound();
     return row.json;
@@ -148,7 +148,7 @@ function statementValues(viewer: SignedInViewer, group: EpicGroup, iid: number):
 }
 
 /** The listed groups with epics that the viewer sees; access is computed once per group. */
-function readGroupsSql({ includesAncestors: ancestors, includesDescendants: descendants }: IncludedGroups): string {
+function readableGroupsSql({ includesAncestors: ancestors, includesDescendants: descendants }: IncludedGroups): string {
   const own = descendants ? withinGroupSql({ namespace: 'n', traversalIds: ABOVE_GROUP }) : `n.id = ${GROUP}`;
   const wanted = ancestors ? `(${own} or n.id = any(${ABOVE_GROUP}))` : own;
   return `select a.*, case when a.group_id = ${GROUP} then '' else a.full_path end as seen_as
@@ -157,8 +157,8 @@ function readGroupsSql({ includesAncestors: ancestors, includesDescendants: desc
     cross join lateral ${groupAccessSql('used.id', PERSON)} a`;
 }
 
-/** Boolean SQL: a reader of the group may see the epic `i`. Shape: arguments are SQL expressions. */
-function visibleSql(viewer: string, readsConfidential: string): string {
+/** Boolean SQL: a reader of the group may see the epic `i`. Arguments are SQL expressions. */
+function visibleEpicSql(viewer: string, readsConfidential: string): string {
   return epicKind.visibleSql({ viewer, isMember: 'true', readsConfidential });
 }
 
@@ -166,7 +166,7 @@ function visibleSql(viewer: string, readsConfidential: string): string {
  * Name of the prepared statement for a first page filtered by state alone, as most lists are; null if the statement is
  * not kept.
  */
-function pageName(o: {
+function statementNameOfUsualPage(o: {
   readonly reach: IncludedGroups;
   readonly filter: EpicFilter;
   readonly order: EpicOrder;

@@ -94,7 +94,7 @@ export class EpicsService {
     const texts = `${fields.title}\n\n${fields.description ?? ''}`;
     if (findMentions(texts).all.length > 0) this.noteLimit.countNotes(tx, viewer);
     const [clock] = await tx.prepared<{ at: Date }>(now, []);
-    const at = backdatedTime(viewer, group, input) ?? clock!.at;
+    const at = permittedBackdatedTime(viewer, group, input) ?? clock!.at;
     const by = { actorId: viewer.userId, at };
     const epic = Epic.create(fields, { ...by, groupId: group.id });
     const newLabels = await resolveLabels(tx, group, input.labels);
@@ -149,7 +149,7 @@ export class EpicsService {
     const labels = await setLabels(tx, labelTarget(epic.id), await resolveLabels(tx, group, update.labels), by);
     this.noteLimit.countLabels(tx, viewer, labels);
     if (labels.added.length + labels.removed.length > 0) epic.updatedAt = at;
-    const backdatedAt = backdatedTime(viewer, group, update);
+    const backdatedAt = permittedBackdatedTime(viewer, group, update);
     epic.updatedAt = backdatedAt ?? epic.updatedAt;
     await tx.manager.save(epic);
     if (await this.setParent(tx, group, epic, { viewer, at, backdatedAt, update })) changed.add('parentId');
@@ -230,7 +230,7 @@ export class EpicsService {
   }
 }
 
-function backdatedTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicUpdate): Date | undefined {
+function permittedBackdatedTime(viewer: SignedInViewer, group: EpicGroup, { at }: EpicUpdate): Date | undefined {
   return epicPolicy.mayBackdate(viewer, group) ? at : undefined;
 }
 

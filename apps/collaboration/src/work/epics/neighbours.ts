@@ -1,4 +1,4 @@
-/** Target position of an item in a list, between two neighbours. Shape: ids of the neighbours; undefined for any. */
+/** Target position of an item in a list: ids of its two new neighbours. Undefined permits any neighbour. */
 export interface Neighbours {
   /** The item directly before the moved one. */
   readonly before: number | undefined;

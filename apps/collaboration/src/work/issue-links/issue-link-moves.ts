@@ -2,7 +2,7 @@ import { prepareStatement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 /** $1 issue, $2 its new issue, which has no links yet. */
-const move = ['source', 'target'].map((end) =>
+const moveLinkEnds = ['source', 'target'].map((end) =>
   prepareStatement(
     `issue_links_move_${end}`,
     `update issue_links set ${end}_id = $2::bigint where ${end}_id = $1::bigint`,
@@ -11,5 +11,5 @@ const move = ['source', 'target'].map((end) =>
 
 /** Moves the links of an issue to its new issue. Source: reference work-tracking 9.1. */
 export async function moveLinks(tx: Tx, from: number, to: number): Promise<void> {
-  for (const statement of move) await tx.prepared(statement, [from, to]);
+  for (const statement of moveLinkEnds) await tx.prepared(statement, [from, to]);
 }

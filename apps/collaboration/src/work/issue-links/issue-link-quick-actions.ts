@@ -33,11 +33,14 @@ export class IssueLinkQuickActions {
     actions.declareSet({
       names: ['relate'],
       supportsKind: (kind) => kind === issueKind,
-      plan: (asking, commands) => this.plan(asking, commands),
+      plan: (asking, commands) => this.planLinkActions(asking, commands),
     });
   }
 
-  private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+  private async planLinkActions(
+    { viewer, parent }: ActionContext,
+    commands: readonly Command[],
+  ): Promise<ExecuteActions> {
     const here = parent as ProjectParent;
     const targets: LinkTargets[] = [];
     let count = 0;
@@ -45,12 +48,12 @@ export class IssueLinkQuickActions {
       const named = parseArgument.references(argument);
       count += named.length;
       const isTooMany = count > MOST_TARGETS;
-      targets.push(isTooMany ? { why: TOO_MANY } : await this.findTargets(viewer, here, named));
+      targets.push(isTooMany ? { why: TOO_MANY } : await this.findIssuesToLink(viewer, here, named));
     }
     const found = targets.flatMap((one) => ('why' in one ? [] : one));
     const carryOut: ExecuteActions = (tx, on) =>
       executeEach(tx, commands, (_, index) =>
-        this.linkTargets(tx, viewer, { project: here, iid: on.named }, targets[index]!),
+        this.linkIssueToTargets(tx, viewer, { project: here, iid: on.named }, targets[index]!),
       );
     const holds: ExecuteActions['holds'] = {
       things: (tx, on) => visibleIssueIds(tx, viewer, [...(on ? [{ project: here, iid: on.named }] : []), ...found]),
@@ -58,16 +61,16 @@ export class IssueLinkQuickActions {
     return Object.assign(carryOut, { holds });
   }
 
-  private async findTargets(
+  private async findIssuesToLink(
     viewer: SignedInViewer,
-    here: ProjectParent,
+    ownProject: ProjectParent,
     named: readonly IssueArgument[],
   ): Promise<LinkTargets> {
     if (named.length === 0) return { why: 'it names no issue' };
     const targets: IssueKey[] = [];
     try {
       for (const { project: ref, iid } of named) {
-        targets.push({ project: ref === null ? here : await this.links.targetProject(viewer, ref), iid });
+        targets.push({ project: ref === null ? ownProject : await this.links.targetProject(viewer, ref), iid });
       }
     } catch (error) {
       return { why: refusalReason(error) };
@@ -76,17 +79,17 @@ export class IssueLinkQuickActions {
   }
 
   /** Links the issue with all targets, or throws and links none. */
-  private async linkTargets(
+  private async linkIssueToTargets(
     tx: Tx,
     viewer: SignedInViewer,
-    named: IssueKey,
+    issue: IssueKey,
     targets: LinkTargets,
   ): Promise<ActionResult> {
-    if (!issueLinkPolicy.mayLink(viewer, named.project)) throw new Forbidden();
+    if (!issueLinkPolicy.mayLink(viewer, issue.project)) throw new Forbidden();
     if ('why' in targets) return targets;
-    for (const target of targets) await this.links.linkIssues(tx, viewer, named, { target, linkType: 'relates_to' });
+    for (const target of targets) await this.links.linkIssues(tx, viewer, issue, { target, linkType: 'relates_to' });
     const names = targets.map(({ project, iid }) =>
-      project.id === named.project.id ? `#${iid}` : `${project.fullPath}#${iid}`,
+      project.id === issue.project.id ? `#${iid}` : `${project.fullPath}#${iid}`,
     );
     return { said: `Linked with ${names.join(', ')}.`, changes: { relate: names } };
   }

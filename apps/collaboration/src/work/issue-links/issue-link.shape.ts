@@ -20,13 +20,13 @@ export interface LinkSql {
   readonly other: PersonalJsonSql;
 }
 
-const issueIn = (id: string, sql: PersonalJsonSql): string =>
-  `(select ${issueShape.toSql(sql).sql} from issues i where i.id = ${id})`;
+const issueJsonSql = (idSql: string, sql: PersonalJsonSql): string =>
+  `(select ${issueShape.toSql(sql).sql} from issues i where i.id = ${idSql})`;
 
 /** A link from the view of one of its issues. Source: reference work-tracking 9.1. */
 export const issueLinkShape = jsonShape<LinkSql>('IssueLink').fields({
   id: [json.int, () => 'link.id'],
-  source_issue: [json.written(nested(issueShape.presenter)), ({ own }) => issueIn('link.own_id', own)],
-  target_issue: [json.written(nested(issueShape.presenter)), ({ other }) => issueIn('link.other_id', other)],
+  source_issue: [json.written(nested(issueShape.presenter)), ({ own }) => issueJsonSql('link.own_id', own)],
+  target_issue: [json.written(nested(issueShape.presenter)), ({ other }) => issueJsonSql('link.other_id', other)],
   link_type: [linkType, () => 'link.link_type'],
 });

@@ -38,7 +38,7 @@ export class IssueLinksController {
     answers: page(linkedIssueShape.presenter),
   })
   list(call: ReadCall<ListIssueLinks>): Promise<JsonPage> {
-    return this.queries.list(call.viewer, issueOf(call), call.page);
+    return this.queries.list(call.viewer, toIssueKey(call), call.page);
   }
 
   @Endpoint('GET', ':link_id', {
@@ -50,7 +50,7 @@ export class IssueLinksController {
     fails: [404],
   })
   async show(call: ReadCall<IdentifyIssueLink>): Promise<JsonText> {
-    return new JsonText((await this.queries.findLink(call.viewer, issueOf(call), call.params.link_id)).json);
+    return new JsonText((await this.queries.findLink(call.viewer, toIssueKey(call), call.params.link_id)).json);
   }
 
   @Endpoint('POST', '', {
@@ -63,7 +63,7 @@ export class IssueLinksController {
   })
   async create(call: WriteCall<CreateIssueLink>): Promise<JsonText> {
     const { target_project_id: projectRef, target_issue_iid: iid, link_type: linkType } = call.params;
-    return new JsonText(await this.links.create(call.viewer, issueOf(call), { projectRef, iid, linkType }));
+    return new JsonText(await this.links.create(call.viewer, toIssueKey(call), { projectRef, iid, linkType }));
   }
 
   @Endpoint('DELETE', ':link_id', {
@@ -75,10 +75,10 @@ export class IssueLinksController {
     fails: [404],
   })
   async remove(call: WriteCall<IdentifyIssueLink>): Promise<JsonText> {
-    return new JsonText(await this.links.remove(call.viewer, issueOf(call), call.params.link_id));
+    return new JsonText(await this.links.remove(call.viewer, toIssueKey(call), call.params.link_id));
   }
 }
 
-function issueOf({ params, within }: ReadCall<ListIssueLinks>): IssueKey {
+function toIssueKey({ params, within }: ReadCall<ListIssueLinks>): IssueKey {
   return { project: within, iid: params.issue_iid };
 }

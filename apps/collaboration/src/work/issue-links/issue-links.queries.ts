@@ -73,7 +73,7 @@ export class IssueLinksQueries {
   }
 
   /**
-   * Returns a link from the view of the issue, and the project of the other issue. Shape: `json` is one object.
+   * Returns a link from the view of the issue as JSON text, and the id of the other issue's project.
    * Errors: NotFound of the issue, or of the link.
    */
   async findLink(

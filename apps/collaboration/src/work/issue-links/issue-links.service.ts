@@ -14,7 +14,7 @@ import { IssueLinksQueries } from './issue-links.queries';
 import type { IssueKey } from './issue-links.queries';
 
 /** $1 project, $2 number, $3-$5 the viewer. Locks the issue against deletion until the transaction ends. */
-const visible = prepareStatement(
+const lockVisibleIssue = prepareStatement(
   'issue_links_visible',
   `select i.id from issues i where i.project_id = $1::bigint and i.iid = $2::bigint and ${issueKind.visibleSql({
     viewer: '$3::bigint',
@@ -22,12 +22,12 @@ const visible = prepareStatement(
     readsConfidential: '$5::boolean',
   })} for key share of i`,
 );
-const insert = prepareStatement(
+const insertLink = prepareStatement(
   'issue_links_insert',
   `insert into issue_links (source_id, target_id, link_type) values ($1::bigint, $2::bigint, $3)
    on conflict do nothing returning id`,
 );
-const remove = prepareStatement('issue_links_remove', 'delete from issue_links where id = $1::bigint returning 1');
+const deleteLink = prepareStatement('issue_links_remove', 'delete from issue_links where id = $1::bigint returning 1');
 
 const NO_TARGET = 'No matching issue found. Make sure that you are adding a valid issue URL.';
 
@@ -75,13 +75,13 @@ export class IssueLinksService {
     named: IssueKey,
     { target, linkType }: { readonly target: IssueKey; readonly linkType: LinkType },
   ): Promise<number> {
-    const own = await lockedId(tx, viewer, named, new NotFound(issueKind.resource));
+    const own = await lockIssueToLink(tx, viewer, named, new NotFound(issueKind.resource));
     // Answers the same for a hidden issue and a missing one.
-    const other = await lockedId(tx, viewer, target, new NotFound(NO_TARGET, { verbatim: true }));
+    const other = await lockIssueToLink(tx, viewer, target, new NotFound(NO_TARGET, { verbatim: true }));
     if (own === other) throw new Unprocessable(`#${named.iid} cannot be added: cannot be related to itself`);
     const isReversed = linkType === 'is_blocked_by';
     const ends = isReversed ? [other, own] : [own, other];
-    const [created] = await tx.prepared<{ id: number }>(insert, [...ends, isReversed ? 'blocks' : linkType]);
+    const [created] = await tx.prepared<{ id: number }>(insertLink, [...ends, isReversed ? 'blocks' : linkType]);
     if (!created) throw new Conflict('Issue(s) already assigned');
     return created.id;
   }
@@ -92,19 +92,30 @@ export class IssueLinksService {
     const project = await this.directory.findProject(otherProjectId, viewer);
     if (!project) throw new NotFound();
     if (!issueLinkPolicy.mayLink(viewer, project)) throw new Forbidden();
-    const deleted = await this.work.run((tx) => tx.prepared(remove, [linkId]));
+    const deleted = await this.work.run((tx) => tx.prepared(deleteLink, [linkId]));
     if (deleted.length === 0) throw new NotFound();
     return json;
   }
 }
 
-/** Locks an issue that is to be linked and returns its id. Errors: `missing` if the viewer may not see it. */
-async function lockedId(tx: Tx, viewer: SignedInViewer, named: IssueKey, missing: NotFound): Promise<number> {
-  const { project, iid } = named;
+/** Locks an issue that is to be linked and returns its id. Errors: `notFoundError` if the viewer may not see it. */
+async function lockIssueToLink(
+  tx: Tx,
+  viewer: SignedInViewer,
+  issue: IssueKey,
+  notFoundError: NotFound,
+): Promise<number> {
+  const { project, iid } = issue;
   const reader = createReader(viewer, project);
-  if (!canReadFeature(issueKind.feature, project, reader)) throw missing;
+  if (!canReadFeature(issueKind.feature, project, reader)) throw notFoundError;
   const { viewerId, isMember, readsConfidential } = reader;
-  const [row] = await tx.prepared<{ id: number }>(visible, [project.id, iid, viewerId, isMember, readsConfidential]);
-  if (!row) throw missing;
+  const [row] = await tx.prepared<{ id: number }>(lockVisibleIssue, [
+    project.id,
+    iid,
+    viewerId,
+    isMember,
+    readsConfidential,
+  ]);
+  if (!row) throw notFoundError;
   return row.id;
 }

@@ -30,11 +30,14 @@ export class IssueMoveQuickActions {
       isLast: true,
       isForExistingOnly: true,
       supportsKind: (kind) => kind === issueKind,
-      plan: (asking, commands) => this.plan(asking, commands),
+      plan: (asking, commands) => this.planMoveActions(asking, commands),
     });
   }
 
-  private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+  private async planMoveActions(
+    { viewer, parent }: ActionContext,
+    commands: readonly Command[],
+  ): Promise<ExecuteActions> {
     const here = parent as MoveProject;
     const [first, ...more] = commands;
     const destinations = [
@@ -68,7 +71,7 @@ export class IssueMoveQuickActions {
 
   private async findDestination(
     viewer: SignedInViewer,
-    here: MoveProject,
+    ownProject: MoveProject,
     { name, argument }: Command,
   ): Promise<MoveDestination> {
     const named = parseArgument.destination(argument);
@@ -77,7 +80,7 @@ export class IssueMoveQuickActions {
     if (!isComplete) return { why: 'it names no project' };
     const { path, withNotes } = named;
     try {
-      return { project: path === null ? here : await this.moves.findDestination(viewer, path), withNotes };
+      return { project: path === null ? ownProject : await this.moves.findDestination(viewer, path), withNotes };
     } catch (error) {
       return { why: refusalReason(error) };
     }

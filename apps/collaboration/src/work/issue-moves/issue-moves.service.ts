@@ -29,7 +29,7 @@ export class IssueMovesService {
    * permission in both.
    */
   async moveIssue(viewer: SignedInViewer, from: MoveProject, iid: number, toProjectId: number): Promise<string> {
-    const to = await this.findTarget(viewer, from, iid, toProjectId);
+    const to = await this.findMoveTarget(viewer, from, iid, toProjectId);
     const copy = await this.work.run((tx) => this.moveInTransaction(tx, viewer, { from, iid, to }));
     return this.queries.answer(viewer, to, copy.iid);
   }
@@ -41,21 +41,21 @@ export class IssueMovesService {
     iid: number,
     { toProjectId, withNotes }: { readonly toProjectId: number; readonly withNotes: boolean },
   ): Promise<string> {
-    const to = await this.findTarget(viewer, from, iid, toProjectId);
+    const to = await this.findMoveTarget(viewer, from, iid, toProjectId);
     const copy = await this.work.run((tx) => this.cloneInTransaction(tx, viewer, { from, iid, to }, withNotes));
     return this.queries.answer(viewer, to, copy.iid);
   }
 
   /** Delays effects of moves of the target project and locks the milestone for the copy, before the issue is locked. */
   async lockTarget(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<void> {
-    if (mayPlanIn(viewer, move.from, move.to)) await this.copies.lockTarget(tx, viewer, move);
+    if (mayPlanInAll(viewer, move.from, move.to)) await this.copies.lockTarget(tx, viewer, move);
   }
 
   /** Moves an issue inside a transaction. Errors: as `moveIssue`, but NotFound of the project comes from `findDestination`. */
   async moveInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove): Promise<IssueFacts> {
     const { from, to } = move;
     if (to.id === from.id) throw new Refused('Cannot move issue to project it originates from!', { verbatim: true });
-    if (!mayPlanIn(viewer, from, to)) throw insufficientPermissions('move');
+    if (!mayPlanInAll(viewer, from, to)) throw insufficientPermissions('move');
     const moved = await this.copies.moveIssue(tx, viewer, move);
     await moveLinks(tx, moved.from, moved.to.id);
     return moved.to;
@@ -63,7 +63,7 @@ export class IssueMovesService {
 
   /** Clones an issue inside a transaction. Errors: as `cloneIssue`, but NotFound of the project comes from `findDestination`. */
   async cloneInTransaction(tx: Tx, viewer: SignedInViewer, move: IssueMove, withNotes: boolean): Promise<IssueFacts> {
-    if (!mayPlanIn(viewer, move.from, move.to)) throw insufficientPermissions('clone');
+    if (!mayPlanInAll(viewer, move.from, move.to)) throw insufficientPermissions('clone');
     return this.copies.cloneIssue(tx, viewer, move, withNotes);
   }
 
@@ -74,7 +74,7 @@ export class IssueMovesService {
     return to;
   }
 
-  private async findTarget(
+  private async findMoveTarget(
     viewer: SignedInViewer,
     from: IssueProject,
     iid: number,
@@ -94,8 +94,8 @@ interface IssueMove extends CopyRequest {
 }
 
 /** Checks that the viewer may plan in all of these projects, and that each has issues. */
-function mayPlanIn(viewer: SignedInViewer, ...places: readonly MoveProject[]): boolean {
-  return places.every(
+function mayPlanInAll(viewer: SignedInViewer, ...projects: readonly MoveProject[]): boolean {
+  return projects.every(
     (place) => planningPolicy.mayManage(viewer, place) && canReadFeature('issues', place, createReader(viewer, place)),
   );
 }

@@ -13,10 +13,10 @@ const anIssue = (over: Partial<Issue> = {}): Issue =>
     dueOn: null,
     ...over,
   });
-const change = (issue: Issue, update: Parameters<typeof computeIssueChange>[1]) =>
+const computeChange = (issue: Issue, update: Parameters<typeof computeIssueChange>[1]) =>
   computeIssueChange(issue, update, { actorId: 7, at });
 
-function boxes(count: number, mark: string): string {
+function taskItems(count: number, mark: string): string {
   return `- [${mark}] a\n`.repeat(count);
 }
 
@@ -27,14 +27,14 @@ test.each([
   [{ description: '- [ ] a' }, { description: '- [x] a' }, ['marked the task **a** as completed']],
   [{ description: '- [x] a' }, { description: '- [ ] a' }, ['marked the task **a** as incomplete']],
   [
-    { description: boxes(20, ' ') },
-    { description: boxes(20, 'x') },
+    { description: taskItems(20, ' ') },
+    { description: taskItems(20, 'x') },
     Array(20).fill('marked the task **a** as completed'),
   ],
-  [{ description: boxes(21, ' ') }, { description: boxes(21, 'x') }, ['marked 21 tasks as completed']],
+  [{ description: taskItems(21, ' ') }, { description: taskItems(21, 'x') }, ['marked 21 tasks as completed']],
   [
-    { description: boxes(21, ' ') + boxes(1, 'x') },
-    { description: boxes(21, 'x') + boxes(1, ' ') },
+    { description: taskItems(21, ' ') + taskItems(1, 'x') },
+    { description: taskItems(21, 'x') + taskItems(1, ' ') },
     ['marked 21 tasks as completed and 1 task as incomplete'],
   ],
   [{}, { dueOn: '2026-12-01' }, ['changed due date to December 1, 2026']],
@@ -49,16 +49,16 @@ test.each([
   [{}, { stateEvent: 'reopen' as const }, []],
   [{}, { title: 'Broken door' }, []],
 ])('for the issue %j and the update %j the system notes are %j', (issue, update, notes) => {
-  expect(change(anIssue(issue), update).notes).toEqual(notes);
+  expect(computeChange(anIssue(issue), update).notes).toEqual(notes);
 });
 
 test('closing sets the user and the time, reopening clears both', () => {
-  expect(change(anIssue(), { stateEvent: 'close' })).toMatchObject({
+  expect(computeChange(anIssue(), { stateEvent: 'close' })).toMatchObject({
     columns: { state: 'closed', closedAt: at, closedById: 7 },
     state: 'closed',
     textChanged: false,
   });
-  expect(change(anIssue({ state: 'closed' }), { stateEvent: 'reopen' }).columns).toEqual({
+  expect(computeChange(anIssue({ state: 'closed' }), { stateEvent: 'reopen' }).columns).toEqual({
     state: 'opened',
     closedAt: null,
     closedById: null,
@@ -67,7 +67,7 @@ test('closing sets the user and the time, reopening clears both', () => {
 });
 
 test('a new description sets the task counts', () => {
-  expect(change(anIssue(), { description: '- [x] a\n- [ ] b' })).toMatchObject({
+  expect(computeChange(anIssue(), { description: '- [x] a\n- [ ] b' })).toMatchObject({
     columns: { taskCount: 2, completedTaskCount: 1 },
     textChanged: true,
   });

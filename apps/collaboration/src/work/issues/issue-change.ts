@@ -6,7 +6,7 @@ import type { Issue, IssueType } from './issue.entity';
 import type { EpicAssignment } from './epic/epic-assignment';
 import { toggledTasks } from '../../talk/mentions/task-items';
 
-/** An update of an issue. Shape: undefined keeps a field. */
+/** An update of an issue. Undefined fields keep their values. */
 export interface IssueUpdate {
   readonly title?: string | undefined;
   readonly description?: string | null | undefined;
@@ -36,10 +36,10 @@ export interface LockedIssue {
  * An update that depends on the locked issue. Labels, milestone and epic are known before, since they are locked before
  * the issue.
  */
-export interface DeferredIssueUpdate extends Pick<IssueUpdate, LockedFirst> {
-  resolve(issue: LockedIssue): Omit<IssueUpdate, LockedFirst>;
+export interface DeferredIssueUpdate extends Pick<IssueUpdate, FieldLockedBeforeIssue> {
+  resolve(issue: LockedIssue): Omit<IssueUpdate, FieldLockedBeforeIssue>;
 }
-type LockedFirst = 'labels' | 'milestoneId' | 'epicAssignment';
+type FieldLockedBeforeIssue = 'labels' | 'milestoneId' | 'epicAssignment';
 
 /** Permissions for fields of an issue. Removing a weight needs no paid plan. */
 export interface FieldPermissions {
@@ -110,10 +110,10 @@ export function computeIssueChange(
     if (isLocked !== (issue.discussionLocked === true)) notes.push(systemNotes.locked(isLocked, issueKind.word));
   }
   const textChanged = columns.title !== undefined || columns.description !== undefined;
-  return { ...withState(issue, update, columns, notes, o), textChanged };
+  return { ...applyStateEvent(issue, update, columns, notes, o), textChanged };
 }
 
-function withState(
+function applyStateEvent(
   issue: Issue,
   update: IssueUpdate,
   columns: Partial<Issue>,

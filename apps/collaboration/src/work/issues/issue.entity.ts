@@ -89,7 +89,7 @@ export class Issue {
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' }) updatedAt: Date;
 }
 
-/** An assignee of an issue. Shape: `position` is the order of assignment. */
+/** An assignee of an issue. `position` is the order of assignment. */
 @Entity('issue_assignees')
 @Index('ix_issue_assignees_user_id', ['userId', 'issueId'])
 export class IssueAssignee {

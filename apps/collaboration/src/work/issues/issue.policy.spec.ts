@@ -4,7 +4,7 @@ import type { ParentFacts } from '../../base/noteables/reader';
 import { issuePolicy } from './issue.policy';
 
 const me = { userId: 7, isAdmin: false } as SignedInViewer;
-const at = (role: Role, over: Partial<ParentFacts> = {}): ParentFacts => ({
+const projectWithRole = (role: Role, over: Partial<ParentFacts> = {}): ParentFacts => ({
   id: 1,
   fullPath: 'g/p',
   visibility: 'public',
@@ -29,7 +29,7 @@ const RIGHTS: [Role, ...boolean[]][] = [
 ];
 
 test.each(RIGHTS)('%s', (role, ...rights) => {
-  const project = at(role);
+  const project = projectWithRole(role);
   expect([
     issuePolicy.mayCreate(me, project),
     issuePolicy.mayPlan(me, project),
@@ -41,15 +41,15 @@ test.each(RIGHTS)('%s', (role, ...rights) => {
 });
 
 test('the author may edit, an assignee may close', () => {
-  const project = at('guest');
+  const project = projectWithRole('guest');
   expect(issuePolicy.mayEdit(me, project, { authorId: 7, assigneeIds: [] })).toBe(true);
   expect(issuePolicy.mayEdit(me, project, { authorId: 9, assigneeIds: [7] })).toBe(false);
   expect(issuePolicy.mayChangeState(me, project, { authorId: 9, assigneeIds: [7] })).toBe(true);
 });
 
 test('no user may open issues where they are off or archived, and only members where they are private', () => {
-  expect(issuePolicy.mayCreate(me, at('owner', { issuesAccessLevel: 'disabled' }))).toBe(false);
-  expect(issuePolicy.mayCreate(me, at('none', { issuesAccessLevel: 'private' }))).toBe(false);
-  expect(issuePolicy.mayCreate(me, at('guest', { issuesAccessLevel: 'private' }))).toBe(true);
-  expect(issuePolicy.mayCreate(me, at('owner', { archived: true }))).toBe(false);
+  expect(issuePolicy.mayCreate(me, projectWithRole('owner', { issuesAccessLevel: 'disabled' }))).toBe(false);
+  expect(issuePolicy.mayCreate(me, projectWithRole('none', { issuesAccessLevel: 'private' }))).toBe(false);
+  expect(issuePolicy.mayCreate(me, projectWithRole('guest', { issuesAccessLevel: 'private' }))).toBe(true);
+  expect(issuePolicy.mayCreate(me, projectWithRole('owner', { archived: true }))).toBe(false);
 });

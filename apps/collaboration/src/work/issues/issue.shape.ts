@@ -27,20 +27,23 @@ const BLOCKED_COUNT = `(select count(*) from issue_links held join issues blocke
     and blocked.state = 'opened' and not blocked.confidential)`;
 const ASSIGNEES = 'from issue_assignees s join directory_users u on u.id = s.user_id where s.issue_id = i.id';
 const CLOSED_BY = 'from directory_users u where u.id = i.closed_by_id';
-const person = ({ externalUrl }: PersonalJsonSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
+const personJsonSource = ({ externalUrl }: PersonalJsonSql, fromSql: string) => ({
+  of: { user: 'u', externalUrl },
+  from: fromSql,
+});
 
 /** FROM items for the assignees and the epic, which the JSON each shows in two fields. */
 const assigneesAndEpicSql = (
   sql: PersonalJsonSql,
-): string => `${textsSql(personShape, person(sql, ASSIGNEES), 's.position')} assigned
+): string => `${textsSql(personShape, personJsonSource(sql, ASSIGNEES), 's.position')} assigned
   left join lateral ${issueEpicLateralSql(sql.person)} served on true`;
 
 const linksShape = jsonShape<PersonalJsonSql>('IssueLinks').fields({
-  self: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: OWN_PATH })],
-  notes: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: `${OWN_PATH} || '/notes'` })],
-  award_emoji: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: `${OWN_PATH} || '/award_emoji'` })],
-  project: [json.prefixed, (sql) => ({ prefix: projects(sql), sql: 'i.project_id' })],
-  closed_as_duplicate_of: [json.prefixedOrNull, (sql) => ({ prefix: projects(sql), sql: CANONICAL_PATH })],
+  self: [json.prefixed, (sql) => ({ prefix: projectsApiUrl(sql), sql: OWN_PATH })],
+  notes: [json.prefixed, (sql) => ({ prefix: projectsApiUrl(sql), sql: `${OWN_PATH} || '/notes'` })],
+  award_emoji: [json.prefixed, (sql) => ({ prefix: projectsApiUrl(sql), sql: `${OWN_PATH} || '/award_emoji'` })],
+  project: [json.prefixed, (sql) => ({ prefix: projectsApiUrl(sql), sql: 'i.project_id' })],
+  closed_as_duplicate_of: [json.prefixedOrNull, (sql) => ({ prefix: projectsApiUrl(sql), sql: CANONICAL_PATH })],
 });
 /**
  * Path of the issue that it duplicates, if all readers of the issue may see that: not confidential, and of the same
@@ -52,11 +55,11 @@ const CANONICAL_PATH = `case when i.duplicated_to_id is not null then
       select 1 from directory_projects cp where cp.id = c.project_id and cp.visibility = 'public'
         and cp.issues_access_level = 'enabled'))) end`;
 const OWN_PATH = `i.project_id || '/issues/' || i.iid`;
-const projects = (sql: PersonalJsonSql): string => `${trimBaseUrl(sql)}/api/v4/projects/`;
+const projectsApiUrl = (sql: PersonalJsonSql): string => `${trimBaseUrl(sql)}/api/v4/projects/`;
 
 /**
- * JSON of an issue in lists, to-dos and links. Shape: alias `i` (issues). Fields of features that do not exist yet have
- * a constant value. Source: reference work-tracking 9.1.
+ * JSON of an issue in lists, to-dos and links. The SQL uses the alias `i` (issues). Fields of features that do not
+ * exist yet have a constant value. Source: reference work-tracking 9.1.
  */
 export const issueShape = jsonShape<PersonalJsonSql>('Issue', assigneesAndEpicSql).fields({
   id: [json.int, () => 'i.id'],
@@ -68,11 +71,11 @@ export const issueShape = jsonShape<PersonalJsonSql>('Issue', assigneesAndEpicSq
   created_at: [json.instant, () => 'i.created_at'],
   updated_at: [json.instant, () => 'i.updated_at'],
   closed_at: [json.instantOrNull, () => 'i.closed_at'],
-  closed_by: [json.found(personShape), (sql) => ({ ...person(sql, CLOSED_BY), by: 'i.closed_by_id' })],
+  closed_by: [json.found(personShape), (sql) => ({ ...personJsonSource(sql, CLOSED_BY), by: 'i.closed_by_id' })],
   labels: [labelsOf, ({ withLabelDetails, above }) => ({ ...OF_ISSUE, withDetails: withLabelDetails === true, above })],
   milestone: milestoneOfNoteable,
   assignees: [json.list(personShape), () => 'assigned.texts'],
-  author: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.author_id')],
+  author: [json.found(personShape), (sql) => personJsonSource(sql, 'from directory_users u where u.id = i.author_id')],
   type: [json.choice<string>(...ISSUE_TYPES.map((type) => type.toUpperCase())), () => 'upper(i.issue_type)'],
   assignee: [json.first(personShape), () => 'assigned.texts'],
   user_notes_count: [

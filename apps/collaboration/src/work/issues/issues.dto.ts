@@ -20,7 +20,7 @@ const SCOPES = ['created_by_me', 'assigned_to_me', 'all', 'created-by-me', 'assi
 @Exclusive('author_id', 'author_username')
 @Exclusive('assignee_id', 'assignee_username')
 @Exclusive('milestone', 'milestone_id')
-class IssueList {
+class IssueListQuery {
   @OneOf(STATES, { default: 'all' }) state: (typeof STATES)[number];
   @Int({ optional: true }) author_id?: number;
   @Text({ optional: true }) author_username?: string;
@@ -53,7 +53,7 @@ class IssueList {
 }
 
 /** Parameters for listing issues of a project. */
-export class ListIssues extends IssueList {
+export class ListIssues extends IssueListQuery {
   @OneOf(SCOPES, { default: 'all' }) scope: (typeof SCOPES)[number];
 }
 
@@ -62,7 +62,7 @@ export class ListGroupIssues extends ListIssues {
 }
 
 /** Parameters for listing issues of all projects. */
-export class ListAllIssues extends IssueList {
+export class ListAllIssues extends IssueListQuery {
   @OneOf(SCOPES, { default: 'created_by_me' }) scope: (typeof SCOPES)[number];
   @Flag({ default: true, about: 'Excludes issues of archived projects.' }) non_archived: boolean;
 }
@@ -81,7 +81,7 @@ export class IdentifyIssue {
  * no assignee.
  */
 @Exclusive('epic_id', 'epic_iid')
-class IssueWrite {
+class IssueWriteFields {
   @Int({
     optional: true,
     nullable: true,
@@ -121,7 +121,7 @@ class IssueWrite {
 }
 
 /** Parameters for creating an issue. The origin comes from headers and is for administrators. */
-export class CreateIssue extends IssueWrite implements UserAgentParams {
+export class CreateIssue extends IssueWriteFields implements UserAgentParams {
   @Text(USER_AGENT_PARAM) user_agent?: string;
   @Text(IP_ADDRESS_PARAM) ip_address?: string;
   @Text({ about: 'At most 255 characters.' }) title: string;
@@ -172,7 +172,7 @@ export class ReorderIssue extends IdentifyIssue {
   'state_event',
   'updated_at',
 )
-export class UpdateIssue extends IssueWrite {
+export class UpdateIssue extends IssueWriteFields {
   @Int() issue_iid: number;
   @Text({ optional: true, about: 'At most 255 characters.' }) title?: string;
   @OneOf(['close', 'reopen'], { optional: true }) state_event?: 'close' | 'reopen';

@@ -22,11 +22,11 @@ import type { WordSearch } from './listing/issue-search';
 import { issueKind } from './issue.kind';
 import { issueBytes, issueDetailShape, issueShape } from './issue.shape';
 
-/** Facts of an issue's project that queries and permissions need. Shape: any ProjectScope. */
+/** Facts of an issue's project that queries and permissions need. Any ProjectScope fits. */
 export type IssueProject = ParentFacts &
   Extract<Parent, { readonly kind: 'project' }> & { readonly namespace: Pick<NamespaceFacts, 'plan'> };
 
-/** Parameters of every statement here. Shape: `groups` are the ids of the ancestor groups, from the root down. */
+/** Parameters of every statement here. `groups` are the ids of the ancestor groups, from the root down. */
 export interface IssueReaderParams {
   readonly project: number;
   readonly viewer: number | null;
@@ -59,7 +59,7 @@ const FILTERS = issueFilters(REACH);
 
 const HERE_ALONE = '(select :project::bigint as project_id) a';
 /** Two ways to find issues by words: few matches are looked up by id; for many, the list is scanned in its order. */
-const searchAlternatives = ({ areFew, hasThem }: WordSearch): [each: string, part: string][] => [
+const wordSearchAlternativesSql = ({ areFew, hasThem }: WordSearch): [each: string, part: string][] => [
   [`(select * from found where ${areFew}) f`, '(select * from issues own where own.id = f.issue_id) i'],
   [
     `(select 1 where not ${areFew}) f`,
@@ -88,23 +88,20 @@ export class IssuesQueries {
     this.written = statement('issues_written', () => oneSql);
   }
 
-  /**
-   * Returns one issue. Shape: one JSON object.
-   * Errors: NotFound if the viewer sees no such issue.
-   */
+  /** Returns one issue as JSON text. Errors: NotFound if the viewer sees no such issue. */
   async findIssue(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values, readsIssues } = readerValues(viewer, project);
     if (!readsIssues) throw new NotFound('Issue');
-    return this.readJson(this.one, values, iid);
+    return this.queryIssueJson(this.one, values, iid);
   }
 
   /**
-   * Returns an issue after a permitted write, even to a viewer who may not read it: for example a caller without a role
-   * who opened a confidential issue. Shape: one JSON object.
+   * Returns an issue as JSON text after a permitted write, even to a viewer who may not read it. An example is a caller
+   * without a role who opened a confidential issue.
    */
   async answer(viewer: Viewer, project: IssueProject, iid: number): Promise<string> {
     const { values } = readerValues(viewer, project);
-    return this.readJson(this.written, values, iid);
+    return this.queryIssueJson(this.written, values, iid);
   }
 
   /**
@@ -140,7 +137,7 @@ export class IssuesQueries {
         .where(VISIBLE)
         .narrow(FILTERS, words ? remainingFilter(filter) : filter)
         .orderBy(issueSorting(order, REACH));
-      if (words) list.fromEach(...searchAlternatives(words));
+      if (words) list.fromEach(...wordSearchAlternativesSql(words));
       const before = [...(needsStrayLabels(filter, order) ? [STRAYS] : []), ...(words ? [words.with] : [])];
       return list.jsonSql(page, {
         ...(before.length > 0 ? { with: before.join(', ') } : {}),
@@ -153,8 +150,8 @@ export class IssuesQueries {
     return withLabelDetails === true ? this.listed.labelled : this.listed.plain;
   }
 
-  private async readJson(one: IssueStatement, values: IssueReaderParams, iid: number): Promise<string> {
-    const [row] = await this.database.run(one, { ...values, iid });
+  private async queryIssueJson(query: IssueStatement, values: IssueReaderParams, iid: number): Promise<string> {
+    const [row] = await this.database.run(query, { ...values, iid });
     if (!row) throw new NotFound('Issue');
     return row.json;
   }

@@ -166,7 +166,7 @@ export class IssuesService {
     const related = { people, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
     await this.writeResourceEvents(tx, issue, change, by);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, issue) : [];
-    await this.storeIssue(tx, viewer, issue, { change, related, at, backdatedAt: allowed.updatedAt });
+    await this.storeIssueChange(tx, viewer, issue, { change, related, at, backdatedAt: allowed.updatedAt });
     emitChange(tx, viewer, issue, { change, related, mentionedBefore, at });
     if (!change.textChanged) return;
     publishTextWritten(tx, viewer, {
@@ -232,7 +232,7 @@ export class IssuesService {
     if (state !== null) await recordState(tx, eventTarget(issue), state, by);
   }
 
-  private async storeIssue(
+  private async storeIssueChange(
     tx: Tx,
     viewer: SignedInViewer,
     issue: Issue,

@@ -44,14 +44,14 @@ export function permittedNewIssue(issue: NewIssue, may: FieldPermissions): NewIs
   };
 }
 
-interface NewRow extends NewIssue {
+interface NewIssueRow extends NewIssue {
   readonly projectId: number;
   readonly authorId: number;
   readonly taskCount: number;
   readonly completedTaskCount: number;
 }
 
-const insert = prepareStatement(
+const insertIssueRow = prepareStatement(
   'issues_insert',
   `insert into issues (project_id, iid, author_id, title, description, issue_type, confidential, due_on,
      discussion_locked, task_count, completed_task_count, created_at, updated_at, milestone_id, weight,
@@ -65,7 +65,7 @@ const insert = prepareStatement(
  * Inserts a new issue. The number is taken last, so that the row of the counter is locked only briefly.
  * Errors: Conflict if a given number is in use.
  */
-export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
+export async function insertIssue(tx: Tx, issue: NewIssueRow): Promise<IssueFacts> {
   const { projectId, authorId, confidential } = issue;
   if (issue.iid !== null) await raiseInternalId(tx, 'issues', projectId, issue.iid);
   const iid = issue.iid ?? (await nextInternalId(tx, 'issues', projectId));
@@ -85,7 +85,7 @@ export async function insertIssue(tx: Tx, issue: NewRow): Promise<IssueFacts> {
     issue.ipAddress,
   ];
   try {
-    const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insert, values);
+    const [row] = await tx.prepared<RowOf<Issue, 'id' | 'createdAt'>>(insertIssueRow, values);
     return { id: row!.id, iid, projectId, authorId, confidential, createdAt: row!.created_at };
   } catch (error) {
     if (violatesConstraint(error, 'uq_issues_project_id_iid')) throw new Conflict('Duplicated issue');

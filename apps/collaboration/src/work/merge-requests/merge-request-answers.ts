@@ -20,7 +20,7 @@ export class MergeRequestAnswers {
     private readonly branches: MergeRequestBranches,
   ) {}
 
-  /** Shows a merge request on its own route. Shape: one JSON object. Errors: NotFound, Forbidden. */
+  /** Shows a merge request on its own route, as JSON text. Errors: NotFound, Forbidden. */
   async show(
     viewer: Viewer,
     project: ProjectScope,
@@ -34,7 +34,7 @@ export class MergeRequestAnswers {
     return this.queries.findMergeRequest(viewer, project, iid, { diverged, rebasing: wanted.rebasing ? false : null });
   }
 
-  /** Shows a merge request after a write, or together with its diff. Shape: one JSON object. */
+  /** Shows a merge request after a write, or together with its diff, as JSON text. */
   async showWritten(viewer: Viewer, project: ProjectScope, iid: number): Promise<string> {
     await this.mergeability.refresh(project, iid);
     return this.queries.answer(viewer, project, iid);

@@ -7,7 +7,7 @@ import type { MergeRequest } from './merge-request.entity';
 import { mergeRequestKind } from './merge-request.kind';
 import type { MeasuredVersion } from './versions/measure-version';
 
-/** An update of a merge request. Shape: undefined keeps a field. */
+/** An update of a merge request. Undefined fields keep their values. */
 export interface MergeRequestUpdate {
   readonly title?: string | undefined;
   readonly description?: string | null | undefined;
@@ -57,12 +57,12 @@ export function computeMergeRequestChange(
   update: MergeRequestUpdate,
   context: ChangeContext,
 ): MergeRequestChange {
-  const columns: Partial<MergeRequest> = plainColumns(mergeRequest, update, context);
+  const columns: Partial<MergeRequest> = changedColumnsWithoutNotes(mergeRequest, update, context);
   const notes: string[] = [];
   if (update.title !== undefined && update.title !== mergeRequest.title) {
     const draft = isDraftTitle(update.title);
     Object.assign(columns, { title: update.title, titleEditedById: context.actorId, draft });
-    notes.push(...titleNotes(mergeRequest.title, update.title));
+    notes.push(...renderTitleNotes(mergeRequest.title, update.title));
   }
   if (update.description !== undefined && update.description !== mergeRequest.description) {
     const edited = { description: update.description, editedById: context.actorId };
@@ -80,7 +80,7 @@ export function computeMergeRequestChange(
       notes.push(systemNotes.locked(isLocked, mergeRequestKind.word));
   }
   const textChanged = columns.title !== undefined || columns.description !== undefined;
-  const changed = withState(mergeRequest, update, { columns, notes }, context);
+  const changed = applyStateEvent(mergeRequest, update, { columns, notes }, context);
   return { ...changed, columns: { ...changed.columns, ...versionColumns(context.version) }, textChanged };
 }
 
@@ -92,7 +92,9 @@ function isRetargeted(
   return update.targetBranch !== undefined && update.targetBranch !== targetBranch && state !== 'merged';
 }
 
-/** Returns the columns to update for a new diff version. Shape: empty for null, so that all columns keep their values. */
+/**
+ * Returns the columns to update for a new diff version. For null it returns no columns, so that all keep their values.
+ */
 export function versionColumns(version: MeasuredVersion | null): Partial<MergeRequest> {
   if (version === null) return {};
   const { headSha, baseSha, startSha, filesCount, commitsCount } = version;
@@ -100,7 +102,7 @@ export function versionColumns(version: MeasuredVersion | null): Partial<MergeRe
 }
 
 /** Columns whose change writes no note. */
-function plainColumns(
+function changedColumnsWithoutNotes(
   mergeRequest: MergeRequest,
   update: MergeRequestUpdate,
   { actorId }: ChangeContext,
@@ -116,14 +118,14 @@ function plainColumns(
 }
 
 /** Notes about a new title: one for the draft mark, one for the rest if that changed too. */
-function titleNotes(before: string, after: string): string[] {
+function renderTitleNotes(before: string, after: string): string[] {
   const isToggled = isDraftTitle(before) !== isDraftTitle(after);
   const marks = isToggled ? [systemNotes.draft(isDraftTitle(after))] : [];
   const isRestKept = isToggled && withoutDraftMark(before) === withoutDraftMark(after);
   return isRestKept ? marks : [...marks, systemNotes.title(before, after)];
 }
 
-function withState(
+function applyStateEvent(
   mergeRequest: MergeRequest,
   { stateEvent }: MergeRequestUpdate,
   { columns, notes }: { readonly columns: Partial<MergeRequest>; readonly notes: readonly string[] },

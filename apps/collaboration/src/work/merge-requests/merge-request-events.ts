@@ -23,7 +23,7 @@ export interface RelatedChanges {
   readonly labels: LabelChange;
 }
 
-/** Actor of an event. Shape: `seen` is absent for acts of git clients. */
+/** Actor of an event. `seen` is absent for acts of git clients. */
 export interface EventActor {
   readonly actorId: number;
   readonly seen?: DirectoryPosition | undefined;
@@ -46,11 +46,11 @@ export function emitCreated(
 ): void {
   tx.emit(
     mergeRequestCreated.of({
-      ...eventHead(by, mergeRequest),
+      ...eventEnvelopeFields(by, mergeRequest),
       data: {
-        ...eventData(mergeRequest),
-        assignee_ids: idsOf(assignees.added),
-        reviewer_ids: idsOf(reviewers.added),
+        ...mergeRequestEventData(mergeRequest),
+        assignee_ids: userIdsOf(assignees.added),
+        reviewer_ids: userIdsOf(reviewers.added),
         label_ids: [...labels.added],
       },
     }),
@@ -77,15 +77,15 @@ export function emitChange(
   if (isChanged(fields, related)) {
     tx.emit(
       mergeRequestUpdated.of({
-        ...eventHead(by, mergeRequest),
+        ...eventEnvelopeFields(by, mergeRequest),
         data: {
-          ...eventData(mergeRequest),
+          ...mergeRequestEventData(mergeRequest),
           text_changed: change.textChanged,
           mentioned_before: o.mentionedBefore,
-          added_assignee_ids: idsOf(assignees.added),
-          removed_assignee_ids: idsOf(assignees.removed),
-          added_reviewer_ids: idsOf(reviewers.added),
-          removed_reviewer_ids: idsOf(reviewers.removed),
+          added_assignee_ids: userIdsOf(assignees.added),
+          removed_assignee_ids: userIdsOf(assignees.removed),
+          added_reviewer_ids: userIdsOf(reviewers.added),
+          removed_reviewer_ids: userIdsOf(reviewers.removed),
           added_label_ids: [...labels.added],
           removed_label_ids: [...labels.removed],
           ...(fields.milestoneId === undefined ? {} : { milestone_id: fields.milestoneId }),
@@ -108,7 +108,7 @@ export function emitProgress(
   tx.emit(mergeRequestEvents.progressedOf(facts, progress));
 }
 
-/** Emits that a merge request was closed, reopened or merged. Shape: `isAutomatic` if its automatic merge did it. */
+/** Emits that a merge request was closed, reopened or merged. `isAutomatic` is true if its automatic merge did it. */
 export function emitState(
   tx: Tx,
   by: EventActor,
@@ -116,8 +116,8 @@ export function emitState(
   state: 'closed' | 'reopened' | 'merged',
   { at, isAutomatic = false }: { readonly at: Date; readonly isAutomatic?: boolean },
 ): void {
-  const about = eventHead(by, mergeRequest);
-  const data = eventData(mergeRequest);
+  const about = eventEnvelopeFields(by, mergeRequest);
+  const data = mergeRequestEventData(mergeRequest);
   if (state === 'closed') tx.emit(mergeRequestClosed.of({ ...about, data: { ...data, closed_at: at.toISOString() } }));
   if (state === 'merged') {
     const merged = { ...data, merged_at: at.toISOString(), ...(isAutomatic && { automatic: true }) };
@@ -135,8 +135,8 @@ export function emitApproval(
   verb: 'approved' | 'unapproved',
   at: Date,
 ): void {
-  const about = eventHead(by, mergeRequest);
-  const data = eventData(mergeRequest);
+  const about = eventEnvelopeFields(by, mergeRequest);
+  const data = mergeRequestEventData(mergeRequest);
   if (verb === 'approved')
     tx.emit(mergeRequestApproved.of({ ...about, data: { ...data, approved_at: at.toISOString() } }));
   else tx.emit(mergeRequestUnapproved.of({ ...about, data: { ...data, unapproved_at: at.toISOString() } }));
@@ -151,16 +151,20 @@ export function emitApprovalRequested(
   at: Date,
 ): void {
   if (approverIds.length === 0) return;
-  const data = { ...eventData(mergeRequest), approver_ids: [...approverIds], requested_at: at.toISOString() };
-  tx.emit(mergeRequestApprovalRequested.of({ ...eventHead(by, mergeRequest), data }));
+  const data = {
+    ...mergeRequestEventData(mergeRequest),
+    approver_ids: [...approverIds],
+    requested_at: at.toISOString(),
+  };
+  tx.emit(mergeRequestApprovalRequested.of({ ...eventEnvelopeFields(by, mergeRequest), data }));
 }
 
-function eventHead({ actorId, seen }: EventActor, { id }: MergeRequestFacts) {
+function eventEnvelopeFields({ actorId, seen }: EventActor, { id }: MergeRequestFacts) {
   return { aggregateId: id, actorId, ...(seen && { seen }) };
 }
 
 /** Data that every event on a merge request has. */
-function eventData({ id, iid, projectId, authorId, createdAt }: MergeRequestFacts) {
+function mergeRequestEventData({ id, iid, projectId, authorId, createdAt }: MergeRequestFacts) {
   return {
     merge_request_id: id,
     merge_request_iid: iid,
@@ -171,4 +175,4 @@ function eventData({ id, iid, projectId, authorId, createdAt }: MergeRequestFact
   };
 }
 
-const idsOf = (users: PeopleChange['added']): number[] => users.map((user) => user.id);
+const userIdsOf = (users: PeopleChange['added']): number[] => users.map((user) => user.id);

@@ -31,7 +31,7 @@ export class MergeRequestWrites {
 
   /**
    * Creates a merge request. The quick actions of the description run on it in the same transaction, and are removed
-   * from the description. Returns its number. Shape: `project` is that of the target.
+   * from the description. Returns its number. `project` is the project of the target branch.
    */
   create(
     viewer: SignedInViewer,
@@ -44,7 +44,7 @@ export class MergeRequestWrites {
       const { commands, rest } = this.actions.readCommands(mergeRequestKind, input.description ?? '');
       const permitted = await this.branches.permittedNew(viewer, project, input);
       const described = { ...permitted, description: input.description === null ? null : rest };
-      const steps = commands.length === 0 ? more : await this.createSteps(viewer, project, commands, more);
+      const steps = commands.length === 0 ? more : await this.planCreationSteps(viewer, project, commands, more);
       const { id, iid } = await this.mergeRequests.create(viewer, project, described, version, steps);
       await this.catchUpVersions(repository, id, viewer.userId);
       return iid;
@@ -82,11 +82,11 @@ export class MergeRequestWrites {
     }
   }
 
-  private async createSteps(
+  private async planCreationSteps(
     viewer: SignedInViewer,
     project: ProjectScope,
     commands: Parameters<QuickActionsService['planActions']>[1],
-    more: WriteSteps,
+    furtherSteps: WriteSteps,
   ): Promise<WriteSteps> {
     const planned = await this.actions.planActions(
       { viewer, kind: mergeRequestKind, parent: project, isNew: true },
@@ -94,12 +94,12 @@ export class MergeRequestWrites {
     );
     return {
       lock: async (tx: Tx) => {
-        await more.lock?.(tx);
+        await furtherSteps.lock?.(tx);
         await planned.lock(tx, null);
       },
       finish: async (tx: Tx, named: number) => {
         await planned.execute(tx, { kind: mergeRequestKind, parent: project, by: 'iid', named });
-        await more.finish?.(tx, named);
+        await furtherSteps.finish?.(tx, named);
       },
     };
   }

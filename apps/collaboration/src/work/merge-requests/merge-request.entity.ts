@@ -7,7 +7,7 @@ export type MergeRequestState = (typeof MERGE_REQUEST_STATES)[number];
 /** Stored results of the check whether git can merge. Source: reference repositories 8.3. */
 export type StoredMergeStatus = 'unchecked' | 'can_be_merged' | 'cannot_be_merged' | 'cannot_be_merged_recheck';
 
-/** An attempt to merge. Shape: stored before git moves the target branch, and matched by the branch's new value. */
+/** An attempt to merge. It is stored before git moves the target branch, and matched by the branch's new value. */
 interface MergeAttempt {
   /** New value of the target branch. */
   readonly tip: string;

@@ -26,16 +26,23 @@ export const MERGE_REQUEST_SHOWN_AS: ReferenceFormat = { shownId: 'iid', webPath
 const OF_MERGE_REQUEST = { type: 'MergeRequest' } as const;
 const FOLLOWED = { ...OF_MERGE_REQUEST, assignees: mergeRequestAssignees, reviewers: mergeRequestReviewers };
 
-const person = ({ externalUrl }: PersonalJsonSql, from: string) => ({ of: { user: 'u', externalUrl }, from });
-const userOf = (sql: PersonalJsonSql, id: string) => ({
-  ...person(sql, `from directory_users u where u.id = ${id}`),
-  by: id,
+const personJsonSource = ({ externalUrl }: PersonalJsonSql, fromSql: string) => ({
+  of: { user: 'u', externalUrl },
+  from: fromSql,
+});
+const userJsonSource = (sql: PersonalJsonSql, idSql: string) => ({
+  ...personJsonSource(sql, `from directory_users u where u.id = ${idSql}`),
+  by: idSql,
 });
 const peopleSql = (sql: PersonalJsonSql, list: PeopleList): string =>
-  textsSql(personShape, person(sql, `from directory_users u, ${list.ofNoteable} and u.id = s.user_id`), 's.position');
+  textsSql(
+    personShape,
+    personJsonSource(sql, `from directory_users u, ${list.ofNoteable} and u.id = s.user_id`),
+    's.position',
+  );
 
 /** FROM items for the assignees, which the JSON shows in two fields, the reviewers and the settings of the project. */
-const sharedSql = (sql: PersonalJsonSql): string =>
+const peopleAndRulesSql = (sql: PersonalJsonSql): string =>
   `${peopleSql(sql, mergeRequestAssignees)} assigned cross join ${peopleSql(sql, mergeRequestReviewers)} reviewing
     cross join ${MERGE_RULES_SQL}`;
 
@@ -57,8 +64,11 @@ export const simpleMergeRequestShape = jsonShape<PersonalJsonSql>('SimpleMergeRe
   ],
 });
 
-/** JSON of a merge request in lists and to-dos. Shape: alias `i` (merge_requests). Source: reference repositories 8.2. */
-export const mergeRequestShape = jsonShape<PersonalJsonSql>('MergeRequest', sharedSql)
+/**
+ * JSON of a merge request in lists and to-dos. The SQL uses the alias `i` (merge_requests).
+ * Source: reference repositories 8.2.
+ */
+export const mergeRequestShape = jsonShape<PersonalJsonSql>('MergeRequest', peopleAndRulesSql)
   .fields({
     id: [json.int, () => 'i.id'],
     iid: [json.int, () => 'i.iid'],
@@ -68,10 +78,10 @@ export const mergeRequestShape = jsonShape<PersonalJsonSql>('MergeRequest', shar
     state: [json.choice<string>(...MERGE_REQUEST_STATES), () => 'i.state'],
     created_at: [json.instant, () => 'i.created_at'],
     updated_at: [json.instant, () => 'i.updated_at'],
-    merged_by: [json.found(personShape), (sql) => userOf(sql, 'i.merged_by_id')],
-    merge_user: [json.found(personShape), (sql) => userOf(sql, MERGE_USER)],
+    merged_by: [json.found(personShape), (sql) => userJsonSource(sql, 'i.merged_by_id')],
+    merge_user: [json.found(personShape), (sql) => userJsonSource(sql, MERGE_USER)],
     merged_at: [json.instantOrNull, () => 'i.merged_at'],
-    closed_by: [json.found(personShape), (sql) => userOf(sql, 'i.closed_by_id')],
+    closed_by: [json.found(personShape), (sql) => userJsonSource(sql, 'i.closed_by_id')],
     closed_at: [json.instantOrNull, () => 'i.closed_at'],
     target_branch: [json.text, () => 'i.target_branch'],
     source_branch: [json.text, () => 'i.source_branch'],
@@ -81,7 +91,10 @@ export const mergeRequestShape = jsonShape<PersonalJsonSql>('MergeRequest', shar
     ],
     upvotes: [json.int, () => 'i.upvotes_count'],
     downvotes: [json.int, () => 'i.downvotes_count'],
-    author: [json.found(personShape), (sql) => person(sql, 'from directory_users u where u.id = i.author_id')],
+    author: [
+      json.found(personShape),
+      (sql) => personJsonSource(sql, 'from directory_users u where u.id = i.author_id'),
+    ],
     assignees: [json.list(personShape), () => 'assigned.texts'],
     assignee: [json.first(personShape), () => 'assigned.texts'],
     reviewers: [json.list(personShape), () => 'reviewing.texts'],
@@ -159,9 +172,9 @@ const diffRefsShape = jsonShape<unknown>('DiffRefs').fields({
   start_sha: [json.tokenOrNull, () => 'i.start_sha'],
 });
 const viewerShape = jsonShape<PersonalDetailSql>('MergeRequestViewer').fields({
-  can_merge: [json.bool, ({ viewer, person: { isAdmin } }) => mayMergeSql(levelSql(viewer), isAdmin)],
+  can_merge: [json.bool, ({ viewer, person: { isAdmin } }) => mayMergeSql(projectLevelOfUserSql(viewer), isAdmin)],
 });
-const levelSql = (user: string): string =>
+const projectLevelOfUserSql = (user: string): string =>
   `coalesce((select ${projectLevelSql({ user, project: 'p.id', namespace: 'home' })} from directory_projects p
       join directory_namespaces home on home.id = p.namespace_id where p.id = i.project_id), 0)`;
 
@@ -192,7 +205,7 @@ export type MergeRequestJsonSql = PersonalDetailSql & {
 };
 
 /** The author has no role above guest, and no merged merge request in the project. */
-const FIRST_CONTRIBUTION = `${levelSql('i.author_id')} <= ${ACCESS_LEVELS.guest} and not exists (
+const FIRST_CONTRIBUTION = `${projectLevelOfUserSql('i.author_id')} <= ${ACCESS_LEVELS.guest} and not exists (
   select 1 from merge_requests other where other.project_id = i.project_id and other.author_id = i.author_id
     and other.state = 'merged')`;
 

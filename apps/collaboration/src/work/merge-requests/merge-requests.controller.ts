@@ -95,7 +95,7 @@ export class MergeRequestsController {
     bodyLimit: BODY_LIMIT,
   })
   async create({ params, viewer, within }: WriteCall<CreateMergeRequest>): Promise<JsonText> {
-    const target = await this.findTarget(viewer, within, params.target_project_id);
+    const target = await this.findTargetProject(viewer, within, params.target_project_id);
     const iid = await this.writes.create(viewer, target, toNewMergeRequest(params, within.id, mergeRulesOf(target)));
     return new JsonText(await this.answers.showWritten(viewer, target, iid));
   }
@@ -133,7 +133,7 @@ export class MergeRequestsController {
   }
 
   /** Finds the project of the target branch. Errors: Unprocessable outside of the fork network, Forbidden. */
-  private async findTarget(
+  private async findTargetProject(
     viewer: SignedInViewer,
     source: ProjectScope,
     id: number | undefined,

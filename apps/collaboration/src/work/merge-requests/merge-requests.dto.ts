@@ -21,7 +21,7 @@ export class ShowMergeRequest extends IdentifyMergeRequest {
  * Fields that creating and updating a merge request share. `assignee_ids` with 0 or empty, and `assignee_id` 0 or empty,
  * mean no assignee.
  */
-class MergeRequestWrite {
+class MergeRequestWriteFields {
   @Text({ optional: true, nullable: true, about: 'At most 1,048,576 characters of Markdown.' })
   description?: string | null;
   @ListOf('int', { optional: true, nullable: true }) assignee_ids?: readonly number[] | null;
@@ -50,7 +50,7 @@ class MergeRequestWrite {
 }
 
 /** Parameters for creating a merge request. */
-export class CreateMergeRequest extends MergeRequestWrite {
+export class CreateMergeRequest extends MergeRequestWriteFields {
   @Text({ about: 'At most 255 characters.' }) title: string;
   @Text() source_branch: string;
   @Text() target_branch: string;
@@ -81,7 +81,7 @@ export class CreateMergeRequest extends MergeRequestWrite {
   'discussion_locked',
   'merge_after',
 )
-export class UpdateMergeRequest extends MergeRequestWrite {
+export class UpdateMergeRequest extends MergeRequestWriteFields {
   @Int() merge_request_iid: number;
   @Text({ optional: true, blank: 'refused', about: 'At most 255 characters.' }) title?: string;
   @Text({ optional: true, blank: 'refused' }) target_branch?: string;

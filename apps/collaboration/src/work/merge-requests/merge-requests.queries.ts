@@ -40,7 +40,7 @@ export interface ComputedFields {
   readonly diverged: number | null;
   readonly rebasing: boolean | null;
 }
-type OneParams = MergeRequestReaderParams & { readonly iid: number };
+type MergeRequestReadParams = MergeRequestReaderParams & { readonly iid: number };
 type JsonRow = { readonly json: string };
 
 const READS_INTERNAL = ':reads_internal::boolean';
@@ -61,8 +61,8 @@ export class MergeRequestsQueries {
     readonly simple: ShapeSql;
   };
   private readonly kept = new CachedStatements();
-  private readonly one: DeclaredStatement<OneParams & ComputedFields, JsonRow>;
-  private readonly written: DeclaredStatement<OneParams, JsonRow>;
+  private readonly one: DeclaredStatement<MergeRequestReadParams & ComputedFields, JsonRow>;
+  private readonly written: DeclaredStatement<MergeRequestReadParams, JsonRow>;
 
   constructor(
     private readonly database: Database,
@@ -84,22 +84,22 @@ export class MergeRequestsQueries {
     this.written = statement('merge_requests_written', () => `select ${detail.sql} as json ${named}`);
   }
 
-  /** Returns one merge request. Shape: one JSON object. Errors: NotFound, Forbidden. */
+  /** Returns one merge request as JSON text. Errors: NotFound, Forbidden. */
   async findMergeRequest(
     viewer: Viewer,
     project: ProjectScope,
     iid: number,
     computed: ComputedFields,
   ): Promise<string> {
-    const values = readerValues(viewer, project, readerHere(viewer, project));
+    const values = readerValues(viewer, project, readerOfMergeRequests(viewer, project));
     const [row] = await this.database.run(this.one, { ...values, iid, ...computed });
     if (!row) throw new NotFound();
     return row.json;
   }
 
-  /** Returns a merge request after a permitted write. Shape: one JSON object. */
+  /** Returns a merge request as JSON text after a permitted write. */
   async answer(viewer: Viewer, project: ProjectScope, iid: number): Promise<string> {
-    const values = readerValues(viewer, project, readerHere(viewer, project));
+    const values = readerValues(viewer, project, readerOfMergeRequests(viewer, project));
     const [row] = await this.database.run(this.written, { ...values, iid });
     if (!row) throw new NotFound();
     return row.json;
@@ -113,7 +113,7 @@ export class MergeRequestsQueries {
     order: MergeRequestOrder,
     page: PageRequest,
   ): Promise<JsonPage> {
-    const values = readerValues(viewer, project, readerHere(viewer, project));
+    const values = readerValues(viewer, project, readerOfMergeRequests(viewer, project));
     const [row] = await this.database.run(this.pageStatement(values, filter, order, page));
     return jsonPageOf(page, row!);
   }
@@ -148,7 +148,7 @@ export class MergeRequestsQueries {
   }
 }
 
-function readerHere(viewer: Viewer, project: ProjectScope): Reader {
+function readerOfMergeRequests(viewer: Viewer, project: ProjectScope): Reader {
   return readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
 }
 

@@ -44,24 +44,24 @@ export interface WriteSteps {
   readonly finish?: (tx: Tx, iid: number) => Promise<void>;
 }
 
-/** Steps of an update. Shape: `resolve` is that of `DeferredUpdate`. */
+/** Steps of an update. `resolve` is that of `DeferredUpdate`. */
 export interface UpdateSteps extends WriteSteps {
   readonly resolve?: (tx: Tx, mergeRequest: MergeRequest) => Promise<MergeRequestUpdate>;
 }
 
-interface OpenPair {
+interface OpenBranchPairParams {
   readonly project: number;
   readonly origin: number | null;
   readonly source: string;
   readonly target: string;
 }
 
-const lockOne = statement<{ project: number; iid: number }, { readonly id: number; readonly at: Date }>(
+const lockMergeRequestRow = statement<{ project: number; iid: number }, { readonly id: number; readonly at: Date }>(
   'merge_requests_lock',
   `select i.id, now() as at from merge_requests i
    where i.project_id = :project::bigint and i.iid = :iid::bigint for no key update`,
 );
-const openPair = statement<OpenPair, { readonly iid: number }>(
+const openPair = statement<OpenBranchPairParams, { readonly iid: number }>(
   'merge_requests_open_pair',
   `select i.iid from merge_requests i where i.source_project_id = :origin::bigint and i.source_branch = :source
      and i.project_id = :project::bigint and i.target_branch = :target and i.state = 'opened'`,
@@ -90,7 +90,7 @@ export class MergeRequestsService {
     const [assignees, reviewers] = await this.findEligiblePeople(viewer, project, input);
     const isNotifying =
       assignees.length + reviewers.length > 0 || findMentions(joinTitleAndDescription(input)).all.length > 0;
-    return this.withoutSecond(project.id, input, () =>
+    return this.mapOpenPairViolation(project.id, input, () =>
       this.work.run(async (tx) => {
         if (steps.finish) await this.noteLimit.begin(tx, viewer);
         else if (isNotifying) this.noteLimit.countNotes(tx, viewer);
@@ -120,7 +120,7 @@ export class MergeRequestsService {
   ): Promise<{ readonly id: number; readonly iid: number }> {
     const { input, version } = o;
     const place = await withPlaceForPlanning(tx, viewer, project, input);
-    const milestoneId = reachedId(await lockMilestone(tx, place, input.milestoneId)) ?? null;
+    const milestoneId = toReachableMilestoneId(await lockMilestone(tx, place, input.milestoneId)) ?? null;
     const newLabels = await resolveLabels(tx, place, input.labels);
     const at = { projectId: project.id, authorId: viewer.userId, milestoneId };
     const made = await insertMergeRequest(tx, at, input, version);
@@ -151,7 +151,7 @@ export class MergeRequestsService {
   ): Promise<{ readonly id: number }> {
     const update = checkedTexts(asked);
     const pair = branches ?? { sourceProjectId: null, sourceBranch: '', targetBranch: '' };
-    return this.withoutSecond(project.id, pair, () =>
+    return this.mapOpenPairViolation(project.id, pair, () =>
       this.work.run(async (tx) => {
         await lock?.(tx);
         const resolved = resolve && { resolve: (locked: MergeRequest) => resolve(tx, locked) };
@@ -172,17 +172,17 @@ export class MergeRequestsService {
   ): Promise<{ readonly id: number }> {
     const allowed = permittedUpdate(update, mergeRequestPolicy.mayPlan(viewer, project));
     const place = await withPlaceForPlanning(tx, viewer, project, allowed);
-    const milestoneId = reachedId(await lockMilestone(tx, place, allowed.milestoneId));
+    const milestoneId = toReachableMilestoneId(await lockMilestone(tx, place, allowed.milestoneId));
     const { mergeRequest, at } = await this.lockMergeRequest(tx, viewer, project, iid);
     if (!mergeRequestPolicy.mayEdit(viewer, project, mergeRequest)) throw new Forbidden();
     if (branches) assertSameBranches(branches.before, mergeRequest);
     const by = { actorId: viewer.userId, at };
-    const version = newVersion(mergeRequest, branches);
+    const version = chooseNewVersion(mergeRequest, branches);
     const context = { ...by, version, hasSource: branches?.version !== null };
     const resolved = { ...allowed, ...(await resolve?.(mergeRequest)) };
     const change = computeMergeRequestChange(mergeRequest, { ...resolved, milestoneId }, context);
     const newLabels = await resolveLabels(tx, place, allowed.labels);
-    const related = await this.changeRelations(tx, viewer, project, mergeRequest.id, {
+    const related = await this.changePeopleAndLabels(tx, viewer, project, mergeRequest.id, {
       allowed: resolved,
       newLabels,
       by,
@@ -193,7 +193,7 @@ export class MergeRequestsService {
     if (change.state !== null) await recordState(tx, eventTarget(mergeRequest), change.state, by);
     if (version) await this.records.recordVersion(tx, mergeRequest.id, version);
     const mentionedBefore = change.textChanged ? await this.mentionedUserIds(tx, mergeRequest) : [];
-    await this.storeMergeRequest(tx, viewer, mergeRequest, { change, related, at });
+    await this.storeMergeRequestChange(tx, viewer, mergeRequest, { change, related, at });
     emitChange(tx, { ...by, seen: viewer.directory }, mergeRequest, { change, related, mentionedBefore, at });
     if (change.textChanged) await this.records.recordText(tx, viewer, { ...mergeRequest, ...change.columns }, at);
     return { id: mergeRequest.id };
@@ -225,7 +225,7 @@ export class MergeRequestsService {
     iid: number,
   ): Promise<{ readonly mergeRequest: MergeRequest; readonly at: Date }> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
-    const [row] = await tx.run(lockOne, { project: project.id, iid });
+    const [row] = await tx.run(lockMergeRequestRow, { project: project.id, iid });
     if (!row) throw new NotFound();
     return { mergeRequest: await tx.manager.findOneByOrFail(MergeRequest, { id: row.id }), at: row.at };
   }
@@ -242,7 +242,7 @@ export class MergeRequestsService {
   }
 
   /** Sets people and labels. */
-  private async changeRelations(
+  private async changePeopleAndLabels(
     tx: Tx,
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -264,7 +264,7 @@ export class MergeRequestsService {
     return { assignees, reviewers, labels: this.noteLimit.countLabels(tx, viewer, relabelled) };
   }
 
-  private async storeMergeRequest(
+  private async storeMergeRequestChange(
     tx: Tx,
     viewer: SignedInViewer,
     mergeRequest: MergeRequest,
@@ -292,7 +292,7 @@ export class MergeRequestsService {
   }
 
   /** Runs a write. Errors: Conflict if it would give the branches a second open merge request. */
-  private async withoutSecond<T>(
+  private async mapOpenPairViolation<T>(
     projectId: number,
     { sourceProjectId: origin, sourceBranch: source, targetBranch: target }: BranchPair,
     write: () => Promise<T>,
@@ -309,13 +309,15 @@ export class MergeRequestsService {
 }
 
 /** Version that an update brings. Returns null if the commits stay the same. */
-function newVersion({ headSha, state }: MergeRequest, branches: PreparedBranches | null): MeasuredVersion | null {
+function chooseNewVersion({ headSha, state }: MergeRequest, branches: PreparedBranches | null): MeasuredVersion | null {
   if (!branches?.version || state === 'merged') return null;
   return branches.isRetargeted || branches.version.headSha !== headSha ? branches.version : null;
 }
 
-/** Id of a requested milestone. Shape: null if the project cannot use it. Source: reference repositories 8.4. */
-function reachedId(choice: MilestoneChoice): number | null | undefined {
+/**
+ * Returns the id of a requested milestone, or null if the project cannot use it. Source: reference repositories 8.4.
+ */
+function toReachableMilestoneId(choice: MilestoneChoice): number | null | undefined {
   return choice && !choice.isReached ? null : choice?.id;
 }
 

@@ -27,7 +27,7 @@ export const mergeStatus: readonly [SqlType<string>, () => string] = [
   () => 'i.merge_status',
 ];
 
-/** Why the row `i` cannot be merged, the first reason that applies; `mergeable` without one. Shape: over `i` and `rules`. */
+/** SQL over `i` and `rules` for the first reason why a merge request cannot be merged; `mergeable` if there is none. */
 export const detailedMergeStatus: readonly [SqlType<string>, () => string] = [
   json.choice<string>(...DETAILED) as SqlType<string>,
   () => `case when i.state <> 'opened' then 'not_open'

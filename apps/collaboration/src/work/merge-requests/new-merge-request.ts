@@ -26,7 +26,7 @@ export interface NewMergeRequest {
   readonly allowCollaboration: boolean;
 }
 
-interface NewRow {
+interface NewMergeRequestRow {
   readonly project: number;
   readonly iid: number;
   readonly source_project: number;
@@ -50,7 +50,7 @@ interface NewRow {
   readonly commits: number;
 }
 
-const insert = statement<NewRow, { readonly id: number; readonly created_at: Date }>(
+const insertMergeRequestRow = statement<NewMergeRequestRow, { readonly id: number; readonly created_at: Date }>(
   'merge_requests_insert',
   `insert into merge_requests (project_id, iid, source_project_id, author_id, title, description, draft, source_branch,
      target_branch, milestone_id, force_remove_source_branch, squash, merge_after, allow_collaboration, task_count,
@@ -72,7 +72,7 @@ export async function insertMergeRequest(
   const { projectId, authorId, milestoneId } = place;
   const { taskCount, completedTaskCount } = taskCounts(input.description);
   const iid = await nextInternalId(tx, 'merge_requests', projectId);
-  const [row] = await tx.run(insert, {
+  const [row] = await tx.run(insertMergeRequestRow, {
     project: projectId,
     iid,
     source_project: input.sourceProjectId,

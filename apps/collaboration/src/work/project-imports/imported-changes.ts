@@ -33,7 +33,7 @@ interface ChangeRows {
 }
 
 /** Ids by the names that changes use. */
-interface ChangeNames {
+interface ChangeIdsByName {
   readonly labels: ReadonlyMap<string, number>;
   readonly milestones: ReadonlyMap<string, number>;
   /** Issues and merge requests by their references: `#5`, `!5`. */
@@ -59,13 +59,14 @@ export async function importChanges(
   const numbers = found.map(({ object }) => object[on]!);
   const noteables = await findImported(tx, { project: projectId, kind: on }, numbers);
   const room = await NoteRoom.lockNoteables(tx, notesImport, [...noteables.values()]);
-  const names = await findNames(tx, project, found);
+  const names = await findIdsByName(tx, project, found);
   const rows: ChangeRows = { states: [], labellings: [], milestones: [], notes: [], references: [] };
   const problems: UnimportedObject[] = [];
   const added: { readonly upstreamId: number; readonly id: number }[] = [];
   for (const { index, object } of found) {
     const id = noteables.get(object[on]!);
-    const message = room.takeChange(id) ?? addRow(rows, names, { ...object, noteable_id: id!, project_id: projectId });
+    const message =
+      room.takeChange(id) ?? addChangeRow(rows, names, { ...object, noteable_id: id!, project_id: projectId });
     if (message === null) added.push({ upstreamId: object.id, id: id! });
     else problems.push({ index, message });
   }
@@ -84,21 +85,21 @@ interface ImportedChange extends ImportedIssueEvent {
   readonly project_id: number;
 }
 
-async function findNames(
+async function findIdsByName(
   tx: Tx,
   project: ProjectFacts,
   found: readonly CheckedObject<ImportedIssueEvent>[],
-): Promise<ChangeNames> {
+): Promise<ChangeIdsByName> {
   const namesIn = (...changes: readonly ImportedIssueEvent['change'][]): string[] =>
     found.flatMap(({ object: { change, name } }) => (changes.includes(change) && name !== null ? [name] : []));
   return {
     labels: await findLabelIds(tx, project, namesIn('label_added', 'label_removed')),
     milestones: await findMilestoneIds(tx, project, namesIn('milestone_added', 'milestone_removed')),
-    mentioning: await findMentioning(tx, project.id, namesIn('mentioned')),
+    mentioning: await findMentioningIds(tx, project.id, namesIn('mentioned')),
   };
 }
 
-async function findMentioning(
+async function findMentioningIds(
   tx: Tx,
   project: number,
   references: readonly string[],
@@ -113,9 +114,9 @@ async function findMentioning(
 }
 
 /** Adds the row of a change. Returns null, or the reason why the change cannot be added. */
-function addRow(
+function addChangeRow(
   rows: ChangeRows,
-  { labels, milestones, mentioning }: ChangeNames,
+  { labels, milestones, mentioning }: ChangeIdsByName,
   given: ImportedChange,
 ): string | null {
   const { change, created_at, author_id: user_id, noteable_id } = given;
@@ -148,14 +149,14 @@ function addRow(
     });
     return null;
   }
-  const body = quoteMentions(noteText(change, name, given.before ?? ''));
+  const body = quoteMentions(renderChangeNote(change, name, given.before ?? ''));
   rows.notes.push({ noteable_id, author_id: user_id, body, created_at });
   return null;
 }
 
 type NoteChange = Extract<ImportedIssueEvent['change'], `${string}assigned` | `review${string}` | 'renamed'>;
 
-function noteText(change: NoteChange, name: string, before: string): string {
+function renderChangeNote(change: NoteChange, name: string, before: string): string {
   if (change === 'renamed') return systemNotes.title(before, name);
   if (change === 'assigned') return systemNotes.assignees([name], [])!;
   if (change === 'unassigned') return systemNotes.assignees([], [name])!;

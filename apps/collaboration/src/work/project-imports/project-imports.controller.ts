@@ -23,12 +23,12 @@ export class ProjectImportsController {
 
   @Internal('POST', INTERNAL_PATHS.importObjects, INTERNAL_CALLERS.importObjects)
   write({ body }: InternalRequest): Promise<ImportObjectsAnswer> {
-    return this.imports.writeObjects(parseRequest(body));
+    return this.imports.writeObjects(parseImportRequest(body));
   }
 }
 
 /** Errors: InvalidParameters. */
-function parseRequest(body: InternalRequest['body']): ImportObjectsRequest {
+function parseImportRequest(body: InternalRequest['body']): ImportObjectsRequest {
   const kind = IMPORTED_KINDS.find((one) => one === body['kind']);
   const isWhole =
     kind !== undefined &&

@@ -71,22 +71,22 @@ export class ProjectImportsService {
     request: ImportObjectsRequest,
   ): Promise<readonly UnimportedObject[]> {
     const { import_type: source } = request;
-    if (isOf(request, 'label')) return importLabels(tx, project, request.objects);
-    if (isOf(request, 'milestone')) return importMilestones(tx, project, request.objects);
-    if (isOf(request, 'issue')) {
+    if (isOfKind(request, 'label')) return importLabels(tx, project, request.objects);
+    if (isOfKind(request, 'milestone')) return importMilestones(tx, project, request.objects);
+    if (isOfKind(request, 'issue')) {
       const failed = await importIssues(tx, project, source, request.objects);
       await this.counts.recountIssues(tx, [project.id]);
       return failed;
     }
     const facts = { projectId: project.id, source, mostComments: this.notes.commentsPerNoteable };
     const onMergeRequests = { ...facts, kind: mergeRequestKind, on: 'merge_request' } as const;
-    if (isOf(request, 'review')) return importReviews(tx, onMergeRequests, request.objects);
+    if (isOfKind(request, 'review')) return importReviews(tx, onMergeRequests, request.objects);
     const onIssues = { ...onMergeRequests, kind: issueKind, on: 'issue' } as const;
-    if (isOf(request, 'issue_event')) {
+    if (isOfKind(request, 'issue_event')) {
       const left = await importChanges(tx, project, onIssues, request.objects);
       return [...left, ...(await importChanges(tx, project, onMergeRequests, request.objects))];
     }
-    if (!isOf(request, 'note')) return [];
+    if (!isOfKind(request, 'note')) return [];
     const failed = await importNotes(tx, onIssues, request.objects);
     return [...failed, ...(await importNotes(tx, onMergeRequests, request.objects))];
   }
@@ -98,7 +98,7 @@ function assertWritable(project: ProjectFacts | undefined): ProjectFacts {
   return project;
 }
 
-function isOf<K extends ImportObjectsRequest['kind']>(
+function isOfKind<K extends ImportObjectsRequest['kind']>(
   request: ImportObjectsRequest,
   kind: K,
 ): request is ImportObjectsRequest<K> & ImportObjectsRequest {

@@ -28,7 +28,7 @@ export class ReleaseAddressesController {
 
   @Endpoint('GET', LATEST, { ...leads, about: 'Leads to the latest release.', params: ShowLatestRelease })
   latest({ within, params }: Call<ShowLatestRelease, ProjectScope>): Promise<string> {
-    return this.releaseAddress(within, '', params);
+    return this.latestReleaseAddress(within, '', params);
   }
 
   @Endpoint('GET', `${LATEST}/*suffix_path`, {
@@ -38,7 +38,7 @@ export class ReleaseAddressesController {
   })
   latestPart({ within, params }: Call<ShowLatestReleasePart, ProjectScope>): Promise<string> {
     const path = params.suffix_path.split('/').map(encodeURIComponent).join('/');
-    return this.releaseAddress(within, `/${path}`, params);
+    return this.latestReleaseAddress(within, `/${path}`, params);
   }
 
   @Endpoint('GET', `${ALL}/:tag_name/downloads/*direct_asset_path`, {
@@ -52,7 +52,11 @@ export class ReleaseAddressesController {
     return new URL(url).href;
   }
 
-  private async releaseAddress(project: ProjectScope, suffix: string, params: ShowLatestRelease): Promise<string> {
+  private async latestReleaseAddress(
+    project: ProjectScope,
+    suffix: string,
+    params: ShowLatestRelease,
+  ): Promise<string> {
     const { tag } = await this.releases.findLatest(project);
     const { include_html_description: html } = params;
     const query = html === undefined ? '' : `?include_html_description=${html}`;

@@ -43,7 +43,7 @@ export class ReleaseAnswers {
       readsCode ? this.loadCommits(project, releases) : new Map<string, Commit>(),
     ]);
     const now = this.clock.now();
-    const html = hasHtml ? await renderAll(releases) : null;
+    const html = hasHtml ? await renderDescriptions(releases) : null;
     return releases.map((release, index) => ({
       ...{ release, project, readsCode },
       author: authors.get(release.authorId ?? 0) ?? null,
@@ -72,7 +72,7 @@ export class ReleaseAnswers {
 }
 
 /** Renders the descriptions. Other requests get a turn after each one. */
-async function renderAll(releases: readonly Release[]): Promise<string[]> {
+async function renderDescriptions(releases: readonly Release[]): Promise<string[]> {
   const rendered: string[] = [];
   for (const { description } of releases) {
     rendered.push(renderDescription(description));

@@ -56,7 +56,7 @@ async function writeReleases(
   objects: readonly ImportedRelease[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: project.id, kind: 'release' } as const;
-  const { valid, failed } = checkEach(objects, (given) => releaseOf(project, commits, given));
+  const { valid, failed } = checkEach(objects, (given) => createImportedRelease(project, commits, given));
   const found = await newObjects(tx, of, valid, ({ upstreamId }) => upstreamId);
   const rows = found.map(({ object: { release } }) => ({
     ...{ tag: release.tag, name: release.name, description: release.description, author_id: release.authorId },
@@ -78,7 +78,11 @@ async function writeReleases(
 }
 
 /** Errors: Invalid. */
-function releaseOf({ id: projectId }: ProjectFacts, commits: ReadonlyMap<string, string>, given: ImportedRelease) {
+function createImportedRelease(
+  { id: projectId }: ProjectFacts,
+  commits: ReadonlyMap<string, string>,
+  given: ImportedRelease,
+) {
   const { id: upstreamId, tag, name, description, author_id: authorId, created_at, released_at } = given;
   const sha = commits.get(tag);
   if (sha === undefined) throw new Invalid({ tag: ['was not imported'] });

@@ -58,7 +58,7 @@ export class ReleaseTags implements RefUpdateEffect {
    * tree. Errors: Unprocessable without a `ref`; Refused by the rules of tags.
    */
   async ensureTag(writer: TagWriter, { tag_name: tag, tag_message: message, ref }: ReleaseTag): Promise<string | null> {
-    const found = await this.findCommit(writer.project, tag);
+    const found = await this.findTagCommit(writer.project, tag);
     if (found) return found.sha;
     if (ref === undefined || ref === null) throw new Unprocessable('Ref is not specified');
     try {
@@ -66,7 +66,7 @@ export class ReleaseTags implements RefUpdateEffect {
       return created.commit?.id ?? null;
     } catch (error) {
       // Another request may have created the tag meanwhile.
-      const other = error instanceof Refused ? await this.findCommit(writer.project, tag) : null;
+      const other = error instanceof Refused ? await this.findTagCommit(writer.project, tag) : null;
       if (other) return other.sha;
       throw error;
     }
@@ -80,7 +80,7 @@ export class ReleaseTags implements RefUpdateEffect {
     return { write: async (tx) => void (await tx.run(removeWithTags, { push: pushId, project: projectId, tags })) };
   }
 
-  private findCommit(project: ProjectScope, tag: string): Promise<{ readonly sha: string | null } | null> {
+  private findTagCommit(project: ProjectScope, tag: string): Promise<{ readonly sha: string | null } | null> {
     return this.repositories.useRepository(project, async (repository) => {
       const found = await findTag(repository, tag);
       if (found === null) return null;

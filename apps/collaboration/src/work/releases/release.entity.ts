@@ -8,7 +8,7 @@ export interface ReleaseInput {
   readonly released_at?: Date;
 }
 
-/** Facts of a new release. Shape: `sha` is the commit of the tag, null for a tag of a blob or tree. */
+/** Facts of a new release. `sha` is the commit of the tag, or null for a tag of a blob or tree. */
 export interface ReleaseFacts {
   readonly projectId: number;
   readonly authorId: number;

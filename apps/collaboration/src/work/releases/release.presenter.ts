@@ -69,7 +69,7 @@ export const releasePresenter = presenter<ReleaseRow>('Release').fields({
   ],
   assets: [assets, (row, _, { links }) => releaseAssets(row, links), { about: 'Archives of the code, and links.' }],
   evidences: [alwaysEmptyList, () => [], { when: readsCode, about: 'Always empty: evidence is not collected.' }],
-  _links: [pages, (row, _, { links }) => releasePages(row, links), { about: 'Pages of the release.' }],
+  _links: [pages, (row, _, { links }) => releasePageUrls(row, links), { about: 'Pages of the release.' }],
 });
 
 /** Returns the address of a release below `/api/v4`. */
@@ -87,7 +87,7 @@ function releaseAssets({ links: shown, readsCode: hasSources, project, release }
   return { count: shown.length + sources.length, sources, links: shown };
 }
 
-function releasePages({ project, release, readsCode: isNamed, mayChange }: ReleaseRow, links: Links) {
+function releasePageUrls({ project, release, readsCode: isNamed, mayChange }: ReleaseRow, links: Links) {
   const all = links.webUrl(`${project.fullPath}/-/releases`);
   if (!isNamed) return { self: all };
   const self = `${all}/${encodeURIComponent(release.tag)}`;

@@ -54,7 +54,7 @@ export class ReleasesController {
   })
   async show(call: ReadCall<ShowRelease>): Promise<ReleaseRow> {
     const release = await this.queries.findRelease(call.within, call.params.tag_name);
-    return this.shown(call, release, call.params.include_html_description);
+    return this.loadReleaseRow(call, release, call.params.include_html_description);
   }
 
   @Endpoint('POST', ALL, {
@@ -68,7 +68,7 @@ export class ReleasesController {
   })
   async create(call: WriteCall<CreateRelease>): Promise<ReleaseRow> {
     const { viewer, within, params } = call;
-    return this.shown(call, await this.releases.create({ project: within, viewer }, params));
+    return this.loadReleaseRow(call, await this.releases.create({ project: within, viewer }, params));
   }
 
   @Endpoint('PUT', ONE, {
@@ -80,7 +80,10 @@ export class ReleasesController {
   })
   async update(call: WriteCall<UpdateRelease>): Promise<ReleaseRow> {
     const { tag_name: tag, ...change } = call.params;
-    return this.shown(call, await this.releases.update({ project: call.within, viewer: call.viewer }, tag, change));
+    return this.loadReleaseRow(
+      call,
+      await this.releases.update({ project: call.within, viewer: call.viewer }, tag, change),
+    );
   }
 
   @Endpoint('DELETE', ONE, {
@@ -91,12 +94,12 @@ export class ReleasesController {
   })
   async remove(call: WriteCall<IdentifyRelease>): Promise<ReleaseRow> {
     const release = await this.queries.findRelease(call.within, call.params.tag_name);
-    const row = await this.shown(call, release);
+    const row = await this.loadReleaseRow(call, release);
     await this.releases.remove({ project: call.within, viewer: call.viewer }, release);
     return row;
   }
 
-  private shown(
+  private loadReleaseRow(
     { within, viewer }: { readonly within: ProjectScope; readonly viewer: Viewer },
     release: Release,
     hasHtml = false,

@@ -7,11 +7,11 @@ const HTML = 'Adds the description as HTML.';
 const MILESTONES = 'Titles of milestones of the project, or of the groups above it.';
 
 /** Parameters of answers. */
-class ReleaseAnswer {
+class ReleaseAnswerOptions {
   @Flag({ default: false, about: HTML }) include_html_description: boolean;
 }
 
-export class ListReleases extends ReleaseAnswer {
+export class ListReleases extends ReleaseAnswerOptions {
   @OneOf(['released_at', 'created_at'], { default: 'released_at' }) order_by: 'released_at' | 'created_at';
   @OneOf(['asc', 'desc'], { default: 'desc' }) sort: 'asc' | 'desc';
   @Instant({ optional: true }) updated_before?: Date;
@@ -22,7 +22,7 @@ export class IdentifyRelease {
   @Text({ in: 'path', about: 'Name of the tag.' }) tag_name: string;
 }
 
-export class ShowRelease extends ReleaseAnswer {
+export class ShowRelease extends ReleaseAnswerOptions {
   @Text({ in: 'path', about: 'Name of the tag.' }) tag_name: string;
 }
 
@@ -55,7 +55,7 @@ class NewReleaseAssets {
 }
 
 /** Parameters of creation and update. */
-class ReleaseFields {
+class ReleaseWriteFields {
   @Text({ optional: true, nullable: true, about: 'Default: the name of the tag.' }) name?: string | null;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @Instant({ optional: true, about: 'Time of an upcoming or a historical release. Default: now.' }) released_at?: Date;
@@ -64,7 +64,7 @@ class ReleaseFields {
 }
 
 @Exclusive('milestones', 'milestone_ids')
-export class CreateRelease extends ReleaseFields {
+export class CreateRelease extends ReleaseWriteFields {
   @Text({ blank: 'refused', about: 'Name of the tag, which is created if it does not exist.' }) tag_name: string;
   @Text({ optional: true, nullable: true, about: 'Text of the annotation of a new tag.' }) tag_message?: string | null;
   @Text({ optional: true, nullable: true, about: 'Branch, tag or commit for a new tag.' }) ref?: string | null;
@@ -72,6 +72,6 @@ export class CreateRelease extends ReleaseFields {
 }
 
 @Exclusive('milestones', 'milestone_ids')
-export class UpdateRelease extends ReleaseFields {
+export class UpdateRelease extends ReleaseWriteFields {
   @Text({ in: 'path', about: 'Name of the tag.' }) tag_name: string;
 }

@@ -76,7 +76,7 @@ export class ReleasesService {
       throw new Conflict('Release already exists');
     const facts = { projectId: project.id, authorId: viewer.userId, tag, sha: null, now: this.clock.now() };
     const release = Release.create(fields, facts);
-    const links = newLinks(assets?.links ?? [], facts.now);
+    const links = createLinks(assets?.links ?? [], facts.now);
     // A tag for a release that is refused would remain.
     await this.work.run((tx) => findReachableMilestones(tx, project, input));
     release.sha = await this.tags.ensureTag(writer, input);
@@ -84,9 +84,9 @@ export class ReleasesService {
     const made = await this.releases.create(release, by, async (row, tx) => {
       await replaceMilestones(tx, row.id, await findReachableMilestones(tx, project, input));
       await tx.manager.insert(ReleaseLink, links.map((link) => ({ ...link, releaseId: row.id })) as never);
-      emitCreated(tx, viewer, row);
+      emitReleaseCreated(tx, viewer, row);
     });
-    await this.keepWithTag(writer, made);
+    await this.removeIfTagIsGone(writer, made);
     return made;
   }
 
@@ -114,20 +114,24 @@ export class ReleasesService {
   }
 
   /** Removes a new release whose tag was deleted before its row was written. Errors: NotFound. */
-  private async keepWithTag(writer: TagWriter, { id, tag }: Release): Promise<void> {
+  private async removeIfTagIsGone(writer: TagWriter, { id, tag }: Release): Promise<void> {
     if (await this.tags.hasTag(writer.project, tag)) return;
     await this.releases.remove(id, { actorId: writer.viewer.userId, within: writer.project.id });
     throw new NotFound('Tag');
   }
 }
 
-function emitCreated(tx: Tx, { userId, directory }: SignedInViewer, { id, projectId, createdAt }: Release): void {
+function emitReleaseCreated(
+  tx: Tx,
+  { userId, directory }: SignedInViewer,
+  { id, projectId, createdAt }: Release,
+): void {
   const data = { release_id: id, project_id: projectId, author_id: userId, created_at: createdAt.toISOString() };
   tx.emit(releaseCreated.of({ aggregateId: id, actorId: userId, seen: directory, data }));
 }
 
 /** Errors: Refused. */
-function newLinks(inputs: readonly ReleaseLinkInput[], now: Date): ReleaseLink[] {
+function createLinks(inputs: readonly ReleaseLinkInput[], now: Date): ReleaseLink[] {
   const plain = inputs.map(({ name = '', url = '', direct_asset_path: path, filepath }) => ({
     ...{ name, url },
     filepath: (path === undefined ? filepath : path) || null,
@@ -148,7 +152,7 @@ async function findReachableMilestones(
 ): Promise<readonly number[] | undefined> {
   if (titles !== undefined) {
     const found = await findMilestonesByTitle(tx, project, titles);
-    refuseMissing(
+    assertNoneMissing(
       'Milestone(s)',
       titles.filter((title) => !found.has(title)),
     );
@@ -157,14 +161,14 @@ async function findReachableMilestones(
   if (ids === undefined) return undefined;
   const above = project.namespace.traversalIds;
   const found = (await tx.run(reachedMilestones, { ids, project: project.id, above })).map(({ id }) => id);
-  refuseMissing(
+  assertNoneMissing(
     'Milestone id(s)',
     ids.filter((id) => !found.includes(id)),
   );
   return found;
 }
 
-function refuseMissing(noun: string, missing: readonly (string | number)[]): void {
+function assertNoneMissing(noun: string, missing: readonly (string | number)[]): void {
   if (missing.length > 0) throw new Refused(`${noun} not found: ${missing.join(', ')}`, { verbatim: true });
 }
 

@@ -4,17 +4,17 @@ import { encodeUrlPath } from './snippet-files';
 import type { ExistingFile, TargetFile } from './snippet-files';
 
 /** $1 snippet, $2 ids of the files to keep. */
-const drop = prepareStatement(
+const deleteOtherFiles = prepareStatement(
   'snippet_files_drop',
   'delete from snippet_files where snippet_id = $1::bigint and id <> all($2::bigint[])',
 );
-const change = prepareStatement(
+const updateFiles = prepareStatement(
   'snippet_files_change',
   `update snippet_files f set path = w.path, url_path = w.url_path, content = coalesce(w.content, f.content)
    from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) w (id, path, url_path, content) where f.id = w.id`,
 );
 /** $1 snippet, $2-$4 columns of its new files. */
-const insert = prepareStatement(
+const insertFiles = prepareStatement(
   'snippet_files_insert',
   `insert into snippet_files (snippet_id, path, url_path, content)
    select $1::bigint, w.path, w.url_path, w.content
@@ -29,15 +29,15 @@ export async function storeFiles(
   after: readonly TargetFile[],
 ): Promise<void> {
   const stay = after.filter((file) => file.id !== null);
-  if (stay.length < before.length) await tx.prepared(drop, [id, stay.map((file) => file.id)]);
+  if (stay.length < before.length) await tx.prepared(deleteOtherFiles, [id, stay.map((file) => file.id)]);
   const paths = new Map(before.map((file) => [file.id, file.path]));
   const changed = stay.filter((file) => file.content !== null || paths.get(file.id!) !== file.path);
-  if (changed.length > 0) await tx.prepared(change, [changed.map((file) => file.id), ...toColumns(changed)]);
+  if (changed.length > 0) await tx.prepared(updateFiles, [changed.map((file) => file.id), ...toFileColumns(changed)]);
   const added = after.filter((file) => file.id === null);
-  if (added.length > 0) await tx.prepared(insert, [id, ...toColumns(added)]);
+  if (added.length > 0) await tx.prepared(insertFiles, [id, ...toFileColumns(added)]);
 }
 
-function toColumns(files: readonly TargetFile[]): unknown[] {
+function toFileColumns(files: readonly TargetFile[]): unknown[] {
   return [
     files.map(({ path }) => path),
     files.map(({ path }) => encodeUrlPath(path)),

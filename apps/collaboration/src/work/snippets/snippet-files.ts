@@ -15,7 +15,7 @@ export interface FileAction {
 /** An existing file. Units: `bytes` of its content, which is not read. */
 export type ExistingFile = Pick<RowOf<SnippetFile, 'id' | 'path'>, 'id' | 'path'> & { readonly bytes: number };
 
-/** A file after the change. Shape: `id` null for a new file; `content` null if the content does not change. */
+/** A file after the change. `id` is null for a new file. `content` is null if the content does not change. */
 export interface TargetFile {
   readonly id: number | null;
   readonly path: string;
@@ -85,7 +85,7 @@ function removeFile(files: Map<string, TargetFile>, path: string): TargetFile {
 }
 
 function addFile(files: Map<string, TargetFile>, path: string, file: Omit<TargetFile, 'path'>): void {
-  if (!isPath(path)) throw fileProblem('have a path that is invalid');
+  if (!isValidPath(path)) throw fileProblem('have a path that is invalid');
   if (files.has(path)) throw fileProblem(`have ${path} already`);
   files.set(path, { ...file, path });
 }
@@ -103,7 +103,7 @@ function requireValue(value: string | undefined, name: string): string {
  * Checks that a path cannot leave a folder, end a line of a header or a log, or be encoded twice in a URL (the gateway
  * refuses that).
  */
-function isPath(path: string): boolean {
+function isValidPath(path: string): boolean {
   if (path.length > LONGEST_PATH || /[\p{Cc}\p{Zl}\p{Zp}\\]|%[0-9a-f]{2}/iu.test(path)) return false;
   return path.split('/').every((part) => part.trim() !== '' && part !== '.' && part !== '..');
 }

@@ -25,20 +25,23 @@ export const FILE_ORDER = 'f.path collate "C"';
 const GIST_SOURCE: ImportType = 'remote';
 const IS_IMPORTED = `(i.project_id is null and exists (select 1 from imported_snippets o where o.author_id = i.author_id and o.snippet_id = i.id))`;
 
-const pageOf = ({ fullPath }: SnippetSql): string =>
+const snippetPageSql = ({ fullPath }: SnippetSql): string =>
   `case when i.project_id is null then '-/snippets/' || i.id else ${webPathSql(SNIPPET_SHOWN_AS, fullPath)} end`;
-const address = (sql: SnippetSql, tail: string) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: `${pageOf(sql)}${tail}` });
+const prefixedSnippetUrl = (sql: SnippetSql, tailSql: string) => ({
+  prefix: `${trimBaseUrl(sql)}/`,
+  sql: `${snippetPageSql(sql)}${tailSql}`,
+});
 
 const fileShape = jsonShape<SnippetSql>('SnippetFile').fields({
   path: [json.text, () => 'f.path'],
-  raw_url: [json.prefixed, (sql) => address(sql, ` || '/raw/${SNIPPET_BRANCH}/' || f.url_path`)],
+  raw_url: [json.prefixed, (sql) => prefixedSnippetUrl(sql, ` || '/raw/${SNIPPET_BRANCH}/' || f.url_path`)],
 });
 
-const files = (sql: SnippetSql): string =>
+const filesSql = (sql: SnippetSql): string =>
   `${textsSql(fileShape, { of: sql, from: 'from snippet_files f where f.snippet_id = i.id' }, FILE_ORDER)} files`;
 
-/** JSON of a snippet in all answers. Shape: alias `i` (snippets). Source: reference work-tracking 9.2. */
-export const snippetShape = jsonShape<SnippetSql>('Snippet', files).fields({
+/** JSON of a snippet in all answers. The SQL uses the alias `i` (snippets). Source: reference work-tracking 9.2. */
+export const snippetShape = jsonShape<SnippetSql>('Snippet', filesSql).fields({
   id: [json.int, () => 'i.id'],
   title: [json.text, () => 'i.title'],
   file_name: [
@@ -57,8 +60,8 @@ export const snippetShape = jsonShape<SnippetSql>('Snippet', files).fields({
   project_id: [json.intOrNull, () => 'i.project_id'],
   imported: [json.bool, () => IS_IMPORTED],
   imported_from: [json.token, () => `case when ${IS_IMPORTED} then '${GIST_SOURCE}' else 'none' end`],
-  web_url: [json.prefixed, (sql) => address(sql, '')],
-  raw_url: [json.prefixed, (sql) => address(sql, ` || '/raw'`)],
+  web_url: [json.prefixed, (sql) => prefixedSnippetUrl(sql, '')],
+  raw_url: [json.prefixed, (sql) => prefixedSnippetUrl(sql, ` || '/raw'`)],
   ssh_url_to_repo: [json.constant(nullable(text)), () => null],
   http_url_to_repo: [json.constant(nullable(text)), () => null],
 });

@@ -70,7 +70,7 @@ export class SnippetsEverywhereQueries {
           ['i.created_at', 'desc'],
           ['i.id', 'desc'],
         ]);
-      const united = (end: string): string => unitedSql(list.conditionSql, end);
+      const united = (end: string): string => unitedSnippetsSql(list.conditionSql, end);
       const first = (count: number): string => united(`order by i.created_at desc, i.id desc limit ${count}`);
       list.fromSource({ from: united(''), first, isNarrowed: true });
       return list.jsonSql(page, { with: READ, rows: (...rows) => arraySql(this.shape, ...rows) });
@@ -78,9 +78,9 @@ export class SnippetsEverywhereQueries {
   }
 }
 
-function unitedSql(narrowed: string, end: string): string {
-  const personal = PERSONAL.map((part) => `(select i.* from ${part} where ${narrowed} ${end})`);
+function unitedSnippetsSql(condition: string, orderAndLimit: string): string {
+  const personal = PERSONAL.map((part) => `(select i.* from ${part} where ${condition} ${orderAndLimit})`);
   // `offset 0` keeps PostgreSQL from repeating the lookups of the project for every snippet.
-  const ofProject = `select i.* from ${OF_PROJECT} where ${VISIBLE} and ${narrowed} ${end || 'offset 0'}`;
+  const ofProject = `select i.* from ${OF_PROJECT} where ${VISIBLE} and ${condition} ${orderAndLimit || 'offset 0'}`;
   return `(${[...personal, `select i.* from read a cross join lateral (${ofProject}) i`].join(' union all ')}) i`;
 }

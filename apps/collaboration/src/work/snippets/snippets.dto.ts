@@ -29,11 +29,11 @@ export class ListSnippets implements ExactInput<SnippetFilters, ListSnippets> {
   @Instant({ optional: true }) created_before?: Date;
 }
 
-class NewFile {
+class NewSnippetFile {
   @Text(PATH) file_path: string;
   @Text({ blank: 'refused' }) content: string;
 }
-class ChangedFile implements ExactInput<FileAction, ChangedFile> {
+class ChangedSnippetFile implements ExactInput<FileAction, ChangedSnippetFile> {
   @OneOf(FILE_ACTIONS) action: FileAction['action'];
   @Text({ ...PATH, optional: true, about: 'New path of the file, for `move`.' }) file_path?: string;
   @Text({ ...PATH, optional: true, about: 'Current path of the file, for `move`.' }) previous_path?: string;
@@ -46,15 +46,16 @@ class ChangedFile implements ExactInput<FileAction, ChangedFile> {
 }
 
 /** Origin of a new snippet, from headers; for administrators. */
-class FromHere implements ExactInput<UserAgentParams, FromHere> {
+class UserAgentHeaders implements ExactInput<UserAgentParams, UserAgentHeaders> {
   @Text(USER_AGENT_PARAM) user_agent?: string;
   @Text(IP_ADDRESS_PARAM) ip_address?: string;
 }
 
-class NewSnippet extends FromHere {
+class NewSnippet extends UserAgentHeaders {
   @Text({ about: TITLE }) title: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
-  @ListOfHashes(() => NewFile, { optional: true, max: MOST_ACTIONS, about: FILES }) files?: readonly NewFile[];
+  @ListOfHashes(() => NewSnippetFile, { optional: true, max: MOST_ACTIONS, about: FILES })
+  files?: readonly NewSnippetFile[];
   @Text({ optional: true, blank: 'refused', about: ALONE }) content?: string;
   @Text({ ...PATH, optional: true, about: 'Goes with `content`.' }) file_name?: string;
 }
@@ -76,7 +77,8 @@ class ChangedSnippet {
   @Text({ optional: true, about: TITLE }) title?: string;
   @Text({ optional: true, nullable: true }) description?: string | null;
   @OneOf(VISIBILITIES, { optional: true }) visibility?: Visibility;
-  @ListOfHashes(() => ChangedFile, { optional: true, max: MOST_ACTIONS, about: FILES }) files?: readonly ChangedFile[];
+  @ListOfHashes(() => ChangedSnippetFile, { optional: true, max: MOST_ACTIONS, about: FILES })
+  files?: readonly ChangedSnippetFile[];
   @Text({ optional: true, blank: 'refused', about: ALONE }) content?: string;
   @Text({ ...PATH, optional: true, about: 'The new name of the only file.' }) file_name?: string;
 }

@@ -109,13 +109,13 @@ export class SnippetsQueries {
     });
   }
 
-  /** Returns one snippet. Shape: one JSON object. Errors: NotFound if the viewer sees no such snippet. */
+  /** Returns one snippet as JSON text. Errors: NotFound if the viewer sees no such snippet. */
   async findSnippet(viewer: Viewer, named: SnippetKey): Promise<string> {
     const select = `select ${this.shape.sql} as json from snippets i`;
-    return (await this.findRow<{ json: string }>(viewer, named, 'one', select)).json;
+    return (await this.findVisibleRow<{ json: string }>(viewer, named, 'one', select)).json;
   }
 
-  /** Returns a snippet after a permitted write. Shape: one JSON object. Errors: NotFound if it is deleted already. */
+  /** Returns a snippet as JSON text after a permitted write. Errors: NotFound if it is deleted already. */
   async answer(viewer: Viewer, { place, id }: SnippetKey): Promise<string> {
     const values = [...readerValues(viewer, place), id];
     const text = `select ${this.shape.sql} as json from snippets i where i.id = ${ID}`;
@@ -129,7 +129,7 @@ export class SnippetsQueries {
   /** Returns the first file. Errors: NotFound of the snippet. */
   readContent(viewer: Viewer, named: SnippetKey): Promise<SnippetContent> {
     const first = `select f.path, f.content from snippet_files f where f.snippet_id = i.id order by ${FILE_ORDER} limit 1`;
-    return this.findRow(
+    return this.findVisibleRow(
       viewer,
       named,
       'content',
@@ -141,7 +141,7 @@ export class SnippetsQueries {
   async readFile(viewer: Viewer, named: SnippetKey, ref: string, path: string): Promise<SnippetContent> {
     type Found = { readonly path: string | null; readonly content: string };
     const join = 'left join snippet_files f on f.snippet_id = i.id and f.path = $7::text';
-    const row = await this.findRow<Found>(
+    const row = await this.findVisibleRow<Found>(
       viewer,
       named,
       'file',
@@ -156,27 +156,27 @@ export class SnippetsQueries {
   /** Returns the origin of a snippet. Errors: NotFound of the snippet, or if its origin is unknown. */
   async findUserAgentDetail(viewer: Viewer, named: SnippetKey): Promise<UserAgentDetail> {
     const select = 'select i.user_agent, i.ip_address from snippets i';
-    return requireUserAgentDetail(await this.findRow<UserAgentDetail>(viewer, named, 'origin', select));
+    return requireUserAgentDetail(await this.findVisibleRow<UserAgentDetail>(viewer, named, 'origin', select));
   }
 
   /** Locks the snippet for a change. Errors: NotFound if the viewer sees no such snippet. */
   lockSnippet(tx: Tx, viewer: Viewer, named: SnippetKey): Promise<LockedSnippet> {
-    return this.findRow(viewer, named, 'lock', 'select i.id, now() as at from snippets i', undefined, tx);
+    return this.findVisibleRow(viewer, named, 'lock', 'select i.id, now() as at from snippets i', undefined, tx);
   }
 
-  private async findRow<R>(
+  private async findVisibleRow<R>(
     viewer: Viewer,
     { place, id }: SnippetKey,
-    what: string,
+    nameSuffix: string,
     select: string,
-    more?: unknown,
+    furtherValue?: unknown,
     tx?: Tx,
   ): Promise<R> {
     if (place && !readsSnippets(viewer, place)) throw new NotFound(snippetKind.resource);
-    const values = [...readerValues(viewer, place), id, more];
+    const values = [...readerValues(viewer, place), id, furtherValue];
     const of = place ? 'project' : 'personal';
     const text = `${select} where i.id = ${ID} and ${VISIBLE[of]}${tx ? ' for update of i' : ''}`;
-    const statement = this.kept.findOrCompose(`snippets_${of}_${what}`, values, () => ({ text, values }));
+    const statement = this.kept.findOrCompose(`snippets_${of}_${nameSuffix}`, values, () => ({ text, values }));
     const [row] = await (tx ?? this.database).run<R>(statement);
     if (!row) throw new NotFound(snippetKind.resource);
     return row;

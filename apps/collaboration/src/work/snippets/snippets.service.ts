@@ -17,17 +17,17 @@ import { snippetPolicy } from './snippet.policy';
 import { SnippetsQueries } from './snippets.queries';
 import type { SnippetKey, SnippetPlace } from './snippets.queries';
 
-/** Fields for the only file of a snippet. Shape: `content` and `file_name` stand for `files`. */
-interface OneFile {
+/** Fields for the only file of a snippet. `content` and `file_name` replace `files`. */
+interface OnlyFileFields {
   readonly content?: string | undefined;
   readonly file_name?: string | undefined;
 }
-export interface NewSnippetInput extends SnippetInput, OneFile {
+export interface NewSnippetInput extends SnippetInput, OnlyFileFields {
   readonly title: string;
   readonly visibility: Visibility;
   readonly files?: readonly Omit<FileAction, 'action'>[];
 }
-export interface SnippetChange extends SnippetInput, OneFile {
+export interface SnippetChange extends SnippetInput, OnlyFileFields {
   readonly files?: readonly FileAction[];
 }
 
@@ -49,7 +49,7 @@ export class SnippetsService {
   /** Creates a snippet. Errors: InvalidParameters for content without a file name; Invalid by field, also for files. */
   async create(viewer: SignedInViewer, place: SnippetPlace, input: NewSnippetInput & UserAgentParams): Promise<string> {
     const { title, description = null, visibility } = input;
-    const files = filesAfter([], newFiles(input));
+    const files = filesAfter([], toCreateActions(input));
     const origin = { projectId: place?.id ?? null, authorId: viewer.userId, ...toUserAgentColumns(input) };
     const snippet = Snippet.create(origin, { title, description, visibility });
     const id = await this.work.run(async (tx) => {
@@ -67,7 +67,7 @@ export class SnippetsService {
   async update(viewer: SignedInViewer, named: SnippetKey, changes: SnippetChange): Promise<string> {
     const { files, content, file_name, ...input } = changes;
     await this.work.run(async (tx) => {
-      const { snippet, at } = await this.lockForChange(tx, viewer, named);
+      const { snippet, at } = await this.lockChangeableSnippet(tx, viewer, named);
       const isChanged = snippet.change(input);
       const before = await tx.prepared<ExistingFile>(existingFiles, [snippet.id]);
       const actions = files ?? actionsOnOnlyFile(before, { content, file_name });
@@ -82,7 +82,7 @@ export class SnippetsService {
   /** Deletes a snippet with its notes. `check` receives its last change and may refuse. Errors: NotFound, Forbidden. */
   async remove(viewer: SignedInViewer, named: SnippetKey, check: (updatedAt: Date) => void): Promise<void> {
     await this.work.run(async (tx) => {
-      const { snippet } = await this.lockForChange(tx, viewer, named);
+      const { snippet } = await this.lockChangeableSnippet(tx, viewer, named);
       const { id, projectId: project_id } = snippet;
       check(snippet.updatedAt);
       if (project_id !== null) {
@@ -94,7 +94,7 @@ export class SnippetsService {
   }
 
   /** Locks a snippet that the viewer may change. Errors: NotFound, Forbidden. */
-  private async lockForChange(
+  private async lockChangeableSnippet(
     tx: Tx,
     viewer: SignedInViewer,
     named: SnippetKey,
@@ -109,17 +109,20 @@ export class SnippetsService {
   }
 }
 
-function newFiles({
+function toCreateActions({
   files,
   content,
   file_name,
-}: Pick<NewSnippetInput, 'files' | keyof OneFile>): readonly FileAction[] {
+}: Pick<NewSnippetInput, 'files' | keyof OnlyFileFields>): readonly FileAction[] {
   if (files) return files.map((file) => ({ ...file, action: 'create' }));
   if (file_name === undefined) throw new InvalidParameters(['file_name is missing']);
   return [{ action: 'create', file_path: file_name, ...(content === undefined ? {} : { content }) }];
 }
 
-function actionsOnOnlyFile(before: readonly ExistingFile[], { content, file_name }: OneFile): readonly FileAction[] {
+function actionsOnOnlyFile(
+  before: readonly ExistingFile[],
+  { content, file_name }: OnlyFileFields,
+): readonly FileAction[] {
   if (content === undefined && file_name === undefined) return [];
   const [{ path }, ...others] = before as [ExistingFile, ...ExistingFile[]];
   if (others.length > 0) {

@@ -54,18 +54,18 @@ export function listFiles(place: string, ref: string, folder: string, entries: r
 }
 
 /** Splits `feature/x/src/a.ts` into a ref that exists and a path. Errors: ApiRefused with 404 without one. */
-async function refAndPath({ api }: PageRequest, project: string, rest: readonly string[]) {
-  for (let parts = 1; parts <= Math.min(rest.length, MAX_REF_PARTS); parts += 1) {
-    const ref = rest.slice(0, parts).join('/');
+async function splitRefAndPath({ api }: PageRequest, project: string, refAndPath: readonly string[]) {
+  for (let parts = 1; parts <= Math.min(refAndPath.length, MAX_REF_PARTS); parts += 1) {
+    const ref = refAndPath.slice(0, parts).join('/');
     const commit = await api.find<Commit>(`/projects/${project}/repository/commits/${encodeURIComponent(ref)}`);
-    if (commit) return { ref, path: rest.slice(parts).join('/') };
+    if (commit) return { ref, path: refAndPath.slice(parts).join('/') };
   }
   throw new ApiRefused(404, '404 Not Found');
 }
 
 export async function treePage(request: PageRequest, place: string, rest: readonly string[]): Promise<Page> {
   const project = encodeURIComponent(place);
-  const { ref, path } = await refAndPath(request, project, rest);
+  const { ref, path } = await splitRefAndPath(request, project, rest);
   const query = { ref, path, per_page: 100, page: pageNumber(request) };
   const { data, headers } = await request.api.answer<readonly TreeEntry[]>(
     `/projects/${project}/repository/tree`,
@@ -73,7 +73,7 @@ export async function treePage(request: PageRequest, place: string, rest: readon
   );
   return {
     title: `${path || ref} · ${place}`,
-    content: html`${codeHead(place, ref, path)}${listFiles(place, ref, path, data)}${pagesNav(request, headers)}`,
+    content: html`${renderCodeHead(place, ref, path)}${listFiles(place, ref, path, data)}${pagesNav(request, headers)}`,
   };
 }
 
@@ -90,7 +90,7 @@ export async function rawText({ api }: PageRequest, path: string): Promise<strin
 
 export async function blobPage(request: PageRequest, place: string, rest: readonly string[]): Promise<Page> {
   const project = encodeURIComponent(place);
-  const { ref, path } = await refAndPath(request, project, rest);
+  const { ref, path } = await splitRefAndPath(request, project, rest);
   const file = `/projects/${project}/repository/files/${encodeURIComponent(path)}`;
   const query = `ref=${encodeURIComponent(ref)}`;
   const head = await request.api.head(`${file}?${query}`);
@@ -100,7 +100,7 @@ export async function blobPage(request: PageRequest, place: string, rest: readon
   const isText = text !== null && !text.includes('\0');
   return {
     title: `${path} · ${place}`,
-    content: html`${codeHead(place, ref, path)}
+    content: html`${renderCodeHead(place, ref, path)}
       <p class="facts">${size} bytes · <a href="${raw}">in the API</a></p>
       ${isText ? (isMarkdown(path) ? html`<div class="text">${renderMarkdown(text)}</div>` : html`<pre tabindex="0"><code>${text}</code></pre>`) : html`<p>This file is not shown here: it is binary or too large.</p>`}`,
   };
@@ -108,7 +108,7 @@ export async function blobPage(request: PageRequest, place: string, rest: readon
 
 export async function commitsPage(request: PageRequest, place: string, rest: readonly string[]): Promise<Page> {
   const project = encodeURIComponent(place);
-  const { ref, path } = await refAndPath(request, project, rest);
+  const { ref, path } = await splitRefAndPath(request, project, rest);
   const query = { ref_name: ref, path: path || undefined, page: pageNumber(request) };
   const { data, headers } = await request.api.answer<readonly Commit[]>(
     `/projects/${project}/repository/commits`,
@@ -116,7 +116,7 @@ export async function commitsPage(request: PageRequest, place: string, rest: rea
   );
   return {
     title: `Commits of ${ref} · ${place}`,
-    content: html`${codeHead(place, ref, path)}
+    content: html`${renderCodeHead(place, ref, path)}
       <ul class="list">
         ${data.map(
           (commit) =>
@@ -150,7 +150,7 @@ export async function commitPage(request: PageRequest, place: string, sha: strin
   };
 }
 
-function codeHead(place: string, ref: string, path: string): Html {
+function renderCodeHead(place: string, ref: string, path: string): Html {
   return html`<p class="crumbs">
       <a href="${sitePath(place)}">${place}</a> · <a href="${sitePath(place, '-', 'tree', ref)}">${ref}</a>
     </p>

@@ -36,9 +36,9 @@ const PER_PAGE = 20;
 const MAX_RENDERED = 200_000;
 
 /** HTML of notes by their ids. */
-type RenderedTexts = ReadonlyMap<number, Html>;
+type NoteHtmlById = ReadonlyMap<number, Html>;
 
-function renderTexts(discussions: readonly Discussion[]): RenderedTexts {
+function renderNoteTexts(discussions: readonly Discussion[]): NoteHtmlById {
   let left = MAX_RENDERED;
   return new Map(
     discussions
@@ -59,10 +59,10 @@ export async function showDiscussions(request: PageRequest, noteablePath: string
     </p>`;
   const query = { page: pageNumber(request), per_page: PER_PAGE };
   const { data, headers } = await request.api.answer<readonly Discussion[]>(`${noteablePath}/discussions`, query);
-  const texts = renderTexts(data);
+  const texts = renderNoteTexts(data);
   return html`<section aria-labelledby="discussion">
     <h2 id="discussion">Discussion</h2>
-    ${data.map((discussion) => showDiscussion(request, texts, discussion))}${pagesNav(request, headers)}${commentForm(request)}
+    ${data.map((discussion) => renderDiscussion(request, texts, discussion))}${pagesNav(request, headers)}${commentForm(request)}
   </section>`;
 }
 
@@ -78,8 +78,8 @@ const TOO_LARGE = new Set([413, 502, 503]);
 const MAX_IN_DIFF = 100;
 
 /**
- * Renders the threads on lines of a merge request, for the page of its diff. Shape: `of` returns those of a file by its
- * path after the change; `isWhole` is false if there are more discussions than one page of the API has.
+ * Renders the threads on lines of a merge request, for the page of its diff. `of` returns the threads of a file by its
+ * path after the change. `isWhole` is false if there are more discussions than one page of the API has.
  */
 export async function diffThreads(
   request: PageRequest,
@@ -92,17 +92,17 @@ export async function diffThreads(
   if (found === null) return { of: () => html``, isWhole: false };
   const { data, headers } = found;
   const threads = data.filter(({ notes: [first] }) => first?.position);
-  const texts = renderTexts(threads);
+  const texts = renderNoteTexts(threads);
   return {
     of: (path) =>
       html`${threads
         .filter(({ notes: [first] }) => (first?.position?.new_path ?? first?.position?.old_path) === path)
-        .map((thread) => showDiscussion(request, texts, thread))}`,
+        .map((thread) => renderDiscussion(request, texts, thread))}`,
     isWhole: !headers['x-next-page'],
   };
 }
 
-function showDiscussion(request: PageRequest, texts: RenderedTexts, discussion: Discussion): Html {
+function renderDiscussion(request: PageRequest, texts: NoteHtmlById, discussion: Discussion): Html {
   const [first, ...replies] = discussion.notes;
   if (!first) return html``;
   if (first.system)
@@ -110,10 +110,10 @@ function showDiscussion(request: PageRequest, texts: RenderedTexts, discussion: 
       ${userLink(first.author)} ${texts.get(first.id)} ${renderTime(first.created_at)}
     </p>`;
   const isThread = !discussion.individual_note;
-  return html`${showNote(request, texts, first, false)}${replies.map((note) => showNote(request, texts, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
+  return html`${renderNote(request, texts, first, false)}${replies.map((note) => renderNote(request, texts, note, true))}${isThread ? threadForms(request, discussion, first) : ''}`;
 }
 
-function showNote(request: PageRequest, texts: RenderedTexts, note: Note, isReply: boolean): Html {
+function renderNote(request: PageRequest, texts: NoteHtmlById, note: Note, isReply: boolean): Html {
   const { position } = note;
   const line = position?.new_line ?? position?.old_line;
   const place = position

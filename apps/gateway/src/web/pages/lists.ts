@@ -42,7 +42,7 @@ export async function itemsPage(
     title: `${noun} · ${place}`,
     content: html`<p class="crumbs"><a href="${sitePath(place)}">${place}</a></p>
       <h1>${noun}</h1>
-      ${renderChoices(request, STATES, state)}
+      ${renderStateLinks(request, STATES, state)}
       <ul class="list">
         ${data.map((item) => html`<li><a href="${sitePath(place, '-', segment, String(item.iid))}">${item.title}</a> <span class="state ${item.state}">${item.state}</span><br /><span class="soft">${sign}${item.iid} by ${userLink(item.author)}, ${renderTime(item.created_at)}</span></li>`)}
       </ul>
@@ -67,15 +67,15 @@ export async function todosPage(request: PageRequest): Promise<Page> {
   return {
     title: 'To-do items',
     content: html`<h1>To-do items</h1>
-      ${renderChoices(request, ['pending', 'done'], state)}${state === 'pending' && data.length > 0 ? all : ''}
+      ${renderStateLinks(request, ['pending', 'done'], state)}${state === 'pending' && data.length > 0 ? all : ''}
       <ul class="list">
-        ${data.map((todo) => showTodo(request, todo))}
+        ${data.map((todo) => renderTodo(request, todo))}
       </ul>
       ${data.length === 0 ? html`<p class="soft">Nothing to do.</p>` : ''}${pagesNav(request, headers)}`,
   };
 }
 
-function showTodo(request: PageRequest, todo: Todo): Html {
+function renderTodo(request: PageRequest, todo: Todo): Html {
   const where = todo.project?.path_with_namespace ?? todo.group?.full_path ?? todo.group?.name ?? '';
   const done = html`<form method="post" action="/-/todos">
     ${hiddenToken(request)}<input type="hidden" name="todo_id" value="${todo.id}" /><button>Done</button>
@@ -96,7 +96,7 @@ function localPath(url: string): string {
   return `${pathname}${hash}`;
 }
 
-function renderChoices({ path }: PageRequest, states: readonly string[], current: string): Html {
+function renderStateLinks({ path }: PageRequest, states: readonly string[], current: string): Html {
   return html`<nav class="pages" aria-label="State">
     ${states.map((state) => (state === current ? html`<strong aria-current="page">${state}</strong>` : html`<a href="${path}?state=${state}">${state}</a>`))}
   </nav>`;

@@ -104,10 +104,10 @@ function stateForm(request: PageRequest, state: string | undefined): Html {
   </form>`;
 }
 
-async function submitAction(request: PageRequest, api: string, form: URLSearchParams): Promise<void> {
+async function submitAction(request: PageRequest, noteablePath: string, form: URLSearchParams): Promise<void> {
   const wanted = form.get('act');
-  if (wanted === 'close' || wanted === 'reopen') await request.api.write('PUT', api, { state_event: wanted });
-  else await actOnDiscussion(request, api, form);
+  if (wanted === 'close' || wanted === 'reopen') await request.api.write('PUT', noteablePath, { state_event: wanted });
+  else await actOnDiscussion(request, noteablePath, form);
 }
 
 /** Shows the changed files of a merge request with the threads on their lines, and handles the forms of these threads. */

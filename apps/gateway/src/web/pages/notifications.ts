@@ -3,7 +3,7 @@ import { hiddenToken, Redirect, sitePath } from '../page';
 import type { Html, Page, PageRequest } from '../page';
 
 /** A notification setting. `events` are its switches, which the API shows with the level `custom`. */
-interface Setting {
+interface NotificationSetting {
   readonly level: string;
   readonly notification_email?: string | null;
   readonly events?: Readonly<Record<string, boolean>>;
@@ -28,9 +28,9 @@ export interface NotificationPlace {
 export async function notificationsPage(request: PageRequest, place: NotificationPlace | null): Promise<Page> {
   const above = place === null ? '' : `/${place.kind}/${encodeURIComponent(place.path)}`;
   const api = `${above}/notification_settings`;
-  const setting = await request.api.get<Setting>(api);
+  const setting = await request.api.get<NotificationSetting>(api);
   if (request.form) {
-    await request.api.write('PUT', api, readChanges(request.form, setting));
+    await request.api.write('PUT', api, readSettingChanges(request.form, setting));
     throw new Redirect(`${request.path}?saved=yes`);
   }
   const levels = place === null ? LEVELS.slice(1) : LEVELS;
@@ -43,42 +43,42 @@ export async function notificationsPage(request: PageRequest, place: Notificatio
         ${hiddenToken(request)}
         <fieldset>
           <legend>Send me e-mails about</legend>
-          ${levels.map(([level, words]) => renderChoice('radio', { name: 'level', value: level, words, on: isChosen(setting, level, place) }))}
+          ${levels.map(([level, words]) => renderChoice('radio', { name: 'level', value: level, words, on: isChosenLevel(setting, level, place) }))}
         </fieldset>
-        ${setting.events ? renderSwitches(setting.events) : ''}
-        ${place === null ? renderAddress(setting.notification_email ?? '') : ''}
+        ${setting.events ? renderEventSwitches(setting.events) : ''}
+        ${place === null ? renderEmailField(setting.notification_email ?? '') : ''}
         <button class="main">Save</button>
       </form>`,
   };
 }
 
 /** In general, `global` counts as `participating`. Source: reference work-tracking 8.1. */
-function isChosen({ level }: Setting, one: string, place: NotificationPlace | null): boolean {
-  return (place === null && level === 'global' ? 'participating' : level) === one;
+function isChosenLevel({ level }: NotificationSetting, option: string, place: NotificationPlace | null): boolean {
+  return (place === null && level === 'global' ? 'participating' : level) === option;
 }
 
-function renderSwitches(events: Readonly<Record<string, boolean>>): Html {
+function renderEventSwitches(events: Readonly<Record<string, boolean>>): Html {
   return html`<fieldset>
     <legend>Events</legend>
     ${Object.entries(events).map(([name, on]) => renderChoice('checkbox', { name: 'event', value: name, words: name.replaceAll('_', ' '), on }))}
   </fieldset>`;
 }
 
-function renderAddress(email: string): Html {
+function renderEmailField(email: string): Html {
   return html`<p>
     <label>Address<input type="text" name="notification_email" value="${email}" autocomplete="email" /></label>
     <span class="soft">One of your confirmed addresses.</span>
   </p>`;
 }
 
-interface Choice {
+interface FormChoice {
   readonly name: string;
   readonly value: string;
   readonly words: string;
   readonly on: boolean;
 }
 
-function renderChoice(type: 'radio' | 'checkbox', { name, value, words, on }: Choice): Html {
+function renderChoice(type: 'radio' | 'checkbox', { name, value, words, on }: FormChoice): Html {
   const input = on
     ? html`<input type="${type}" name="${name}" value="${value}" checked />`
     : html`<input type="${type}" name="${name}" value="${value}" />`;
@@ -86,7 +86,7 @@ function renderChoice(type: 'radio' | 'checkbox', { name, value, words, on }: Ch
 }
 
 /** Switches are sent only if the form showed them: an unchecked box and an absent one look alike in a form. */
-function readChanges(form: URLSearchParams, { events = {} }: Setting): object {
+function readSettingChanges(form: URLSearchParams, { events = {} }: NotificationSetting): object {
   const on = new Set(form.getAll('event'));
   const email = form.get('notification_email');
   return {

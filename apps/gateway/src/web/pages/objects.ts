@@ -3,23 +3,23 @@ import { ApiRefused } from '../api-calls';
 import { sitePath } from '../page';
 import type { Page, PageRequest } from '../page';
 
-/** API paths of a list and of one of its objects. Shape: below the project. */
+/** API paths of a list and of one of its objects, relative to the project. */
 interface ObjectPaths {
   readonly list: string;
   readonly one: (name: string) => string;
 }
 
-const below = (list: string): ObjectPaths => ({ list, one: (name) => `${list}/${name}` });
+const objectPathsOf = (listPath: string): ObjectPaths => ({ list: listPath, one: (name) => `${listPath}/${name}` });
 /** Objects of projects that have a web address but no page of their own, by the first part of the address. */
 const OBJECTS: ReadonlyMap<string, ObjectPaths> = new Map([
-  ['pipelines', below('pipelines')],
-  ['jobs', below('jobs')],
-  ['releases', below('releases')],
-  ['tags', below('repository/tags')],
-  ['branches', below('repository/branches')],
+  ['pipelines', objectPathsOf('pipelines')],
+  ['jobs', objectPathsOf('jobs')],
+  ['releases', objectPathsOf('releases')],
+  ['tags', objectPathsOf('repository/tags')],
+  ['branches', objectPathsOf('repository/branches')],
   ['milestones', { list: 'milestones', one: (iid) => `milestones?iids[]=${iid}` }],
-  ['labels', below('labels')],
-  ['feature_flags', below('feature_flags')],
+  ['labels', objectPathsOf('labels')],
+  ['feature_flags', objectPathsOf('feature_flags')],
 ]);
 
 /**

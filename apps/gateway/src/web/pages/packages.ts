@@ -60,13 +60,13 @@ export async function packagePage(request: PageRequest, place: string, id: strin
       <h2>Files</h2>
       ${files.length === 0 ? html`<p class="soft">No files.</p>` : ''}
       <ul class="list">
-        ${files.map(showFile)}
+        ${files.map(renderPackageFile)}
       </ul>
       ${pagesNav(request, headers)}`,
   };
 }
 
-function showFile({ file_name, size, file_sha256: digest, created_at }: PackageFile): Html {
+function renderPackageFile({ file_name, size, file_sha256: digest, created_at }: PackageFile): Html {
   return html`<li>
     ${file_name}
     <span class="soft">${formatSize(size)}, ${renderTime(created_at)}</span
@@ -74,7 +74,7 @@ function showFile({ file_name, size, file_sha256: digest, created_at }: PackageF
   </li>`;
 }
 
-/** Shape: `512 bytes`, `1.5 KiB`, `20.0 MiB`. */
+/** Formats a size, such as `512 bytes`, `1.5 KiB` or `20.0 MiB`. */
 function formatSize(bytes: number): string {
   if (bytes < 1024) return bytes === 1 ? '1 byte' : `${bytes} bytes`;
   const isLarge = bytes >= 1024 ** 2;

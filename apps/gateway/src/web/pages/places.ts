@@ -22,7 +22,7 @@ interface Group {
   readonly full_name: string;
   readonly description: string;
 }
-interface Event {
+interface ActivityEvent {
   readonly action_name: string;
   readonly target_type: string | null;
   readonly target_title: string | null;
@@ -40,12 +40,12 @@ export async function placePage(request: PageRequest, place: string): Promise<Pa
   const project = await request.api.find<Project>(`/projects/${encodeURIComponent(place)}`);
   if (project) return projectPage(request, project);
   const group = await request.api.find<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' });
-  if (group) return renderGroup(request, group);
+  if (group) return renderGroupPage(request, group);
   return userPage(request, place);
 }
 
 export async function groupPage(request: PageRequest, place: string): Promise<Page> {
-  return renderGroup(
+  return renderGroupPage(
     request,
     await request.api.get<Group>(`/groups/${encodeURIComponent(place)}`, { with_projects: 'false' }),
   );
@@ -55,12 +55,12 @@ async function projectPage(request: PageRequest, project: Project): Promise<Page
   const { id, path_with_namespace: place, default_branch: branch } = project;
   const [files, events] = await Promise.all([
     branch ? request.api.find<readonly TreeEntry[]>(`/projects/${id}/repository/tree`, { per_page: 100 }) : null,
-    request.api.find<readonly Event[]>(`/projects/${id}/events`, { per_page: 10 }),
+    request.api.find<readonly ActivityEvent[]>(`/projects/${id}/events`, { per_page: 10 }),
   ]);
   const readme = files?.find(({ type, name }) => type === 'blob' && /^readme(\.\w+)?$/i.test(name));
   return {
     title: place,
-    content: html`<p class="crumbs">${renderCrumbs(place)}</p>
+    content: html`<p class="crumbs">${renderBreadcrumbs(place)}</p>
       <h1>${project.name}</h1>
       <div class="text">${renderMarkdown(project.description)}</div>
       <p>
@@ -83,11 +83,11 @@ async function projectPage(request: PageRequest, project: Project): Promise<Page
               ${listFiles(place, branch, '', files)}`
           : ''
       }
-      ${readme && branch ? await showReadme(request, id, branch, readme) : ''} ${renderActivity(events)}`,
+      ${readme && branch ? await renderReadme(request, id, branch, readme) : ''} ${renderActivity(events)}`,
   };
 }
 
-async function showReadme(request: PageRequest, id: number, branch: string, { path }: TreeEntry): Promise<Html> {
+async function renderReadme(request: PageRequest, id: number, branch: string, { path }: TreeEntry): Promise<Html> {
   const ref = encodeURIComponent(branch);
   const text = await rawText(request, `/projects/${id}/repository/files/${encodeURIComponent(path)}/raw?ref=${ref}`);
   if (text === null) return html``;
@@ -95,7 +95,10 @@ async function showReadme(request: PageRequest, id: number, branch: string, { pa
     <div class="text">${isMarkdown(path) ? renderMarkdown(text) : html`<pre>${text}</pre>`}</div>`;
 }
 
-async function renderGroup(request: PageRequest, { full_path: place, full_name, description }: Group): Promise<Page> {
+async function renderGroupPage(
+  request: PageRequest,
+  { full_path: place, full_name, description }: Group,
+): Promise<Page> {
   const api = `/groups/${encodeURIComponent(place)}`;
   const [groups, { data: projects, headers }] = await Promise.all([
     request.api.get<readonly Group[]>(`${api}/subgroups`, { per_page: 100 }),
@@ -107,7 +110,7 @@ async function renderGroup(request: PageRequest, { full_path: place, full_name, 
   ]);
   return {
     title: place,
-    content: html`<p class="crumbs">${renderCrumbs(place)}</p>
+    content: html`<p class="crumbs">${renderBreadcrumbs(place)}</p>
       <h1>${full_name}</h1>
       <div class="text">${renderMarkdown(description)}</div>
       ${request.username ? html`<p><a href="${sitePath('groups', place, '-', 'notifications')}">Notifications</a></p>` : ''}
@@ -120,14 +123,14 @@ async function renderGroup(request: PageRequest, { full_path: place, full_name, 
           : ''
       }
       <h2>Projects</h2>
-      ${listProjects(projects)}${pagesNav(request, headers)}`,
+      ${renderProjectList(projects)}${pagesNav(request, headers)}`,
   };
 }
 
 async function userPage(request: PageRequest, username: string): Promise<Page> {
   const [user] = (await request.api.find<readonly (UserSummary & { id: number })[]>('/users', { username })) ?? [];
   if (!user) throw new ApiRefused(404, '404 Not Found');
-  const events = await request.api.find<readonly Event[]>(`/users/${user.id}/events`, {
+  const events = await request.api.find<readonly ActivityEvent[]>(`/users/${user.id}/events`, {
     per_page: 20,
     page: pageNumber(request),
   });
@@ -158,32 +161,32 @@ export async function projectsPage(request: PageRequest): Promise<Page> {
         </p>
         <button>Search</button>
       </form>
-      ${listProjects(data)}${pagesNav(request, headers)}`,
+      ${renderProjectList(data)}${pagesNav(request, headers)}`,
   };
 }
 
-function listProjects(projects: readonly Project[]): Html {
+function renderProjectList(projects: readonly Project[]): Html {
   if (projects.length === 0) return html`<p class="soft">No projects.</p>`;
   return html`<ul class="list">
     ${projects.map(({ path_with_namespace: place, description }) => html`<li><a href="${sitePath(place)}">${place}</a>${description ? html`<br /><span class="soft">${description}</span>` : ''}</li>`)}
   </ul>`;
 }
 
-function renderActivity(events: readonly Event[] | null): Html {
+function renderActivity(events: readonly ActivityEvent[] | null): Html {
   if (!events || events.length === 0) return html``;
   return html`<h2>Activity</h2>
     <ul class="list">
-      ${events.map((event) => html`<li>${userLink(event.author)} ${event.action_name} ${renderObject(event)} <span class="soft">${renderTime(event.created_at)}</span></li>`)}
+      ${events.map((event) => html`<li>${userLink(event.author)} ${event.action_name} ${renderEventTarget(event)} <span class="soft">${renderTime(event.created_at)}</span></li>`)}
     </ul>`;
 }
 
-function renderObject({ target_type: type, target_title: title, push_data: push }: Event): Html {
+function renderEventTarget({ target_type: type, target_title: title, push_data: push }: ActivityEvent): Html {
   if (push) return html`${push.ref ?? ''}${push.commit_title ? html`: ${push.commit_title}` : ''}`;
   return html`${(type ?? '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()} ${title ?? ''}`;
 }
 
 /** Links to each group above. */
-function renderCrumbs(place: string): Html {
+function renderBreadcrumbs(place: string): Html {
   const parts = place.split('/');
   return html`${parts.map((part, at) => html`${at > 0 ? ' / ' : ''}<a href="${sitePath(...parts.slice(0, at + 1))}">${part}</a>`)}`;
 }

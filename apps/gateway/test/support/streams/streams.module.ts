@@ -97,7 +97,7 @@ export class StreamsController {
   give({ params }: Call<ReadBlob, ProjectScope>): FileAnswer {
     const filename = params.path.slice(params.path.lastIndexOf('/') + 1);
     return {
-      stream: (range) => bytes(range?.start ?? 0, (range?.end ?? params.bytes - 1) + 1, params.waits),
+      stream: (range) => produceBytes(range?.start ?? 0, (range?.end ?? params.bytes - 1) + 1, params.waits),
       mediaType: 'application/octet-stream',
       length: params.bytes,
       filename,
@@ -142,7 +142,7 @@ export class StreamsController {
   }
 }
 
-function bytes(start: number, end: number, waits: boolean): Readable {
+function produceBytes(start: number, end: number, waits: boolean): Readable {
   seen.opened += 1;
   let at = start;
   let isFirst = true;

@@ -17,8 +17,8 @@ export const BEGIN_LIFE = `with head as (
   ) insert into directory_lives (word, began_at) select life, version from head`;
 
 /**
- * Boolean SQL: the reader's position belongs to this history. Shape: over a row of directory_head. A reader with an
- * empty life runs a previous release, or is the gateway.
+ * Boolean SQL over a row of directory_head: the reader's position belongs to this history. A reader with an empty life
+ * runs a previous release, or is the gateway.
  */
 export function isKnownSql(o: { readonly version: string; readonly epoch: string; readonly life: string }): string {
   return `(epoch <> ${o.epoch} or (${o.version} <= version and (${o.life} in ('', life) or exists (

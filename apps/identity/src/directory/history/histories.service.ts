@@ -53,12 +53,12 @@ export class HistoriesService {
       if (isOther || isBoot) await tx.query(BEGIN_LIFE);
       return next;
     });
-    this.announceHead(head, 'the database was replaced');
+    this.recordNewHistory(head, 'the database was replaced');
   }
 
   /**
-   * Starts another history, because a reader reports a version that this log never had. Shape: `reader` is the reader's
-   * position, in the epoch of the log.
+   * Starts another history, because a reader reports a version that this log never had. `reader` is the position of
+   * that reader. It has an effect only in the epoch of the log.
    */
   async startAfter(reader: LogHead): Promise<void> {
     const head = await this.work.run(async (tx) => {
@@ -68,13 +68,13 @@ export class HistoriesService {
       await tx.query(BEGIN_LIFE);
       return next;
     });
-    this.announceHead(head, 'a reader is ahead of the log');
+    this.recordNewHistory(head, 'a reader is ahead of the log');
   }
 
   /** Starts another history at the request of an operator. */
   async startHistory(): Promise<LogHead> {
     const head = await this.work.run(async (tx) => this.rewriteLog(tx, (await lockHead(tx)).version));
-    this.announceHead(head, 'an operator requested it');
+    this.recordNewHistory(head, 'an operator requested it');
     return head;
   }
 
@@ -108,7 +108,7 @@ export class HistoriesService {
     return next as LogHead;
   }
 
-  private announceHead(head: LogHead | null, why: string): void {
+  private recordNewHistory(head: LogHead | null, why: string): void {
     if (!head) return;
     this.watch.recordMove(head);
     this.logger.warn({ ...head, why }, 'started another history of the directory');

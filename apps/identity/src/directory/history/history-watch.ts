@@ -11,7 +11,7 @@ import { HistoriesService } from './histories.service';
 const INTERVAL_MS = 1000;
 
 /**
- * The head of the log as the watch reads it. Shape: `is_other` when the database is not the one in which the log was
+ * The head of the log as the watch reads it. `is_other` is true if the database is not the one in which the log was
  * kept.
  */
 export interface WatchedHead extends LogHead {
@@ -28,7 +28,7 @@ export interface WatchedHead extends LogHead {
 export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly follower: Follower;
   private hasBegun = false;
-  private onKnown: () => void = () => undefined;
+  private resolveFirstCheck: () => void = () => undefined;
 
   constructor(
     @Inject(HistoriesService) private readonly histories: HistoriesService,
@@ -38,7 +38,7 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   ) {
     this.follower = new Follower('the history of the database', logger, async (signal) => {
       await this.checkHistory();
-      this.onKnown();
+      this.resolveFirstCheck();
       await pause(INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       return true;
     });
@@ -47,14 +47,14 @@ export class HistoryWatch implements OnApplicationBootstrap, OnModuleDestroy {
   async onApplicationBootstrap(): Promise<void> {
     if (!this.isServing) return;
     // Waits for a missing schema. Nothing is written before.
-    const known = new Promise<void>((resolve) => (this.onKnown = resolve));
+    const known = new Promise<void>((resolve) => (this.resolveFirstCheck = resolve));
     this.follower.start();
     await known;
   }
 
   async onModuleDestroy(): Promise<void> {
     await this.follower.stop();
-    this.onKnown();
+    this.resolveFirstCheck();
   }
 
   private async checkHistory(): Promise<void> {

@@ -8,31 +8,31 @@ export const notExpiredSql = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /**
- * SQL: namespaces in which the user has at least `level`, by membership, by an invited group, or as their own.
- * Namespaces below them are reached too. Shape: a sub-select of ids; `user` and `level` are SQL expressions.
+ * SQL: a sub-select of the ids of namespaces in which the user has at least `level`, by membership, by an invited
+ * group, or as their own. The user reaches the namespaces below them too. `user` and `level` are SQL expressions.
  */
 export function reachedNamespacesSql(user: string, level: string): string {
   return `select m.source_id as id from members m
       where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${notExpiredSql('m')}
     union select o.id from namespaces o where o.owner_id = ${user}
-    union ${invitedSql('namespace', user, level)}`;
+    union ${sourcesOfInvitedGroupsSql('namespace', user, level)}`;
 }
 
 /** SQL: projects in which the user has at least `level`, by the project's own members and invited groups. */
 export function reachedProjectsSql(user: string, level: string): string {
   return `select m.source_id as id from members m
       where m.user_id = ${user} and m.source_type = 'project' and m.access_level >= ${level} and ${notExpiredSql('m')}
-    union ${invitedSql('project', user, level)}`;
+    union ${sourcesOfInvitedGroupsSql('project', user, level)}`;
 }
 
-function invitedSql(source: 'namespace' | 'project', user: string, level: string): string {
+function sourcesOfInvitedGroupsSql(source: 'namespace' | 'project', user: string, level: string): string {
   return `select s.source_id from shares s
       where s.source_type = '${source}' and s.access_level >= ${level} and ${notExpiredSql('s')} and s.group_id in (
-        ${belowSql(`select m.source_id from members m
+        ${namespacesAtOrBelowSql(`select m.source_id from members m
           where m.user_id = ${user} and m.source_type = 'namespace' and m.access_level >= ${level} and ${notExpiredSql('m')}`)})`;
 }
 
 /** SQL: namespaces at or below the given ones. Source: ADR 0063. */
-function belowSql(ids: string): string {
-  return `select a.namespace_id as id from namespace_ancestors a where a.ancestor_id in (${ids})`;
+function namespacesAtOrBelowSql(namespaceIdsSql: string): string {
+  return `select a.namespace_id as id from namespace_ancestors a where a.ancestor_id in (${namespaceIdsSql})`;
 }

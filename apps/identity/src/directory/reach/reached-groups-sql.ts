@@ -1,6 +1,6 @@
 import { notExpiredSql } from './reach-sql';
 
-/** Shape: SQL expressions of the user's id and of the minimum level. */
+/** SQL expressions of a user's id and of the minimum level. */
 export interface UserLevelSql {
   readonly user: string;
   readonly level: string;
@@ -14,20 +14,20 @@ const FEW = 200;
 
 /**
  * SQL: groups in which a user has at least a level, by memberships, groups below them, and invited groups. Memberships
- * come from one index and are nearly always the whole result; only those that lead to other groups are followed. Shape:
- * a statement of distinct group ids, for use as a sub-select. Source: ADR 0063.
+ * come from one index and are nearly always the whole result; only those that lead to other groups are followed. The
+ * text is a statement of distinct group ids, for use as a sub-select. Source: ADR 0063.
  */
 export function reachedGroupsSql(reach: UserLevelSql): string {
   // `offset 0` prevents a hashed EXISTS, which would collect all groups of the trees.
-  return `with ${treesSql(reach)},
+  return `with ${defineTreesSql(reach)},
       ${TOPS},
       inside as not materialized (
         select a.namespace_id as id from tops join namespace_ancestors a on a.ancestor_id = tops.id),
       few as materialized (select count(*) < ${FEW} as yes from (
-        select 1 from members mine where ${heldSql('mine', reach)} limit ${FEW}) some_of_them)
+        select 1 from members mine where ${isHeldByUserSql('mine', reach)} limit ${FEW}) some_of_them)
     select id from inside
     union all select mine.source_id from members mine
-      where ${heldSql('mine', reach)} and not case when (select yes from few)
+      where ${isHeldByUserSql('mine', reach)} and not case when (select yes from few)
         then exists (select 1 from namespace_ancestors a
           where a.namespace_id = mine.source_id and a.ancestor_id in (select id from tops) offset 0)
         else mine.source_id in (select id from inside) end`;
@@ -39,13 +39,13 @@ export function reachedTreeSql(reach: UserLevelSql): string {
 }
 
 /**
- * SQL: the same groups as `reachedGroupsSql`, possibly with duplicates, and without checking which memberships are
- * inside the trees. For an index condition, which sorts the array and removes duplicates. Memberships come first and in
- * order: nearly always they are the whole result, which is then already sorted. Shape: an expression, an array of ids.
+ * SQL: an array of the ids of the same groups as `reachedGroupsSql`, possibly with duplicates, and without checking
+ * which memberships are inside the trees. For an index condition, which sorts the array and removes duplicates.
+ * Memberships come first and in order: nearly always they are the whole result, which is then already sorted.
  */
 export function gatheredGroupsSql(reach: UserLevelSql): string {
-  return `(array(select mine.source_id from members mine where ${heldSql('mine', reach)} order by mine.source_id)
-    || array(with ${treesSql(reach)}, ${TOPS} select below.id from tops, lateral (
+  return `(array(select mine.source_id from members mine where ${isHeldByUserSql('mine', reach)} order by mine.source_id)
+    || array(with ${defineTreesSql(reach)}, ${TOPS} select below.id from tops, lateral (
       select a.namespace_id as id from namespace_ancestors a where a.ancestor_id = tops.id order by a.namespace_id) below))`;
 }
 
@@ -71,41 +71,44 @@ export interface GroupOrderAndLimit {
 export function firstReachedGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const below = KEPT[first.by].below;
   const shown = first.by === 'id' ? '' : `, ${below}`;
-  return `with ${treesSql(reach)}
-    (${firstMembershipsSql(heldSql('mine', reach), first)})
+  return `with ${defineTreesSql(reach)}
+    (${firstMembershipsSql(isHeldByUserSql('mine', reach), first)})
     union (select one.* from trees, lateral (
       select a.namespace_id as id${shown} from namespace_ancestors a where a.ancestor_id = trees.id
       order by ${below} ${first.sort}, a.namespace_id limit ${first.count}) one)`;
 }
 
-/** SQL: the top-level groups among them. Shape: a statement of distinct group ids. */
+/** SQL: a statement of the distinct ids of top-level groups in which a user has at least a level. */
 export function reachedTopGroupsSql(reach: UserLevelSql): string {
-  const held = heldSql('mine', reach);
-  return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
+  const held = isHeldByUserSql('mine', reach);
+  return `with ${defineLeadsSql(reach)}, opened as (${groupsThatInvitedLeadsSql(reach)})
     select mine.source_id as id from members mine where ${held} and mine.source_at_top
     union all select top.id from namespaces top
       where top.parent_id is null and top.id in (select id from opened)
         and not exists (select 1 from members mine where ${held} and mine.source_id = top.id)`;
 }
 
-/** SQL: at least the first of those. Shape: as in `firstReachedGroupsSql`. */
+/**
+ * SQL: at least the first `count` groups of `reachedTopGroupsSql` in this order. The columns are those of
+ * `firstReachedGroupsSql`.
+ */
 export function firstReachedTopGroupsSql(reach: UserLevelSql, first: GroupOrderAndLimit): string {
   const shown = first.by === 'id' ? '' : `, top.${first.by}`;
-  return `with ${leadsSql(reach)}, opened as (${openedSql(reach)})
-    (${firstMembershipsSql(`${heldSql('mine', reach)} and mine.source_at_top`, first)})
+  return `with ${defineLeadsSql(reach)}, opened as (${groupsThatInvitedLeadsSql(reach)})
+    (${firstMembershipsSql(`${isHeldByUserSql('mine', reach)} and mine.source_at_top`, first)})
     union (select top.id${shown} from namespaces top where top.parent_id is null and top.id in (select id from opened))`;
 }
 
-function firstMembershipsSql(held: string, { count, by, sort }: GroupOrderAndLimit): string {
+function firstMembershipsSql(condition: string, { count, by, sort }: GroupOrderAndLimit): string {
   const mine = KEPT[by].mine;
-  return `select mine.source_id as id${by === 'id' ? '' : `, ${mine} as ${by}`} from members mine where ${held}
+  return `select mine.source_id as id${by === 'id' ? '' : `, ${mine} as ${by}`} from members mine where ${condition}
       order by ${mine} ${sort}, mine.source_id limit ${count}`;
 }
 
 /** Defines `trees`: groups below which all groups are reached, by memberships that also count below, and by invitations of groups. */
-function treesSql(reach: UserLevelSql): string {
-  return `${leadsSql(reach)},
-      trees as materialized (select id from leads union ${openedSql(reach)})`;
+function defineTreesSql(reach: UserLevelSql): string {
+  return `${defineLeadsSql(reach)},
+      trees as materialized (select id from leads union ${groupsThatInvitedLeadsSql(reach)})`;
 }
 
 /** `tops`: those of the trees that are not inside another one. */
@@ -113,19 +116,19 @@ const TOPS = `tops as materialized (select t.id from trees t where not exists (s
         where a.namespace_id = t.id and a.ancestor_id <> t.id and a.ancestor_id in (select id from trees)))`;
 
 /** `leads`: memberships that give access to more than their own group. */
-function leadsSql(reach: UserLevelSql): string {
+function defineLeadsSql(reach: UserLevelSql): string {
   return `leads as materialized (
-        select mine.source_id as id from members mine where ${heldSql('mine', reach)} and mine.leads_further)`;
+        select mine.source_id as id from members mine where ${isHeldByUserSql('mine', reach)} and mine.leads_further)`;
 }
 
 /** Groups to which a group at or below one of `leads` is invited. */
-function openedSql(reach: UserLevelSql): string {
+function groupsThatInvitedLeadsSql(reach: UserLevelSql): string {
   return `select s.source_id as id from shares s
           where s.source_type = 'namespace' and s.access_level >= ${reach.level} and ${notExpiredSql('s')}
             and s.group_id in (select a.namespace_id from leads join namespace_ancestors a on a.ancestor_id = leads.id)`;
 }
 
-function heldSql(alias: string, { user, level }: UserLevelSql): string {
+function isHeldByUserSql(alias: string, { user, level }: UserLevelSql): string {
   return `${alias}.user_id = ${user} and ${alias}.source_type = 'namespace' and ${alias}.access_level >= ${level}
         and ${notExpiredSql(alias)}`;
 }

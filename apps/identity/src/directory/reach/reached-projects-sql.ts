@@ -24,8 +24,8 @@ export function reachedProjectsFilterSql(user: string, level: number): string {
 
 /**
  * SQL: rows of the same projects, for a list of nothing else. Namespaces are passed as an array, so that one index scan
- * finds their projects instead of one scan per namespace. Shape: a FROM item without its alias; columns that the index
- * contains are read without visiting rows.
+ * finds their projects instead of one scan per namespace. The text is a FROM item without its alias. Columns that the
+ * index contains are read without visiting rows.
  */
 export function reachedProjectRows(user: string, level: number, columns: readonly string[]): string {
   const at = String(level);

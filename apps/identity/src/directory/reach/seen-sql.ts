@@ -16,8 +16,8 @@ export function seenGroupSql(viewer: Viewer, { namespace, user }: { namespace: s
 
 /**
  * Boolean SQL: the viewer can see this project. The same rule as kernel's `maySee`, for single projects that a
- * statement joins; lists are filtered by what the viewer reaches instead. Shape: `project` and `namespace` are aliases
- * of rows; `user` is an SQL expression of the viewer's id, which the text contains only for viewers who are not
+ * statement joins; lists are filtered by the projects that the viewer reaches instead. `project` and `namespace` are
+ * aliases of rows. `user` is an SQL expression of the viewer's id. The text contains it only for viewers who are not
  * administrators.
  */
 export function seenProjectSql(

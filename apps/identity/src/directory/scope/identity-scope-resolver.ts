@@ -8,7 +8,7 @@ import { forkSql, mergeSettingsSql, readOnlyGroupSql, readOnlySql } from '../cha
 import { formerProjectId } from './former-paths';
 import { OWN_TABLES } from '../reach/reach-sql';
 
-interface Row {
+interface ProjectScopeRow {
   readonly project: Omit<ProjectScope, 'kind' | 'namespace' | 'level' | 'fullPath' | 'nameWithNamespace'>;
   readonly namespace: NamespaceFacts;
   readonly level: number;
@@ -49,7 +49,7 @@ export class IdentityScopeResolver implements ScopeResolver {
   constructor(private readonly db: Database) {}
 
   async findProject(ref: number | string, viewer: Viewer): Promise<ProjectScope | null> {
-    const [row] = await this.projectRows(ref, viewer.userId);
+    const [row] = await this.findProjectRows(ref, viewer.userId);
     if (!row || !maySee(viewer, row.project.visibility, row.level)) return null;
     const { project, namespace, level } = row;
     return {
@@ -64,7 +64,7 @@ export class IdentityScopeResolver implements ScopeResolver {
 
   async findGroup(ref: number | string, viewer: Viewer): Promise<GroupScope | null> {
     const statement = typeof ref === 'number' ? GROUP_BY_ID : GROUP_BY_PATH;
-    const [row] = await this.db.prepared<Row>(statement, [viewer.userId, ref]);
+    const [row] = await this.db.prepared<ProjectScopeRow>(statement, [viewer.userId, ref]);
     if (!row || !maySee(viewer, row.namespace.visibility, row.level)) return null;
     return { ...row.namespace, kind: 'group', level: row.level };
   }
@@ -80,10 +80,10 @@ export class IdentityScopeResolver implements ScopeResolver {
     return Promise.resolve();
   }
 
-  private projectRows(ref: number | string, userId: number | null): Promise<Row[]> {
-    if (typeof ref === 'number') return this.db.prepared<Row>(PROJECT_BY_ID, [userId, ref]);
+  private findProjectRows(ref: number | string, userId: number | null): Promise<ProjectScopeRow[]> {
+    if (typeof ref === 'number') return this.db.prepared<ProjectScopeRow>(PROJECT_BY_ID, [userId, ref]);
     const slash = ref.lastIndexOf('/');
     if (slash <= 0) return Promise.resolve([]);
-    return this.db.prepared<Row>(PROJECT_BY_PATH, [userId, ref.slice(0, slash), ref.slice(slash + 1)]);
+    return this.db.prepared<ProjectScopeRow>(PROJECT_BY_PATH, [userId, ref.slice(0, slash), ref.slice(slash + 1)]);
   }
 }

@@ -10,8 +10,8 @@ export class NamespaceResolver {
   constructor(private readonly db: Database) {}
 
   /**
-   * Shape: a number is an id, a text is a full path. A personal namespace is visible to its user and to administrators.
-   * Errors: NotFound for the namespace.
+   * Returns the id of a namespace. A number is an id, a text is a full path. A personal namespace is visible to its
+   * user and to administrators. Errors: NotFound for the namespace.
    */
   async resolveId(viewer: Viewer, ref: number | string): Promise<number> {
     const named = typeof ref === 'number' ? 'n.id = $1' : 'lower(n.full_path) = lower($1)';

@@ -13,21 +13,25 @@ export class AccountMailsController {
 
   @Internal('POST', INTERNAL_PATHS.accountMails, INTERNAL_CALLERS.accountMails)
   async facts({ body }: InternalRequest): Promise<AccountMailsAnswer> {
-    return { mails: await this.mails.answerQuestions(parseQuestions(body['mails'])) };
+    return { mails: await this.mails.answerQuestions(parseMailRequests(body['mails'])) };
   }
 }
 
-function parseQuestions(sent: unknown): AccountMailRequest[] {
+function parseMailRequests(sent: unknown): AccountMailRequest[] {
   if (!Array.isArray(sent) || sent.length > MAX_ACCOUNT_MAILS) throw new InvalidParameters(['mails is invalid']);
   return sent.map((one: Partial<AccountMailRequest> | null) => {
     const { template, recipient_id, subject_id } = one ?? {};
-    if (!ACCOUNT_MAIL_TEMPLATES.includes(template as AccountMailTemplate) || !isId(recipient_id) || !isId(subject_id)) {
+    if (
+      !ACCOUNT_MAIL_TEMPLATES.includes(template as AccountMailTemplate) ||
+      !isPositiveId(recipient_id) ||
+      !isPositiveId(subject_id)
+    ) {
       throw new InvalidParameters(['mails is invalid']);
     }
     return { template: template!, recipient_id: recipient_id!, subject_id: subject_id! };
   });
 }
 
-function isId(value: unknown): boolean {
+function isPositiveId(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }

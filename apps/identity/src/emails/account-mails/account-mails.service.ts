@@ -5,7 +5,7 @@ import { Work } from '@rookery/persistence';
 
 /** Facts by question. A question without facts means that no e-mail is sent. */
 export type AccountMailAnswers = ReadonlyMap<AccountMailRequest, AccountMailFacts>;
-type AnswerMails = (tx: Tx, questions: readonly AccountMailRequest[]) => Promise<AccountMailAnswers>;
+type MailFactsFinder = (tx: Tx, questions: readonly AccountMailRequest[]) => Promise<AccountMailAnswers>;
 
 /**
  * Contents and recipients of account e-mails at the time of sending. Questions about settled matters, or for recipients
@@ -14,12 +14,12 @@ type AnswerMails = (tx: Tx, questions: readonly AccountMailRequest[]) => Promise
  */
 @Injectable()
 export class AccountMailsService {
-  private readonly sources = new Map<AccountMailTemplate, AnswerMails>();
+  private readonly sources = new Map<AccountMailTemplate, MailFactsFinder>();
 
   constructor(private readonly work: Work) {}
 
   /** Registers the source of facts for these templates. */
-  registerSource(templates: readonly AccountMailTemplate[], answers: AnswerMails): void {
+  registerSource(templates: readonly AccountMailTemplate[], answers: MailFactsFinder): void {
     for (const template of templates) this.sources.set(template, answers);
   }
 

@@ -18,10 +18,10 @@ interface AddedAddress extends RowOf<Email, 'id' | 'userId'> {
 @Injectable()
 export class AddedAddressMails {
   constructor(mails: AccountMailsService) {
-    mails.registerSource(['email_added'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['email_added'], (tx, questions) => this.findMailFacts(tx, questions));
   }
 
-  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
+  private async findMailFacts(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
     const rows = await tx.query<AddedAddress>(
       `select e.id, e.user_id, e.email as added, u.email as primary, u.name from emails e
        join users u on u.id = e.user_id and u.state = 'active' and u.confirmed_at is not null

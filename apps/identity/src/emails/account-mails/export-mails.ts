@@ -16,10 +16,10 @@ export class ExportMails {
     mails: AccountMailsService,
     private readonly links: Links,
   ) {
-    mails.registerSource(['dependency_list_exported'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['dependency_list_exported'], (tx, questions) => this.findMailFacts(tx, questions));
   }
 
-  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
+  private async findMailFacts(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
     const recipients = await activeRecipients(tx, questions);
     return mapFacts(questions, ({ subject_id: id, recipient_id }) => {
       const recipient = recipients.get(recipient_id);

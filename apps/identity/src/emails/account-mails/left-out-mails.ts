@@ -11,10 +11,10 @@ type Recipient = RowOf<User, 'id' | 'name' | 'email'>;
 @Injectable()
 export class LeftOutMails {
   constructor(mails: AccountMailsService) {
-    mails.registerSource(['gists_left_out'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['gists_left_out'], (tx, questions) => this.findMailFacts(tx, questions));
   }
 
-  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
+  private async findMailFacts(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
     const recipients = await activeRecipients(tx, questions);
     return mapFacts(questions, ({ recipient_id: id }) => {
       const recipient = recipients.get(id);

@@ -8,7 +8,7 @@ import type { AccountMailAnswers } from '../account-mails/account-mails.service'
 import { AccountMailsService, mapFacts } from '../account-mails/account-mails.service';
 import { EmailConfirmationsService } from './email-confirmations.service';
 
-type WaitingRow = RowOf<Email, 'id' | 'userId' | 'email' | 'confirmedAt' | 'confirmationRequestedAt'> &
+type ConfirmationEmailRow = RowOf<Email, 'id' | 'userId' | 'email' | 'confirmedAt' | 'confirmationRequestedAt'> &
   RowOf<User, 'name'>;
 
 /**
@@ -22,11 +22,11 @@ export class ConfirmationMails {
     private readonly confirmations: EmailConfirmationsService,
     private readonly links: Links,
   ) {
-    mails.registerSource(['email_confirmation'], (tx, questions) => this.answers(tx, questions));
+    mails.registerSource(['email_confirmation'], (tx, questions) => this.findMailFacts(tx, questions));
   }
 
-  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
-    const rows = await tx.query<WaitingRow>(
+  private async findMailFacts(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
+    const rows = await tx.query<ConfirmationEmailRow>(
       `select e.id, e.user_id, e.email, e.confirmed_at, e.confirmation_requested_at, u.name
        from emails e join users u on u.id = e.user_id and u.state = 'active' where e.id = any($1)`,
       [questions.map((one) => one.subject_id)],

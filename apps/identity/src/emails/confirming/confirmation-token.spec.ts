@@ -7,8 +7,8 @@ import {
   isExpired,
 } from './confirmation-token';
 
-const master = (id: string, fill: number): string => `${id}:${Buffer.alloc(32, fill).toString('base64')}`;
-const keys = confirmationKeys(parseContextKeys(master('k1', 1)));
+const masterKey = (id: string, fill: number): string => `${id}:${Buffer.alloc(32, fill).toString('base64')}`;
+const keys = confirmationKeys(parseContextKeys(masterKey('k1', 1)));
 const [key] = keys;
 const asked = { id: 7, email: 'ann@mail.example', confirmation_requested_at: new Date('2026-11-21T09:00:00.000Z') };
 const token = confirmationToken(asked, key);
@@ -31,12 +31,12 @@ describe('the token of a confirmation link', () => {
     ]) {
       expect(isConfirmationToken(token, other, keys)).toBe(false);
     }
-    expect(isConfirmationToken(token, asked, confirmationKeys(parseContextKeys(master('k1', 2))))).toBe(false);
+    expect(isConfirmationToken(token, asked, confirmationKeys(parseContextKeys(masterKey('k1', 2))))).toBe(false);
     expect(isConfirmationToken(`7.${'A'.repeat(43)}`, asked, keys)).toBe(false);
   });
 
   it('stays valid after a key rotation while the old key is configured', () => {
-    const turned = confirmationKeys(parseContextKeys(`${master('k2', 2)},${master('k1', 1)}`));
+    const turned = confirmationKeys(parseContextKeys(`${masterKey('k2', 2)},${masterKey('k1', 1)}`));
     expect(isConfirmationToken(token, asked, turned)).toBe(true);
     expect(confirmationToken(asked, turned[0])).not.toBe(token);
     expect(turned).toHaveLength(2);

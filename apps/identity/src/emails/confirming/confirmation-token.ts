@@ -17,14 +17,14 @@ export function confirmationKeys(keys: ContextSigningKeys): readonly [Buffer, ..
 }
 
 /**
- * Returns the secret of a link. It is not stored, but derived again whenever the e-mail is sent again. Shape: `<email
- * id>.<43 URL-safe characters>`. Source: reference identity-and-import 10.5.
+ * Returns the secret of a link: `<email id>.<43 URL-safe characters>`. It is not stored, but derived again whenever the
+ * e-mail is sent again. Source: reference identity-and-import 10.5.
  */
 export function confirmationToken(of: Confirmable, key: Buffer): string {
-  return `${of.id}.${computeMac(of, key).toString('base64url')}`;
+  return `${of.id}.${computeConfirmationMac(of, key).toString('base64url')}`;
 }
 
-/** Returns the email id that a token claims, unverified. Shape: null for a malformed token. */
+/** Returns the email id that a token claims, unverified. Returns null for a malformed token. */
 export function parseEmailId(token: string): number | null {
   const match = /^([1-9]\d{0,14})\.[A-Za-z0-9_-]{43}$/.exec(token);
   return match ? Number(match[1]) : null;
@@ -33,7 +33,7 @@ export function parseEmailId(token: string): number | null {
 export function isConfirmationToken(token: string, of: Confirmable, keys: readonly Buffer[]): boolean {
   const presented = Buffer.from(token.slice(token.indexOf('.') + 1), 'base64url');
   return keys.some((key) => {
-    const expected = computeMac(of, key);
+    const expected = computeConfirmationMac(of, key);
     return presented.length === expected.length && timingSafeEqual(presented, expected);
   });
 }
@@ -42,7 +42,7 @@ export function isExpired(of: Confirmable, now: Date): boolean {
   return now.getTime() - of.confirmation_requested_at.getTime() >= CONFIRMATION_DAYS * 86_400_000;
 }
 
-function computeMac({ id, email, confirmation_requested_at: at }: Confirmable, key: Buffer): Buffer {
+function computeConfirmationMac({ id, email, confirmation_requested_at: at }: Confirmable, key: Buffer): Buffer {
   return createHmac('sha256', key)
     .update(JSON.stringify([id, email.toLowerCase(), at.toISOString()]))
     .digest();

@@ -30,7 +30,7 @@ export class EmailConfirmationController {
   async open({ params, isWriteForbidden }: Call<ConfirmEmail>): Promise<WebPage | string> {
     const token = params.confirmation_token;
     if (isWriteForbidden)
-      return renderRefusals(async () => confirmationPage(await this.confirmations.findAddress(token), token));
+      return renderPageOrRefusal(async () => confirmationPage(await this.confirmations.findAddress(token), token));
     await this.confirmations.confirmAddress(token);
     return this.links.webUrl('users/confirmation/done');
   }
@@ -49,7 +49,7 @@ export class EmailConfirmationController {
       await this.confirmations.confirmAddress(params.confirmation_token);
       return CONFIRMED;
     };
-    return isWriteForbidden ? renderRefusals(confirm) : confirm();
+    return isWriteForbidden ? renderPageOrRefusal(confirm) : confirm();
   }
 
   @Endpoint('GET', '//users/confirmation/done', {
@@ -65,9 +65,9 @@ export class EmailConfirmationController {
 }
 
 /** Renders a refusal as a page. */
-async function renderRefusals(make: () => Promise<WebPage>): Promise<WebPage> {
+async function renderPageOrRefusal(renderPage: () => Promise<WebPage>): Promise<WebPage> {
   try {
-    return await make();
+    return await renderPage();
   } catch (error) {
     if (error instanceof Refused) return refusalPage(error.message);
     throw error;

@@ -66,7 +66,7 @@ export class EmailConfirmationsService {
    * TooManyRequests.
    */
   async countDisclosures(actorId: number, times: number): Promise<void> {
-    const refusal = await this.work.runIndependent((tx) => this.increment(tx, actorId, times));
+    const refusal = await this.work.runIndependent((tx) => this.increaseRequestCount(tx, actorId, times));
     if (refusal) throw refusal;
   }
 
@@ -82,7 +82,7 @@ export class EmailConfirmationsService {
        where c.actor_id = coalesce(${RESPONSIBLE_USER}, $1) and c.since > now() - interval '1 hour' and c.count + $3 > $2`,
       [actorId, most, times],
     );
-    if (used || times > most) throw tooMany(most, used?.left ?? HOUR_SECONDS);
+    if (used || times > most) throw tooManyRequestsRefusal(most, used?.left ?? HOUR_SECONDS);
   }
 
   /**
@@ -106,19 +106,19 @@ export class EmailConfirmationsService {
       await tx.query(`select id from users where id = (select user_id from emails where id = $1) for update`, [
         parseEmailId(token),
       ]);
-      await this.addresses.markConfirmed(tx, await this.pendingEmail(tx, token, 'for update'));
+      await this.addresses.markConfirmed(tx, await this.requirePendingEmail(tx, token, 'for update'));
     });
   }
 
   /** Returns the address of a link without changing anything. Errors: as in `confirmAddress`. */
   async findAddress(token: string): Promise<string> {
-    return (await this.pendingEmail(this.db, token)).email;
+    return (await this.requirePendingEmail(this.db, token)).email;
   }
 
-  private async pendingEmail(runner: Pick<Tx, 'query'>, token: string, lock = ''): Promise<EmailRecord> {
+  private async requirePendingEmail(runner: Pick<Tx, 'query'>, token: string, lockClause = ''): Promise<EmailRecord> {
     const id = parseEmailId(token);
     const [email] =
-      id === null ? [] : await runner.query<EmailRecord>(`select * from emails where id = $1 ${lock}`, [id]);
+      id === null ? [] : await runner.query<EmailRecord>(`select * from emails where id = $1 ${lockClause}`, [id]);
     if (!email || email.confirmed_at !== null || email.confirmation_requested_at === null) throw new Refused(INVALID);
     const asked = { ...email, confirmation_requested_at: email.confirmation_requested_at };
     if (!isConfirmationToken(token, asked, this.keys)) throw new Refused(INVALID);
@@ -131,12 +131,12 @@ export class EmailConfirmationsService {
    * bots.
    */
   private async countRequest(tx: Tx, actorId: number): Promise<void> {
-    const refusal = await this.increment(tx, actorId, 1);
+    const refusal = await this.increaseRequestCount(tx, actorId, 1);
     if (refusal) throw refusal;
   }
 
-  /** Adds to the counter of a user. Shape: the refusal when the limit is exceeded, else null. */
-  private async increment(tx: Tx, actorId: number, times: number): Promise<TooManyRequests | null> {
+  /** Adds to the counter of a user. Returns the refusal if the limit is exceeded, or null. */
+  private async increaseRequestCount(tx: Tx, actorId: number, times: number): Promise<TooManyRequests | null> {
     const most = this.settings.confirmationsPerHour;
     if (most === 0) return null;
     const [row] = await tx.query<{ count: number; left: number }>(
@@ -147,11 +147,11 @@ export class EmailConfirmationsService {
        returning count, ${SECONDS_LEFT} as left`,
       [actorId, times],
     );
-    return row!.count > most ? tooMany(most, row!.left) : null;
+    return row!.count > most ? tooManyRequestsRefusal(most, row!.left) : null;
   }
 }
 
-function tooMany(most: number, secondsLeft: number): TooManyRequests {
+function tooManyRequestsRefusal(most: number, secondsLeft: number): TooManyRequests {
   const setting = 'EMAIL_CONFIRMATIONS_PER_HOUR_COUNT';
   return new TooManyRequests(Math.max(1, secondsLeft), { name: 'email_confirmations', most, each: 'hour', setting });
 }

@@ -74,12 +74,12 @@ export const group = presenter<GroupRow>('Group').fields({
   ...plain,
 });
 
-const administering = (one: GroupDetailRow): boolean => one.shows_secrets;
+const canSeeSecrets = (row: GroupDetailRow): boolean => row.shows_secrets;
 /** Visible to owners and administrators only. Source: reference identity-and-import 2.3. */
-const owners = (one: GroupDetailRow): boolean => one.is_administered;
+const isAdministeredByViewer = (row: GroupDetailRow): boolean => row.is_administered;
 const plainDetail = shownPlainFields<GroupDetailRow>()(GROUP_FIELDS, 'detail', {
-  administering,
-  owners,
+  administering: canSeeSecrets,
+  owners: isAdministeredByViewer,
   atTheTop: (one) => one.parent_id === null,
   administeringAtTheTop: (one) => one.shows_secrets && one.parent_id === null,
 });
@@ -87,11 +87,11 @@ const plainDetail = shownPlainFields<GroupDetailRow>()(GROUP_FIELDS, 'detail', {
 /** A single group. */
 export const groupDetail = group.extend<GroupDetailRow>('GroupDetail').fields({
   shared_with_groups: [sharedWithGroups, (one) => one.shared_with_groups],
-  runners_token: [nullable(text), (one) => one.runners_token, { when: administering }],
+  runners_token: [nullable(text), (one) => one.runners_token, { when: canSeeSecrets }],
   ...pickFields(plainDetail, 'enabled_git_access_protocol', 'prevent_sharing_groups_outside_hierarchy'),
   ...pickFields(plainDetail, 'resource_access_token_creation_allowed', 'prevent_forking_outside_group'),
   ...pickFields(plainDetail, 'allowed_email_domains_list'),
-  ip_restriction_ranges: [nullable(text), () => null, { when: owners }],
+  ip_restriction_ranges: [nullable(text), () => null, { when: isAdministeredByViewer }],
   ...plainDetail,
   projects: [list(nested(project)), (one) => one.projects ?? [], { when: (one) => one.projects !== undefined }],
   shared_projects: [

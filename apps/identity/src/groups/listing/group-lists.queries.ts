@@ -24,17 +24,17 @@ export class GroupListsQueries {
   constructor(private readonly db: Database) {}
 
   list(viewer: Viewer, params: GroupFilters, request: PageRequest): Promise<Page<ListedGroupRow>> {
-    return allGroups(viewer, params).readPage(this.db, request);
+    return allGroupsQuery(viewer, params).readPage(this.db, request);
   }
 
-  /** For anonymous callers: groups after the cursor, by name and id. Shape: one row more than `perPage`. */
+  /** For anonymous callers: returns up to `perPage + 1` groups after the cursor, by name and id. */
   listAfter(
     viewer: Viewer,
     params: GroupFilters,
     perPage: number,
     cursor: GroupCursor | null,
   ): Promise<ListedGroupRow[]> {
-    const list = allGroups(viewer, params).orderBy([['n.name', 'asc']]);
+    const list = allGroupsQuery(viewer, params).orderBy([['n.name', 'asc']]);
     if (cursor !== null) list.startAfter([cursor['name'], cursor['id']]);
     return list.readRows(this.db, perPage);
   }
@@ -49,7 +49,7 @@ export class GroupListsQueries {
     const list = groupsQuery(viewer, params)
       .where(`n.kind = 'group'`)
       .where((bind) => `n.parent_id = ${bind(above.id, 'above')}`);
-    narrowBelow(list, viewer, above, params);
+    narrowToGroupsBelow(list, viewer, above, params);
     return list.orderBy(groupOrder(list.bind, params)).readPage(this.db, request);
   }
 
@@ -65,7 +65,7 @@ export class GroupListsQueries {
     });
     const id = list.bind(above.id, 'above');
     list.where(`tree.ancestor_id = ${id} and tree.namespace_id <> ${id}`);
-    narrowBelow(list, viewer, above, params);
+    narrowToGroupsBelow(list, viewer, above, params);
     // The indexes of the ancestor table are ordered by its own copies of name and path.
     return list
       .orderBy(groupOrder(list.bind, params, { name: 'tree.name', path: 'tree.path' }))
@@ -82,29 +82,29 @@ function groupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGrou
 }
 
 /** The list of all groups, read from the caller's groups if only these are wanted, else from the index of names. */
-function allGroups(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
+function allGroupsQuery(viewer: Viewer, params: GroupFilters): ListQuery<ListedGroupRow> {
   const list = groupsQuery(viewer, params);
   const level = requiredLevel(viewer, params);
   if (level === 'all') {
     narrowToVisible(list.where(`n.kind = 'group'`), viewer);
-    narrowAll(list, viewer, params);
+    narrowByAllFilters(list, viewer, params);
     return list.orderBy(groupOrder(list.bind, params));
   }
-  return reachedGroups(list, viewer, params, level);
+  return restrictToReachedGroups(list, viewer, params, level);
 }
 
 /**
  * Restricts a list to groups in which the caller has the level, also by inheritance and shares. The statements that find
  * these groups apply `top_level_only`.
  */
-function reachedGroups(
+function restrictToReachedGroups(
   list: ListQuery<ListedGroupRow>,
   viewer: Viewer,
   { top_level_only, ...params }: GroupFilters,
   level: number,
 ): ListQuery<ListedGroupRow> {
   const reach = bindUserLevel(list, viewer, level);
-  narrowAll(list, viewer, { ...params, top_level_only: false });
+  narrowByAllFilters(list, viewer, { ...params, top_level_only: false });
   list.orderBy(groupOrder(list.bind, params));
   if (list.isWhole) {
     const by = params.order_by === 'similarity' ? 'name' : params.order_by;
@@ -121,13 +121,18 @@ function reachedGroups(
   return list.fromSource({ from, isGathered: true });
 }
 
-function narrowAll(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
+function narrowByAllFilters(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
   narrowByCommonFilters(list, viewer, params, 'full path');
   narrowByState(list, viewer, params);
 }
 
-function narrowBelow(list: ListQuery<unknown>, viewer: Viewer, above: ParentGroup, params: GroupFilters): void {
-  narrowToVisibleBelow(list, viewer, params, above);
+function narrowToGroupsBelow(
+  list: ListQuery<unknown>,
+  viewer: Viewer,
+  parent: ParentGroup,
+  params: GroupFilters,
+): void {
+  narrowToVisibleBelow(list, viewer, params, parent);
   narrowByCommonFilters(list, viewer, params, 'own path');
   narrowByState(list, viewer, params);
 }

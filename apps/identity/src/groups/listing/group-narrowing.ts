@@ -17,20 +17,20 @@ const FILTERS_OF_ADMINISTRATORS: Filters<LinkedGroupFilters> = {
 };
 
 /** Source: reference identity-and-import 2.2. */
-const STATES: Filters<GroupFilters> = {
+const STATE_FILTERS: Filters<GroupFilters> = {
   top_level_only: filter.when('n.parent_id is null'),
   marked_for_deletion_on: filter.equals('n.marked_for_deletion_on'),
   active: (isActive) => (isActive ? `not ${MARKED_FOR_DELETION}` : MARKED_FOR_DELETION),
   // Groups are never archived, and there is a single repository storage.
   archived: filter.when('false'),
 };
-const STATES_FOR_ADMINISTRATORS: Filters<GroupFilters> = {
+const ADMINISTRATOR_STATE_FILTERS: Filters<GroupFilters> = {
   repository_storage: (storage) => storage !== '' && storage !== 'default' && 'false',
 };
 
 /**
- * Adds the filters of all lists of groups. Shape: groups are `n`; `searched` says whether the search includes the path
- * above.
+ * Adds the filters of all lists of groups. The table of groups has the alias `n`. `searched` chooses whether the search
+ * includes the path above.
  */
 export function narrowByCommonFilters(
   list: ListQuery<unknown>,
@@ -45,6 +45,6 @@ export function narrowByCommonFilters(
 
 /** Adds the filters by the state of a group. */
 export function narrowByState(list: ListQuery<unknown>, viewer: Viewer, params: GroupFilters): void {
-  list.narrow(STATES, params);
-  if (viewer.isAdmin) list.narrow(STATES_FOR_ADMINISTRATORS, params);
+  list.narrow(STATE_FILTERS, params);
+  if (viewer.isAdmin) list.narrow(ADMINISTRATOR_STATE_FILTERS, params);
 }

@@ -27,7 +27,7 @@ export function bindUserLevel(list: ListQuery<unknown>, viewer: Viewer, level: n
 /** Restricts groups `n` to those that the caller can see. */
 export function narrowToVisible(list: ListQuery<unknown>, viewer: Viewer): void {
   if (viewer.isAdmin) return;
-  const open = openSql(viewer);
+  const open = isOpenToViewerSql(viewer);
   if (viewer.userId === null) list.where(open);
   else list.where(`(${open} or n.id in (${reachedGroupsSql(bindUserLevel(list, viewer, 10))}))`);
 }
@@ -45,13 +45,13 @@ export function narrowToVisibleBelow(
   const wanted = requiredLevel(viewer, params);
   if (wanted === 'all' && viewer.isAdmin) return;
   if (viewer.userId === null) {
-    list.where(openSql(viewer));
+    list.where(isOpenToViewerSql(viewer));
     return;
   }
   const least = wanted === 'all' ? 10 : wanted;
   if (above.level >= least) return;
   const held = levelSql(list, viewer, least);
-  list.where(wanted === 'all' ? `(${openSql(viewer)} or ${held})` : held);
+  list.where(wanted === 'all' ? `(${isOpenToViewerSql(viewer)} or ${held})` : held);
 }
 
 /** Boolean SQL: does the caller have at least this level in the group `n`? */
@@ -60,6 +60,6 @@ export function levelSql(list: ListQuery<unknown>, viewer: Viewer, least: number
   return `${groupLevelSql({ user, namespace: 'n', tables: OWN_TABLES })} >= ${list.bind(least, 'level')}`;
 }
 
-function openSql(viewer: Viewer): string {
+function isOpenToViewerSql(viewer: Viewer): string {
   return viewer.userId === null || viewer.isExternal ? `n.visibility = 'public'` : `n.visibility <> 'private'`;
 }

@@ -1,7 +1,7 @@
 import type { RequestedMove } from './group-move-rules';
 import { placeBelow, refusalOfMove } from './group-move-rules';
 
-const place = (ids: number[], path: string) => ({
+const groupAtPath = (ids: number[], path: string) => ({
   id: ids.at(-1)!,
   parent_id: ids.at(-2) ?? null,
   name: path.split('/').at(-1)!,
@@ -10,9 +10,9 @@ const place = (ids: number[], path: string) => ({
   full_path: path,
   traversal_ids: ids,
 });
-const sub = place([1, 2], 'one/two');
-const other = place([5], 'five');
-const asked = (over: Partial<RequestedMove>): RequestedMove => ({
+const sub = groupAtPath([1, 2], 'one/two');
+const other = groupAtPath([5], 'five');
+const requestedMove = (over: Partial<RequestedMove>): RequestedMove => ({
   group: sub,
   parent: other,
   mayCreateThere: true,
@@ -26,19 +26,19 @@ describe('a move of a group', () => {
     [{}, null],
     [{ parent: null }, null],
     [{ group: other, parent: null, mayCreateThere: false }, 'Group is already a root group.'],
-    [{ parent: place([1], 'one'), mayCreateThere: false }, 'Group is already associated to the parent group.'],
+    [{ parent: groupAtPath([1], 'one'), mayCreateThere: false }, 'Group is already associated to the parent group.'],
     [{ mayCreateThere: false, isTaken: true }, "You don't have enough permissions."],
     [{ isTaken: true }, 'The parent group already has a subgroup or a project with the same path.'],
-    [{ parent: place([1, 2, 3], 'one/two/three') }, 'Cannot transfer group to one of its subgroup.'],
+    [{ parent: groupAtPath([1, 2, 3], 'one/two/three') }, 'Cannot transfer group to one of its subgroup.'],
     [{ parent: sub }, 'Cannot transfer group to one of its subgroup.'],
-    [{ group: place([1, 2], 'one/admin'), parent: null }, 'Validation failed: Path admin is a reserved name'],
-    [{ group: place([2], 'badges') }, 'Validation failed: Path badges is a reserved name'],
+    [{ group: groupAtPath([1, 2], 'one/admin'), parent: null }, 'Validation failed: Path admin is a reserved name'],
+    [{ group: groupAtPath([2], 'badges') }, 'Validation failed: Path badges is a reserved name'],
     [{ height: 19 }, null],
     [{ height: 20 }, 'Validation failed: Parent has too deep level of nesting'],
-  ])('%j', (over, expected) => expect(refusalOfMove(asked(over))).toBe(expected));
+  ])('%j', (over, expected) => expect(refusalOfMove(requestedMove(over))).toBe(expected));
 
   it('changes parent, full path and full name', () => {
-    expect(placeBelow(sub, other)).toEqual({ ...place([5, 2], 'five/two'), id: undefined });
-    expect(placeBelow(sub, null)).toEqual({ ...place([2], 'two'), id: undefined });
+    expect(placeBelow(sub, other)).toEqual({ ...groupAtPath([5, 2], 'five/two'), id: undefined });
+    expect(placeBelow(sub, null)).toEqual({ ...groupAtPath([2], 'two'), id: undefined });
   });
 });

@@ -16,9 +16,7 @@ export interface RequestedMove {
   readonly height: number;
 }
 
-/**
- * Returns the reason why a group cannot be moved. Shape: null when it can. Source: reference identity-and-import 2.6.
- */
+/** Returns the reason why a group cannot be moved, or null if it can. Source: reference identity-and-import 2.6. */
 export function refusalOfMove({ group, parent, mayCreateThere, isTaken, height }: RequestedMove): string | null {
   if (parent === null && group.parent_id === null) return 'Group is already a root group.';
   if (parent !== null && parent.id === group.parent_id) return 'Group is already associated to the parent group.';

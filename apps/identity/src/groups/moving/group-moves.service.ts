@@ -21,7 +21,7 @@ import { MovedTreesService } from './moved-trees.service';
  */
 const MOVE_LOCK = 7_316_420_105;
 
-/** Shape: `archived`: its contents take no writes. */
+/** A locked group. `archived` is true if its contents are read-only. */
 type LockedGroup = NamespaceRecord & { readonly visibility: Visibility; readonly archived: boolean };
 
 /** Moves of groups with their contents. Source: reference identity-and-import 2.6. */
@@ -45,7 +45,7 @@ export class GroupMovesService {
     } catch (error) {
       const taken = takenFields(error);
       throw taken
-        ? failed(invalid(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'))
+        ? transferRefusal(invalid(taken['name'] ? 'Name has already been taken' : 'Path has already been taken'))
         : error;
     }
   }
@@ -61,13 +61,13 @@ export class GroupMovesService {
     const tree = await this.trees.lockTree(tx, groupId);
     const mayCreateThere = parent
       ? !parent.archived && mayCreateSubgroup(viewer, target!.level, parent.subgroup_creation_level)
-      : await this.mayCreateRoot(tx, viewer);
+      : await this.mayCreateTopLevelGroup(tx, viewer);
     const isTaken = await this.moved.isTaken(tx, parent?.id ?? null, group);
     const height = await this.trees.measureHeight(tx, groupId);
     const refusal = refusalOfMove({ group, parent, mayCreateThere, isTaken, height });
-    if (refusal !== null) throw failed(refusal);
+    if (refusal !== null) throw transferRefusal(refusal);
 
-    if (!(await this.trees.moveTree(tx, group, placeBelow(group, parent)))) throw failed(OCCUPIED);
+    if (!(await this.trees.moveTree(tx, group, placeBelow(group, parent)))) throw transferRefusal(OCCUPIED);
     await this.trees.setPlan(tx, groupId, parent?.plan ?? this.instance.setting('default_plan'));
     if (parent) {
       await this.moved.lowerVisibility(tx, tree, parent.visibility);
@@ -79,7 +79,7 @@ export class GroupMovesService {
     this.log.emit(tx, groupMoved.of({ aggregateId: groupId, actorId: viewer.userId, data: { group_id: groupId } }));
   }
 
-  private async mayCreateRoot(tx: Tx, viewer: SignedInViewer): Promise<boolean> {
+  private async mayCreateTopLevelGroup(tx: Tx, viewer: SignedInViewer): Promise<boolean> {
     const [user] = await tx.query<{ can_create_group: boolean }>(`select can_create_group from users where id = $1`, [
       viewer.userId,
     ]);
@@ -101,9 +101,9 @@ export class GroupMovesService {
     return { group, parent };
   }
 
-  private async lockGroup(tx: Tx, id: number, how: 'share' | 'no key update'): Promise<LockedGroup> {
+  private async lockGroup(tx: Tx, id: number, lockMode: 'share' | 'no key update'): Promise<LockedGroup> {
     const rows = await tx.query<LockedGroup>(
-      `select n.*, ${readOnlyGroupSql('n')} as archived from namespaces n where n.id = $1 and n.kind = 'group' for ${how} of n`,
+      `select n.*, ${readOnlyGroupSql('n')} as archived from namespaces n where n.id = $1 and n.kind = 'group' for ${lockMode} of n`,
       [id],
     );
     if (!rows[0]) throw new NotFound('Group');
@@ -111,6 +111,6 @@ export class GroupMovesService {
   }
 }
 
-function failed(reason: string): Refused {
+function transferRefusal(reason: string): Refused {
   return new Refused(`Transfer failed: ${reason}`, { verbatim: true });
 }

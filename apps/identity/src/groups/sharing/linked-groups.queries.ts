@@ -32,7 +32,7 @@ export class LinkedGroupsQueries {
       (bind) => `n.id in (select s.source_id from shares s
         where s.group_id = ${bind(group.id)} and s.source_type = 'namespace' and ${notExpiredSql('s')})`,
     );
-    return this.listPage(list, viewer, params, request);
+    return this.readVisiblePage(list, viewer, params, request);
   }
 
   /** Lists the groups that are invited to this one. */
@@ -42,15 +42,15 @@ export class LinkedGroupsQueries {
     params: LinkedGroupFilters & { readonly relation?: readonly Relation[] },
     request: PageRequest,
   ): Promise<Page<ListedGroupRow>> {
-    const sources = relatedSources(group, params.relation);
+    const sources = selectRelatedGroupIds(group, params.relation);
     const list = groupsQuery(viewer, params).where(
       (bind) => `n.id in (select s.group_id from shares s
         where s.source_type = 'namespace' and s.source_id = any(${bind(sources)}::bigint[]) and ${notExpiredSql('s')})`,
     );
-    return this.listPage(list, viewer, params, request);
+    return this.readVisiblePage(list, viewer, params, request);
   }
 
-  private listPage(
+  private readVisiblePage(
     list: ListQuery<ListedGroupRow>,
     viewer: Viewer,
     params: LinkedGroupFilters,
@@ -76,7 +76,10 @@ function groupsQuery(viewer: Viewer, params: LinkedGroupFilters): ListQuery<List
   });
 }
 
-function relatedSources({ id, traversalIds }: ParentGroup, relation: readonly Relation[] = []): readonly number[] {
+function selectRelatedGroupIds(
+  { id, traversalIds }: ParentGroup,
+  relation: readonly Relation[] = [],
+): readonly number[] {
   if (relation.length === 0) return traversalIds;
   const above = traversalIds.filter((one) => one !== id);
   return [...(relation.includes('direct') ? [id] : []), ...(relation.includes('inherited') ? above : [])];

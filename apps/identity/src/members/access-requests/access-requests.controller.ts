@@ -11,21 +11,21 @@ import { IdentifyAccessRequest, IdentifySource, ApproveAccessRequest } from '../
 import { AccessRequestsService } from './access-requests.service';
 
 const SOURCE = 'reference identity-and-import 2.8';
-type Scope = ProjectScope | GroupScope;
-type RequestCall<P> = Call<P, Scope, SignedInViewer>;
+type ProjectOrGroupScope = ProjectScope | GroupScope;
+type RequestCall<P> = Call<P, ProjectOrGroupScope, SignedInViewer>;
 
-const manages = <P extends object>() =>
-  ability<P, Scope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
+const abilityToManageMembers = <P extends object>() =>
+  ability<P, ProjectOrGroupScope>('member.manage', (call) => mayManageMembers(call.viewer, memberSource(call.within)), {
     signedIn: true,
   });
-const managesOrAsked = ability<IdentifyAccessRequest, Scope>(
+const abilityToDropRequest = ability<IdentifyAccessRequest, ProjectOrGroupScope>(
   'access_request.drop',
   (call) => call.viewer.userId === call.params.user_id || mayManageMembers(call.viewer, memberSource(call.within)),
   { signedIn: true },
 );
 
 /** Creates the controller with the access request routes of groups or of projects. */
-function accessRequestsBelow(kind: 'group' | 'project') {
+function createAccessRequestsController(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/access_requests`;
   const within = source(kind);
   const lockable = kind === 'project' ? [405] : [];
@@ -38,7 +38,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       about: `Lists the open access requests of a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<IdentifySource>(),
+      may: abilityToManageMembers<IdentifySource>(),
       params: IdentifySource,
       answers: page(accessRequest),
     })
@@ -63,7 +63,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       about: `Approves an access request to a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<ApproveAccessRequest>(),
+      may: abilityToManageMembers<ApproveAccessRequest>(),
       params: ApproveAccessRequest,
       fails: [400, 403, 404, ...lockable, 409, 429],
       answers: created(member),
@@ -76,7 +76,7 @@ function accessRequestsBelow(kind: 'group' | 'project') {
       about: `Denies an access request to a ${kind}. The requesting user may withdraw it.`,
       source: SOURCE,
       within,
-      may: managesOrAsked,
+      may: abilityToDropRequest,
       params: IdentifyAccessRequest,
       fails: [403, 404],
       answers: none(),
@@ -88,5 +88,5 @@ function accessRequestsBelow(kind: 'group' | 'project') {
   return AccessRequestsController;
 }
 
-export const GroupAccessRequestsController = accessRequestsBelow('group');
-export const ProjectAccessRequestsController = accessRequestsBelow('project');
+export const GroupAccessRequestsController = createAccessRequestsController('group');
+export const ProjectAccessRequestsController = createAccessRequestsController('project');

@@ -47,7 +47,7 @@ export class AccessRequestsService {
    */
   create(viewer: SignedInViewer, source: MemberSource): Promise<AccessRequestRow> {
     return this.work.run(async (tx) => {
-      if (source.level > 0) throw alreadyThere();
+      if (source.level > 0) throw alreadyMemberRefusal();
       const [row] = await tx.query<{ is_open: boolean }>(IS_OPEN[source.type], [source.id]);
       if (!row) throw new NotFound(source.kind === 'group' ? 'Group' : 'Project');
       if (!row.is_open || viewer.isBot || (await this.rules.isLocked(tx, source))) throw new Forbidden();
@@ -55,7 +55,7 @@ export class AccessRequestsService {
         `insert into access_requests (user_id, ${parentColumn(source)}) values ($1, $2) on conflict do nothing returning id`,
         [viewer.userId, source.id],
       );
-      if (made.length === 0) throw alreadyThere();
+      if (made.length === 0) throw alreadyMemberRefusal();
       const request = await this.findRequest(tx, source, viewer.userId);
       const change = { state: 'requested', actorId: viewer.userId, at: request.requested_at } as const;
       emitAccessRequest(tx, { id: request.request_id, userId: viewer.userId }, source, change);
@@ -104,4 +104,4 @@ function requestsQuery(source: MemberSource): ListQuery<AccessRequestRow> {
   }).where((bind) => `r.${parentColumn(source)} = ${bind(source.id)}`);
 }
 
-const alreadyThere = (): Invalid => new Invalid({ user_id: ['already exists in source'] });
+const alreadyMemberRefusal = (): Invalid => new Invalid({ user_id: ['already exists in source'] });

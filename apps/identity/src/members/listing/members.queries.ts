@@ -55,7 +55,7 @@ export class MembersQueries {
     params: MemberFilters,
     request: PageRequest,
   ): Promise<Page<MemberRow>> {
-    return directMembers(source)
+    return directMembersQuery(source)
       .where(notExpiredSql('m'))
       .narrow(memberFilters(viewer), params)
       .readPage(this.db, request);
@@ -68,14 +68,14 @@ export class MembersQueries {
     reads: SqlReader = this.db,
     shown: 'unless expired' | 'even expired' = 'unless expired',
   ): Promise<MemberRow | null> {
-    const list = directMembers(source).where((bind) => `m.user_id = ${bind(userId, 'user')}`);
+    const list = directMembersQuery(source).where((bind) => `m.user_id = ${bind(userId, 'user')}`);
     if (shown === 'unless expired') list.where(notExpiredSql('m'));
     return (await list.readOne(reads)) ?? null;
   }
 
   /**
-   * Returns the user whom a request names. Shape: null also for the ghost user, for placeholders, and for bots that the
-   * viewer cannot see and that do not belong to the group, a group above it, or one above the project.
+   * Returns the user whom a request names, or null. The ghost user and placeholders are never found. A bot that the
+   * viewer cannot see is found only if it belongs to the group, a group above it, or one above the project.
    */
   async findUser(tx: Tx, viewer: Viewer, source: MemberSource, who: UserReference): Promise<KnownUser | null> {
     const list = new ListQuery<KnownUser>({ name: 'member_named', from: 'users u', columns: 'u.id, u.username' });
@@ -100,28 +100,28 @@ export class MembersQueries {
     request: PageRequest,
   ): Promise<Page<MemberRow>> {
     if (params.state === 'awaiting') return { rows: [], total: 0, hasNext: false };
-    return effectiveMembers(viewer, source, params).readPage(this.db, request);
+    return effectiveMembersQuery(viewer, source, params).readPage(this.db, request);
   }
 
   /** One user of `listAll`. */
   async oneOfAll(viewer: Viewer, source: MemberSource, userId: number): Promise<MemberRow | null> {
-    const [found] = await effectiveMembers(viewer, source, { user_ids: [userId] }).readRows(this.db, 1);
+    const [found] = await effectiveMembersQuery(viewer, source, { user_ids: [userId] }).readRows(this.db, 1);
     return found ?? null;
   }
 }
 
-function directMembers({ type, id }: MemberSource): ListQuery<MemberRow> {
+function directMembersQuery({ type, id }: MemberSource): ListQuery<MemberRow> {
   return new ListQuery<MemberRow>({ ...PARTS, name: 'members' }).where(
     (bind) => `m.source_type = '${type}' and m.source_id = ${bind(id, 'source')}`,
   );
 }
 
-function effectiveMembers(viewer: Viewer, source: MemberSource, params: MemberFilters): ListQuery<MemberRow> {
+function effectiveMembersQuery(viewer: Viewer, source: MemberSource, params: MemberFilters): ListQuery<MemberRow> {
   const list = new ListQuery<MemberRow>({ ...PARTS, name: 'members-all', key: 'm.user_id', carries: 'm.*' });
   const namespaces = `${list.bind(source.traversalIds, 'namespaces')}::bigint[]`;
   const projectId = `${list.bind(source.type === 'project' ? source.id : null, 'project')}::bigint`;
   const narrowed = [notExpiredSql('m'), ...list.listConditions(memberFilters(viewer), params)].join(' and ');
-  const invitedShown = invitedIsShownSql(list.bind, viewer, source);
+  const invitedShown = canSeeInvitedGroupSql(list.bind, viewer, source);
   const held = (count: number) => `(
     with source as (
       select 'namespace' as type, id, 50 as cap, false as invited from unnest(${namespaces}) id
@@ -144,7 +144,7 @@ function effectiveMembers(viewer: Viewer, source: MemberSource, params: MemberFi
  * Boolean SQL: may the viewer see the members of an invited group `g`? Members of the source may; other viewers if they
  * can see the group. Source: reference identity-and-import 2.8.
  */
-function invitedIsShownSql(bind: Bind, viewer: Viewer, source: MemberSource): string {
+function canSeeInvitedGroupSql(bind: Bind, viewer: Viewer, source: MemberSource): string {
   if (viewer.isAdmin || source.level > 0) return 'true';
   if (viewer.userId === null) return `g.visibility = 'public'`;
   const open = viewer.isExternal ? `g.visibility = 'public'` : `g.visibility <> 'private'`;

@@ -10,12 +10,12 @@ export function usersNamed(params: {
   readonly user_id?: unknown;
   readonly username?: string | undefined;
 }): UserReference[] {
-  const people = params.username === undefined ? parseIds(params.user_id) : parseUsernames(params.username);
+  const people = params.username === undefined ? parseUserIds(params.user_id) : parseUsernames(params.username);
   if (people.length > MAX_PEOPLE) throw new InvalidParameters([`user_id has more than ${MAX_PEOPLE} items`]);
   return people;
 }
 
-function parseIds(value: unknown): UserReference[] {
+function parseUserIds(value: unknown): UserReference[] {
   const parts = Array.isArray(value) ? value : String(value).split(',');
   const ids = parts.map((part) => String(part).trim()).filter((part) => part !== '');
   if (ids.length === 0 || !ids.every((id) => /^\d{1,15}$/.test(id)))

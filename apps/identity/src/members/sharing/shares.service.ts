@@ -33,14 +33,14 @@ export class SharesService {
   ) {}
 
   /**
-   * Shape: the viewer can see the invited group and administers the source. Errors: Forbidden for a level above the
-   * viewer's own; Refused while sharing is locked; NotFound outside of a closed hierarchy; Conflict for a share that
-   * cannot be saved.
+   * Shares the source with a group. The viewer must be able to see the group and to administer the source. Errors:
+   * Forbidden for a level above the viewer's own; Refused while sharing is locked; NotFound outside of a closed
+   * hierarchy; Conflict for a share that cannot be saved.
    */
   async share(viewer: SignedInViewer, source: ShareSource, groupId: number, grant: ShareGrant): Promise<ShareRow> {
     if (!mayShareAt(viewer, source, grant.group_access)) throw new Forbidden();
     return this.work.run(async (tx) => {
-      const { home, invited } = await this.lockPlaces(tx, source, groupId);
+      const { home, invited } = await this.lockSourceAndGroup(tx, source, groupId);
       if (home.isLocked)
         throw new Refused(`The ${NOUNS[source.type]} sharing with group is disabled`, { verbatim: true });
       if (isOutside(home, invited)) throw new NotFound('Not Found', { verbatim: true });
@@ -54,9 +54,9 @@ export class SharesService {
   }
 
   /**
-   * Ends a share. Shape: for callers who may not administer the source it silently changes nothing, and reports only on
-   * groups that they can see; `unchanged` is called with the time of the last change first. Errors: NotFound for the
-   * share; Forbidden for a level above the viewer's own.
+   * Ends a share. Without `isAllowed` it changes nothing, and finds only shares with groups that the viewer can see.
+   * `unchanged` is called first, with the time of the last change. Errors: NotFound for the share; Forbidden for a
+   * level above the viewer's own.
    */
   async unshare(
     viewer: SignedInViewer,
@@ -76,7 +76,7 @@ export class SharesService {
       if (!how.isAllowed) return;
       how.unchanged(share.updated_at);
       if (!mayShareAt(viewer, source, share.access_level)) throw new Forbidden();
-      await this.deleteByIds(tx, [share.id]);
+      await this.deleteShares(tx, [share.id]);
     });
   }
 
@@ -87,7 +87,7 @@ export class SharesService {
        limit $1 for update skip locked`,
       [atMost],
     );
-    await this.deleteByIds(
+    await this.deleteShares(
       tx,
       rows.map((row) => row.id),
     );
@@ -103,7 +103,7 @@ export class SharesService {
     );
   }
 
-  private async deleteByIds(tx: Tx, ids: readonly number[]): Promise<void> {
+  private async deleteShares(tx: Tx, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await tx.query(`delete from shares where id = any($1)`, [ids]);
     this.log.recordChange(tx, 'share', ...ids);
@@ -116,7 +116,7 @@ export class SharesService {
       `select id from shares s where source_type = $1 and source_id = $2 and group_id = $3 and not ${notExpiredSql('s')} for update`,
       place,
     );
-    await this.deleteByIds(
+    await this.deleteShares(
       tx,
       over.map((row) => row.id),
     );
@@ -131,7 +131,7 @@ export class SharesService {
   }
 
   /** Locks both groups, and the project, so that they are not moved before the share is written. */
-  private async lockPlaces(
+  private async lockSourceAndGroup(
     tx: Tx,
     source: ShareSource,
     groupId: number,
@@ -143,12 +143,13 @@ export class SharesService {
     const at = new Map(rows.map((row) => [row.id, row.traversal_ids]));
     const [traversalIds, invited] = [at.get(source.namespaceId), at.get(groupId)];
     if (!invited) throw new NotFound('Group');
-    const isThere = source.type === 'namespace' || (await this.projectIsThere(tx, source));
+    const isThere = source.type === 'namespace' || (await this.lockProjectInNamespace(tx, source));
     if (!traversalIds || !isThere) throw new NotFound(source.type === 'project' ? 'Project' : 'Group');
-    return { home: await this.readHome(tx, traversalIds), invited: { id: groupId, traversalIds: invited } };
+    return { home: await this.readShareHome(tx, traversalIds), invited: { id: groupId, traversalIds: invited } };
   }
 
-  private async projectIsThere(tx: Tx, source: ShareSource): Promise<boolean> {
+  /** Locks the project. Returns false if it is no longer in the namespace of the source. */
+  private async lockProjectInNamespace(tx: Tx, source: ShareSource): Promise<boolean> {
     const rows = await tx.query(`select id from projects where id = $1 and namespace_id = $2 for share`, [
       source.id,
       source.namespaceId,
@@ -157,7 +158,7 @@ export class SharesService {
   }
 
   /** Reads the settings of the namespace of a share. */
-  private async readHome(tx: Tx, traversalIds: readonly number[]): Promise<ShareHome> {
+  private async readShareHome(tx: Tx, traversalIds: readonly number[]): Promise<ShareHome> {
     const chain = await tx.query<{ id: number; settings: Partial<GroupSettings> }>(
       `select id, settings from namespaces where id = any($1)`,
       [traversalIds],

@@ -28,7 +28,7 @@ const ROOT_SETTINGS: readonly (keyof GroupSettings)[] = [
   'resource_access_token_creation_allowed',
 ];
 
-/** SQL: a visibility as a number. Shape: `visibility` is an expression. */
+/** SQL: a visibility as a number. `visibility` is an SQL expression. */
 export const visibilityRankSql = (visibility: string): string =>
   `case ${visibility} when 'public' then 20 when 'internal' then 10 else 0 end`;
 
@@ -72,12 +72,12 @@ export class NamespaceTreesService {
       await this.paths.redirectTree(tx, from.id);
       if (!(await this.paths.takePath(tx, to.parent_id, to.path, { namespaceId: from.id }))) return false;
     }
-    await this.changePlace(tx, from.id, from, to);
+    await this.updateTreePlace(tx, from.id, from, to);
     await this.paths.endRedirect(tx, to.full_path);
     return true;
   }
 
-  private async changePlace(tx: Tx, id: number, from: NamespacePlace, to: NamespacePlace): Promise<void> {
+  private async updateTreePlace(tx: Tx, id: number, from: NamespacePlace, to: NamespacePlace): Promise<void> {
     await tx.query(
       `update namespaces set
          parent_id = case when id = $1 then $2 else parent_id end,

@@ -50,17 +50,17 @@ function sizeProblems(text: string, min: number): string[] {
 /** Problems of the path of a top-level group, or of a username: both share one namespace. */
 export function topLevelPathProblems(path: string): string[] {
   return [
-    ...groupPathShape(path),
+    ...groupPathSyntaxProblems(path),
     ...(RESERVED_TOP_LEVEL.has(path.toLowerCase()) ? [`${path} is a reserved name`] : []),
   ];
 }
 
 /** Problems of the path of a subgroup below the group with that full path. */
 export function subgroupPathProblems(path: string, parentFullPath: string): string[] {
-  return [...groupPathShape(path), ...reservedBelow(path, parentFullPath)];
+  return [...groupPathSyntaxProblems(path), ...reservedPathProblems(path, parentFullPath)];
 }
 
-function groupPathShape(path: string): string[] {
+function groupPathSyntaxProblems(path: string): string[] {
   const length = sizeProblems(path, 2);
   if (path === '') return length;
   return NAMESPACE_PATH.test(path) && !NAMESPACE_PATH_END.test(path) ? length : [...length, NAMESPACE_PATH_MESSAGE];
@@ -69,15 +69,15 @@ function groupPathShape(path: string): string[] {
 export function projectPathProblems(path: string, namespaceFullPath: string): string[] {
   const length = sizeProblems(path, 1);
   if (path === '') return length;
-  const shape = isProjectPath(path) ? [] : [PROJECT_PATH_MESSAGE];
-  return [...length, ...shape, ...reservedBelow(path, namespaceFullPath)];
+  const shape = isValidProjectPath(path) ? [] : [PROJECT_PATH_MESSAGE];
+  return [...length, ...shape, ...reservedPathProblems(path, namespaceFullPath)];
 }
 
-function isProjectPath(path: string): boolean {
+function isValidProjectPath(path: string): boolean {
   return NAMESPACE_PATH.test(path) && !PROJECT_PATH_END.test(path) && path !== '.' && path !== '..';
 }
 
-function reservedBelow(path: string, parentFullPath: string): string[] {
+function reservedPathProblems(path: string, parentFullPath: string): string[] {
   const key = path.toLowerCase();
   const tail = `${parentFullPath.toLowerCase()}/${key}`.split('/');
   const pairs = [tail.slice(-2).join('/'), tail.slice(-3).join('/')];
@@ -98,7 +98,7 @@ export function groupNameProblems(name: string): string[] {
 
 /** Derives the path of a project from its name: the name itself if it is a valid path, else a slug of it. */
 export function projectPathFrom(name: string): string {
-  if (isProjectPath(name)) return name;
+  if (isValidProjectPath(name)) return name;
   return name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')

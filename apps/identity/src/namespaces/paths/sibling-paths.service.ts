@@ -4,8 +4,8 @@ import { Injectable } from '@nestjs/common';
 /** A group, a user namespace or a project at a path. */
 export type Occupant = { readonly namespaceId: number } | { readonly projectId: number };
 
-const namespaceIdOf = (who: Occupant): number | null => ('namespaceId' in who ? who.namespaceId : null);
-const projectIdOf = (who: Occupant): number | null => ('projectId' in who ? who.projectId : null);
+const namespaceIdOf = (occupant: Occupant): number | null => ('namespaceId' in occupant ? occupant.namespaceId : null);
+const projectIdOf = (occupant: Occupant): number | null => ('projectId' in occupant ? occupant.projectId : null);
 
 /**
  * Paths below each parent, which are unique, and redirects of former full paths. Source: reference identity-and-import
@@ -14,8 +14,8 @@ const projectIdOf = (who: Occupant): number | null => ('projectId' in who ? who.
 @Injectable()
 export class SiblingPathsService {
   /**
-   * Takes a path below the parent (null: top level) and releases the former one. Shape: false when the path is taken;
-   * the transaction stays usable, but must not be committed as it is.
+   * Takes a path below the parent (null: top level) and releases the former one. Returns false if the path is taken.
+   * The transaction then stays usable, but must not be committed as it is.
    */
   async takePath(tx: Tx, parentId: number | null, path: string, who: Occupant): Promise<boolean> {
     await tx.query(`delete from sibling_paths where namespace_id = $1 or project_id = $2`, [

@@ -1,28 +1,29 @@
 /** SQL: the membership or share has not expired. It counts while today (UTC) is before its end. */
-const live = (alias: string): string =>
+const notExpiredSql = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
-const tree = (id: string): string => `namespace_ancestors a where a.ancestor_id = ${id}`;
-const projects = (id: string): string =>
-  `select p.id from projects p where p.namespace_id in (select a.namespace_id from ${tree(id)})`;
+const descendantsFromSql = (id: string): string => `namespace_ancestors a where a.ancestor_id = ${id}`;
+const projectIdsBelowSql = (id: string): string =>
+  `select p.id from projects p where p.namespace_id in (select a.namespace_id from ${descendantsFromSql(id)})`;
 
 /**
- * SQL: number of seats used in a namespace: active humans with a level anywhere in it, by membership or by an invited
- * group; in the highest plan guests are free. A personal namespace uses one. Shape: an integer expression; `namespace`
- * is the alias of a row with `id`, `kind` and `plan`. Source: reference identity-and-import 3.
+ * SQL: an integer expression for the number of seats used in a namespace. It counts active humans with a level anywhere
+ * in it, by membership or by an invited group. In the highest plan guests are free. A personal namespace uses one.
+ * `namespace` is the alias of a row with `id`, `kind` and `plan`. Source: reference identity-and-import 3.
  */
 export function seatsSql(namespace: string): string {
   const id = `${namespace}.id`;
+  const tree = descendantsFromSql(id);
   return `case ${namespace}.kind when 'user' then 1 else (
     select count(distinct held.user_id)::int from (
-      select m.user_id, m.access_level from members m where m.source_type = 'namespace' and ${live('m')}
-        and m.source_id in (select a.namespace_id from ${tree(id)})
-      union all select m.user_id, m.access_level from members m where m.source_type = 'project' and ${live('m')}
-        and m.source_id in (${projects(id)})
+      select m.user_id, m.access_level from members m where m.source_type = 'namespace' and ${notExpiredSql('m')}
+        and m.source_id in (select a.namespace_id from ${tree})
+      union all select m.user_id, m.access_level from members m where m.source_type = 'project' and ${notExpiredSql('m')}
+        and m.source_id in (${projectIdsBelowSql(id)})
       union all select m.user_id, least(s.access_level, m.access_level) from shares s
         join namespaces g on g.id = s.group_id
-        join members m on m.source_type = 'namespace' and m.source_id = any(g.traversal_ids) and ${live('m')}
-        where ${live('s')} and ((s.source_type = 'namespace' and s.source_id in (select a.namespace_id from ${tree(id)}))
-          or (s.source_type = 'project' and s.source_id in (${projects(id)})))
+        join members m on m.source_type = 'namespace' and m.source_id = any(g.traversal_ids) and ${notExpiredSql('m')}
+        where ${notExpiredSql('s')} and ((s.source_type = 'namespace' and s.source_id in (select a.namespace_id from ${tree}))
+          or (s.source_type = 'project' and s.source_id in (${projectIdsBelowSql(id)})))
     ) held join users u on u.id = held.user_id and u.state = 'active' and u.kind = 'human'
     where held.access_level > case ${namespace}.plan when 'ultimate' then 10 else 5 end) end`;
 }
@@ -32,11 +33,16 @@ export function seatsSql(namespace: string): string {
  * the group's id.
  */
 export function membersWithDescendantsSql(id: string): string {
+  const tree = descendantsFromSql(id);
   return `(select count(distinct m.user_id)::int from members m join users u on u.id = m.user_id and u.state = 'active'
-    where m.source_type = 'namespace' and ${live('m')} and m.source_id in (select a.namespace_id from ${tree(id)}))`;
+    where m.source_type = 'namespace' and ${notExpiredSql('m')} and m.source_id in (select a.namespace_id from ${tree}))`;
 }
 
-/** SQL: number of projects in a namespace. Shape: an integer expression of the namespace's id. */
+/**
+ * SQL: an integer expression for the number of projects in a namespace and those below it. `id` is an SQL expression of
+ * the namespace's id.
+ */
 export function projectsCountSql(id: string): string {
-  return `(select count(*)::int from projects p where p.namespace_id in (select a.namespace_id from ${tree(id)}))`;
+  const tree = descendantsFromSql(id);
+  return `(select count(*)::int from projects p where p.namespace_id in (select a.namespace_id from ${tree}))`;
 }

@@ -11,7 +11,7 @@ export interface BranchProtection {
 }
 
 /** Converts the legacy numbers 0..4. Source: reference identity-and-import 2.4. */
-function branchProtection(level: number): BranchProtection {
+function fromLegacyProtectionLevel(level: number): BranchProtection {
   const push = level <= 1 ? 30 : 40;
   const merge = level === 0 || level === 3 ? 30 : 40;
   return {
@@ -22,7 +22,7 @@ function branchProtection(level: number): BranchProtection {
   };
 }
 
-const DEFAULT_PROTECTION = branchProtection(2);
+const DEFAULT_PROTECTION = fromLegacyProtectionLevel(2);
 const UNSET = { default: null, nullable: true } as const;
 const LATER = { settable: 'later' } as const;
 /** Shown only in the answer about a single group, to callers who administer it. */
@@ -143,7 +143,7 @@ export function expandSettings(sent: Partial<GroupSettings>): Partial<GroupSetti
       ...settings.default_branch_protection_defaults,
     };
   } else if (settings.default_branch_protection !== undefined) {
-    settings.default_branch_protection_defaults = branchProtection(settings.default_branch_protection);
+    settings.default_branch_protection_defaults = fromLegacyProtectionLevel(settings.default_branch_protection);
   }
   if (settings.shared_runners_setting === 'disabled_with_override') {
     settings.shared_runners_setting = 'disabled_and_overridable';

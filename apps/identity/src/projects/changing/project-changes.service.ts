@@ -69,7 +69,7 @@ export class ProjectChangesService {
   ): Promise<void> {
     const problems = {
       ...problemsOfProject(wanted, home),
-      ...(await this.problemsOfFork(tx, old, wanted.visibility)),
+      ...(await this.problemsOfForkVisibility(tx, old, wanted.visibility)),
       ...parts.problems,
       ...this.projects.problemsOfPicture(parts.related),
     };
@@ -86,7 +86,7 @@ export class ProjectChangesService {
   }
 
   /** A fork holds the code of its source, so it is at most as visible. Source: reference identity-and-import 10.2. */
-  private async problemsOfFork(
+  private async problemsOfForkVisibility(
     tx: Tx,
     { forked_from_project_id: sourceId }: Pick<ProjectRecord, 'forked_from_project_id'>,
     visibility: Visibility,

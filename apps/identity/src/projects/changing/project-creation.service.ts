@@ -34,7 +34,9 @@ export class ProjectCreationService {
   /** Errors: Invalid by field; NotFound for another organization. */
   create(viewer: SignedInViewer, params: NewProject): Promise<number> {
     const { userId } = viewer;
-    return this.withImport(userId, params, (tx, prepared) => this.insertProject(tx, viewer, userId, params, prepared));
+    return this.createWithPreparedImport(userId, params, (tx, prepared) =>
+      this.insertProject(tx, viewer, userId, params, prepared),
+    );
   }
 
   /**
@@ -42,7 +44,7 @@ export class ProjectCreationService {
    * for the user.
    */
   createForUser(viewer: SignedInViewer, userId: number, params: NewProject): Promise<number> {
-    return this.withImport(userId, params, async (tx, prepared) => {
+    return this.createWithPreparedImport(userId, params, async (tx, prepared) => {
       const [user] = await tx.query<{ username: string; admin: boolean; external: boolean }>(
         `select username, admin, external from users where id = $1`,
         [userId],
@@ -63,14 +65,14 @@ export class ProjectCreationService {
    * Creates a project in a transaction. The import of a given URL is prepared before it, because that asks another service,
    * and forgotten if the project is refused.
    */
-  private async withImport(
+  private async createWithPreparedImport(
     userId: number,
     { import_url: url }: NewProject,
-    make: (tx: Tx, prepared: PreparedImport | null) => Promise<number>,
+    insert: (tx: Tx, prepared: PreparedImport | null) => Promise<number>,
   ): Promise<number> {
     const prepared = url ? await this.imports.prepareImport(userId, url) : null;
     try {
-      return await withUniqueNames(() => this.work.run((tx) => make(tx, prepared)));
+      return await withUniqueNames(() => this.work.run((tx) => insert(tx, prepared)));
     } catch (error) {
       // After other errors the project may exist.
       if (prepared && (error instanceof Invalid || error instanceof NotFound))
@@ -89,10 +91,10 @@ export class ProjectCreationService {
     const { namespace_id, organization_id, initialize_with_readme, import_url: _, ...sent } = params;
     if ((organization_id ?? ORGANIZATION) !== ORGANIZATION) throw new NotFound('Organization');
     const { shape, related, stored, problems: refused } = splitProjectChange(maker, sent);
-    const home = await this.findHome(tx, maker, namespace_id ?? null);
+    const home = await this.requireHome(tx, maker, namespace_id ?? null);
     const path = shape.path || projectPathFrom(shape.name ?? '');
     const name = shape.name || path;
-    const visibility = shape.visibility ?? this.defaultVisibility(home);
+    const visibility = shape.visibility ?? this.chooseDefaultVisibility(home);
     const problems = {
       ...problemsOfProject({ name, path, visibility }, home),
       ...refused,
@@ -117,14 +119,14 @@ export class ProjectCreationService {
    * Errors: Invalid for an unknown namespace, or one in which the creator may not create projects. Source: reference
    * identity-and-import 10.2.
    */
-  private async findHome(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<ProjectHome> {
+  private async requireHome(tx: Tx, maker: SignedInViewer, namespaceId: number | null): Promise<ProjectHome> {
     const id = namespaceId ?? (await this.places.ownNamespace(tx, maker.userId));
     const home = id === null ? null : await this.places.lockNamespace(tx, maker, id);
     if (!home || !mayPutProjectsIn(maker, home)) throw new Invalid(NOT_VALID);
     return home;
   }
 
-  private defaultVisibility(home: ProjectHome): Visibility {
+  private chooseDefaultVisibility(home: ProjectHome): Visibility {
     const wanted = this.instance.setting('default_project_visibility');
     return VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility] ? home.visibility : wanted;
   }

@@ -42,8 +42,8 @@ export class ProjectPlacesService {
   constructor(private readonly trees: NamespaceTreesService) {}
 
   /**
-   * Locks a namespace. Shape: null for an unknown one. A personal namespace is locked exclusively, because its projects
-   * are counted.
+   * Locks a namespace and returns it, or null if it is unknown. A personal namespace is locked exclusively, because its
+   * projects are counted.
    */
   async lockNamespace(tx: Tx, viewer: Pick<Viewer, 'userId'>, namespaceId: number): Promise<ProjectHome | null> {
     const [found] = await tx.query<{ kind: string }>(`select kind from namespaces where id = $1`, [namespaceId]);
@@ -65,7 +65,7 @@ export class ProjectPlacesService {
 
   /** Locks a project and its namespace. Errors: NotFound for the project. */
   async lockProjectAndNamespace(tx: Tx, viewer: Pick<Viewer, 'userId'>, projectId: number): Promise<LocatedProject> {
-    const { placed } = await this.lockTogether(tx, viewer, projectId, null);
+    const { placed } = await this.lockProjectAndTarget(tx, viewer, projectId, null);
     return placed;
   }
 
@@ -79,12 +79,12 @@ export class ProjectPlacesService {
     projectId: number,
     targetId: number,
   ): Promise<{ placed: LocatedProject; target: ProjectHome }> {
-    const { placed, target } = await this.lockTogether(tx, viewer, projectId, targetId);
+    const { placed, target } = await this.lockProjectAndTarget(tx, viewer, projectId, targetId);
     if (!target) throw new NotFound('Namespace');
     return { placed, target };
   }
 
-  private async lockTogether(
+  private async lockProjectAndTarget(
     tx: Tx,
     viewer: Pick<Viewer, 'userId'>,
     projectId: number,

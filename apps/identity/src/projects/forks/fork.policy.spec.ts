@@ -4,7 +4,7 @@ import { mayFork } from './fork.policy';
 
 const person = makeViewer();
 const admin = makeViewer({ isAdmin: true });
-const source = (over: Partial<ForkSource>): ForkSource => ({
+const forkSource = (over: Partial<ForkSource>): ForkSource => ({
   visibility: 'public',
   level: 0,
   forking: 'enabled',
@@ -22,5 +22,5 @@ test.each<[Partial<ForkSource>, boolean, boolean]>([
   [{ forking: 'disabled', level: 50 }, false, false],
   [{ repository: 'disabled', level: 50 }, false, false],
 ])('%j: a user %s, an administrator %s', (over, mayPerson, mayAdmin) => {
-  expect([mayFork(person, source(over)), mayFork(admin, source(over))]).toEqual([mayPerson, mayAdmin]);
+  expect([mayFork(person, forkSource(over)), mayFork(admin, forkSource(over))]).toEqual([mayPerson, mayAdmin]);
 });

@@ -37,8 +37,8 @@ export class ProjectForksService {
   ) {}
 
   /**
-   * Forks a project. Shape: `targetId` null is the caller's own namespace. Errors: NotFound for a project that may not
-   * be forked, and for a namespace in which the caller may not create projects; Conflict with the problems by field.
+   * Forks a project. `targetId` is null for the caller's own namespace. Errors: NotFound for a project that may not be
+   * forked, and for a namespace in which the caller may not create projects; Conflict with the problems by field.
    */
   async forkProject(
     viewer: SignedInViewer,
@@ -58,18 +58,18 @@ export class ProjectForksService {
     viewer: SignedInViewer,
     source: { readonly id: number; readonly level: number },
     targetId: number | null,
-    wish: NewFork,
+    params: NewFork,
   ): Promise<number> {
     const namespaceId = targetId ?? (await this.places.ownNamespace(tx, viewer.userId));
     if (namespaceId === null) throw new NotFound(TARGET);
     const { placed, target } = await this.places.withTarget(tx, viewer, source.id, namespaceId);
-    await this.checkTarget(tx, viewer, { placed, level: source.level }, target);
-    const draft = this.createDraft(placed.project, target, wish);
+    await this.checkForkTarget(tx, viewer, { placed, level: source.level }, target);
+    const draft = this.createForkDraft(placed.project, target, params);
     await this.validateFork(tx, target, draft);
 
     const options = { creatorId: viewer.userId, actorId: viewer.userId };
     const id = await this.projects.insertProject(tx, target, draft, options);
-    const picture = await this.findPicture(tx, source.id);
+    const picture = await this.findProjectPicture(tx, source.id);
     if (picture) await this.projects.setPictureAndTopics(tx, id, { avatar: picture });
     const facts = { project_id: id, source_project_id: source.id, namespace_id: target.id, creator_id: viewer.userId };
     const branch = draft.forkedBranch ?? undefined;
@@ -79,7 +79,7 @@ export class ProjectForksService {
     return id;
   }
 
-  private async checkTarget(
+  private async checkForkTarget(
     tx: Tx,
     viewer: SignedInViewer,
     { placed: { project, home }, level }: { readonly placed: LocatedProject; readonly level: number },
@@ -100,21 +100,21 @@ export class ProjectForksService {
     if (root?.keeps) throw new NotFound(TARGET);
   }
 
-  private createDraft(source: ProjectRecord, target: ProjectHome, wish: NewFork): ProjectDraft {
+  private createForkDraft(source: ProjectRecord, target: ProjectHome, params: NewFork): ProjectDraft {
     return {
       ...forkedColumns(source),
       forkedFromProjectId: source.id,
       forkNetworkId: source.fork_network_id ?? source.id,
-      ...(wish.branches ? { forkedBranch: wish.branches, defaultBranch: wish.branches } : {}),
+      ...(params.branches ? { forkedBranch: params.branches, defaultBranch: params.branches } : {}),
       // Every request for the fork's repository gets the whole of it, so there is nothing to wait for.
       importStatus: 'finished',
-      name: wish.name || source.name,
-      path: wish.path || source.path,
-      description: wish.description === undefined ? source.description : wish.description,
+      name: params.name || source.name,
+      path: params.path || source.path,
+      description: params.description === undefined ? source.description : params.description,
       visibility: lowestVisibility(
         source.visibility,
         target.kind === 'group' ? target.visibility : 'public',
-        wish.visibility,
+        params.visibility,
       ),
     };
   }
@@ -131,7 +131,7 @@ export class ProjectForksService {
     if (Object.keys(taken).length > 0) throw new Invalid(taken);
   }
 
-  private async findPicture(tx: Tx, projectId: number): Promise<Picture | null> {
+  private async findProjectPicture(tx: Tx, projectId: number): Promise<Picture | null> {
     const [picture] = await tx.query<Picture>(`select filename, bytes from avatars where project_id = $1`, [projectId]);
     return picture ?? null;
   }

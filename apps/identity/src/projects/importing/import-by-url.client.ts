@@ -15,7 +15,7 @@ import type { InternalRouteClient, Logger } from '@rookery/platform';
 const MAX_WAIT_MS = 10_000;
 const CONNECTIONS = 4;
 
-/** An import that waits for its project. Shape: columns of the project. */
+/** Columns of the project of a prepared import. The import waits until the project is created. */
 export interface PreparedImport {
   readonly importKey: string;
   readonly importType: 'git';

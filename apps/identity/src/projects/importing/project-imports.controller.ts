@@ -13,7 +13,7 @@ import type {
 import { InvalidParameters } from '@rookery/kernel';
 import { ProjectImportsService } from './project-imports.service';
 
-type Body = InternalRequest['body'];
+type RequestBody = InternalRequest['body'];
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -36,47 +36,47 @@ export class ProjectImportsController {
   @Internal('POST', INTERNAL_PATHS.importState, INTERNAL_CALLERS.importState)
   async note({ body }: InternalRequest): Promise<ImportStateAnswer> {
     const state = parseChoice<ImportState>(body, 'state', IMPORT_STATES);
-    const change = { import_key: parseKey(body), state, error: textOrNull(body, 'error') };
+    const change = { import_key: parseImportKey(body), state, error: parseTextOrNull(body, 'error') };
     return { is_known: await this.imports.recordState(change) };
   }
 }
 
-function parseRequest(body: Body): ImportProjectRequest {
+function parseRequest(body: RequestBody): ImportProjectRequest {
   return {
     user_id: parseId(body, 'user_id'),
     namespace: parseText(body, 'namespace'),
-    import_key: parseKey(body),
+    import_key: parseImportKey(body),
     import_type: parseChoice<ImportType>(body, 'import_type', IMPORT_TYPES),
     import_url: parseText(body, 'import_url'),
     name: parseText(body, 'name'),
-    description: textOrNull(body, 'description'),
-    default_branch: textOrNull(body, 'default_branch'),
+    description: parseTextOrNull(body, 'description'),
+    default_branch: parseTextOrNull(body, 'default_branch'),
     is_private: body['is_private'] !== false,
   };
 }
 
-function parseId(body: Body, name: string): number {
+function parseId(body: RequestBody, name: string): number {
   if (!Number.isSafeInteger(body[name])) throw new InvalidParameters([`${name} is invalid`]);
   return body[name] as number;
 }
 
-function parseText(body: Body, name: string): string {
+function parseText(body: RequestBody, name: string): string {
   const value = body[name];
   if (typeof value !== 'string' || value.includes('\0')) throw new InvalidParameters([`${name} is invalid`]);
   return value;
 }
 
-function textOrNull(body: Body, name: string): string | null {
+function parseTextOrNull(body: RequestBody, name: string): string | null {
   return body[name] === null ? null : parseText(body, name);
 }
 
-function parseKey(body: Body): string {
+function parseImportKey(body: RequestBody): string {
   const key = parseText(body, 'import_key');
   if (!UUID.test(key)) throw new InvalidParameters(['import_key is invalid']);
   return key;
 }
 
-function parseChoice<T extends string>(body: Body, name: string, choices: readonly T[]): T {
+function parseChoice<T extends string>(body: RequestBody, name: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === body[name]);
   if (found === undefined) throw new InvalidParameters([`${name} is invalid`]);
   return found;

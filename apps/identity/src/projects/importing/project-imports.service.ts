@@ -20,7 +20,7 @@ import type { ProjectDraft } from '../projects.service';
 import { renderProblems } from './import-problems';
 
 type Importer = Pick<Viewer, 'userId' | 'isAdmin' | 'isExternal'> & { readonly userId: number };
-type Target =
+type ImportTarget =
   | { readonly outcome: 'allowed'; readonly home: ProjectHome }
   | { readonly outcome: 'forbidden' | 'missing' };
 
@@ -45,7 +45,7 @@ export class ProjectImportsService {
   checkTarget(userId: number, namespace: string, type: ImportType | null): Promise<ImportTargetAnswer['outcome']> {
     return this.work.run(async (tx) => {
       const importer = await this.findImporter(tx, userId);
-      return importer ? (await this.findTarget(tx, importer, namespace, type)).outcome : 'forbidden';
+      return importer ? (await this.findImportTarget(tx, importer, namespace, type)).outcome : 'forbidden';
     });
   }
 
@@ -67,23 +67,23 @@ export class ProjectImportsService {
          where import_key = $1 and import_status in ('scheduled', 'started')`,
         [key, state, error],
       );
-      return (await this.findImported(tx, key)) !== null;
+      return (await this.findImportedProject(tx, key)) !== null;
     });
   }
 
   private async createInTransaction(tx: Tx, request: ImportProjectRequest): Promise<ImportProjectAnswer> {
-    const made = await this.findImported(tx, request.import_key);
+    const made = await this.findImportedProject(tx, request.import_key);
     if (made) return { outcome: 'created', project: made };
     const importer = await this.findImporter(tx, request.user_id);
-    const target = importer && (await this.findTarget(tx, importer, request.namespace, request.import_type));
+    const target = importer && (await this.findImportTarget(tx, importer, request.namespace, request.import_type));
     if (!target) return { outcome: 'forbidden' };
     if (target.outcome !== 'allowed') return { outcome: target.outcome };
-    const draft = createDraft(request, target.home);
+    const draft = createImportDraft(request, target.home);
     await this.validateDraft(tx, target.home, draft);
     const { userId } = importer;
     const options = { creatorId: userId, actorId: userId };
     await this.projects.insertProject(tx, target.home, draft, options);
-    return { outcome: 'created', project: (await this.findImported(tx, request.import_key))! };
+    return { outcome: 'created', project: (await this.findImportedProject(tx, request.import_key))! };
   }
 
   /** Errors: Invalid by field. */
@@ -99,7 +99,12 @@ export class ProjectImportsService {
   }
 
   /** Source: reference identity-and-import 6.3. */
-  private async findTarget(tx: Tx, importer: Importer, fullPath: string, type: ImportType | null): Promise<Target> {
+  private async findImportTarget(
+    tx: Tx,
+    importer: Importer,
+    fullPath: string,
+    type: ImportType | null,
+  ): Promise<ImportTarget> {
     const [found] = await tx.query<{ id: number }>(`select id from namespaces where lower(full_path) = lower($1)`, [
       fullPath,
     ]);
@@ -121,17 +126,17 @@ export class ProjectImportsService {
     return user ? { userId, isAdmin: user.admin, isExternal: user.external } : null;
   }
 
-  private async findImported(tx: Tx, key: string): Promise<ImportedProject | null> {
+  private async findImportedProject(tx: Tx, importKey: string): Promise<ImportedProject | null> {
     const [row] = await tx.query<ImportedProject>(
       `select p.id, p.name, n.full_path || '/' || p.path as full_path, n.full_name || ' / ' || p.name as name_with_namespace
        from projects p join namespaces n on n.id = p.namespace_id where p.import_key = $1`,
-      [key],
+      [importKey],
     );
     return row ?? null;
   }
 }
 
-function createDraft(request: ImportProjectRequest, home: ProjectHome): ProjectDraft {
+function createImportDraft(request: ImportProjectRequest, home: ProjectHome): ProjectDraft {
   const wanted: Visibility = request.is_private ? 'private' : 'public';
   const isAbove = home.kind === 'group' && VISIBILITY_LEVELS[wanted] > VISIBILITY_LEVELS[home.visibility];
   return {

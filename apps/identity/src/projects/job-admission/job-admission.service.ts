@@ -6,7 +6,7 @@ import { ChangeLog } from '../../directory/change-log';
 
 /** Lists of an admission, with the words of their refusals. */
 const TARGETS = { projects: 'project', groups: 'group' } as const;
-type Kind = keyof typeof TARGETS;
+type AdmissionListKind = keyof typeof TARGETS;
 
 /** The most projects, and the most groups, that a project admits. */
 const LONGEST_LIST = 200;
@@ -26,7 +26,7 @@ export class JobAdmissionService {
   }
 
   /** Errors: Refused for a target that is in the list, and when the list is full. */
-  admit(projectId: number, kind: Kind, id: number): Promise<void> {
+  admit(projectId: number, kind: AdmissionListKind, id: number): Promise<void> {
     return this.changeAdmission(projectId, (admission) => {
       const list = admission[kind];
       if (list.includes(id) || (kind === 'projects' && id === projectId))
@@ -38,7 +38,7 @@ export class JobAdmissionService {
   }
 
   /** Errors: Refused for a target that is not in the list, and for the project itself. */
-  remove(projectId: number, kind: Kind, id: number): Promise<void> {
+  remove(projectId: number, kind: AdmissionListKind, id: number): Promise<void> {
     return this.changeAdmission(projectId, (admission) => {
       if (kind === 'projects' && id === projectId)
         throw refused('Source project cannot be removed from the job token scope');
@@ -50,7 +50,7 @@ export class JobAdmissionService {
 
   private changeAdmission(
     projectId: number,
-    by: (admission: DirectoryJobAdmission) => DirectoryJobAdmission,
+    change: (admission: DirectoryJobAdmission) => DirectoryJobAdmission,
   ): Promise<void> {
     return this.work.run(async (tx) => {
       const [project] = await tx.query<{ job_admission: DirectoryJobAdmission | null }>(
@@ -58,7 +58,7 @@ export class JobAdmissionService {
         [projectId],
       );
       if (!project) throw new NotFound('Project');
-      const admission = by(project.job_admission ?? NONE);
+      const admission = change(project.job_admission ?? NONE);
       await tx.query('update projects set job_admission = $2::jsonb where id = $1', [
         projectId,
         JSON.stringify(admission),

@@ -5,7 +5,7 @@ import type { ProjectRow } from '../project-row';
 /** Keyset pagination of projects exists only by id. Source: reference identity-and-import 1.3. */
 export const KEYSET: KeysetOption = { orderBy: ['id'], offsetCapFor: 'Project' };
 
-/** Shape: `rows` contain one more than a page. */
+/** Returns a page of projects with the parameter of the next page. `rows` has up to one row more than the page. */
 export function projectKeyset(
   { perPage }: KeysetRequest,
   sort: 'asc' | 'desc',

@@ -67,7 +67,7 @@ const HIDDEN_VIEWER = '(select :viewer::bigint)';
 function projectsQuery(viewer: Viewer, params: ProjectFilters, among: ProjectSet): ListQuery<ProjectRow> {
   const isOfAll = !among.where && !among.parts && !params.starred;
   const user = isOfAll ? HIDDEN_VIEWER : VIEWER;
-  const shown = projectColumns({ ...additionalFields(params), viewer, user, shape: chooseShape(viewer, params) });
+  const shown = projectColumns({ ...pickAdditionalFields(params), viewer, user, shape: chooseShape(viewer, params) });
   const values = { viewer: viewer.userId };
   const list = new ListQuery<ProjectRow>({ name: 'projects', from: 'projects p', ...shown, values });
   const parts = among.parts?.(list.bind);
@@ -88,6 +88,6 @@ function projectsQuery(viewer: Viewer, params: ProjectFilters, among: ProjectSet
   return list.fromSource({ from: `${from} p${join}`, isGathered });
 }
 
-function additionalFields({ statistics = false, with_custom_attributes = false }: ProjectFilters) {
+function pickAdditionalFields({ statistics = false, with_custom_attributes = false }: ProjectFilters) {
   return { statistics, with_custom_attributes };
 }

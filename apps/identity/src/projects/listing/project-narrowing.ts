@@ -30,8 +30,8 @@ const FILTERS: Filters<ProjectFilters> = {
   with_merge_requests_enabled: filter.when(`p.merge_requests_access_level <> 'disabled'`),
   marked_for_deletion_on: filter.equals('p.marked_for_deletion_on'),
   // All named topics must match; an unknown one matches no project.
-  topic: (names, bind) => [...new Set(names)].map((name) => hasTopic(topicNamed(bind(name)))).join(' and '),
-  topic_id: (id, bind) => id !== 0 && hasTopic(`${bind(id)}::bigint`),
+  topic: (names, bind) => [...new Set(names)].map((name) => hasTopicSql(topicIdByNameSql(bind(name)))).join(' and '),
+  topic_id: (id, bind) => id !== 0 && hasTopicSql(`${bind(id)}::bigint`),
   // Languages and security reports are not available yet, so no project matches. Source: reference identity-and-import
   // 10.2.
   with_programming_language: (language) => language !== '' && 'false',
@@ -42,7 +42,10 @@ const FILTERS_OF_ADMINISTRATORS: Filters<ProjectFilters> = {
   custom_attributes: customAttributesFilter('project', 'p.id'),
 };
 
-/** Adds all filters except visibility and level. Shape: conditions on rows `p`; `user` is the viewer's parameter. */
+/**
+ * Adds all filters except visibility and level. The table of projects has the alias `p`. `user` is the viewer's
+ * parameter.
+ */
 export function narrowProjects(list: ListQuery<unknown>, viewer: Viewer, user: string, params: ProjectFilters): void {
   const starred = `p.id in (select given.project_id from project_stars given where given.user_id = ${user})`;
   const imported = `p.import_type is not null and p.creator_id = ${user}`;
@@ -50,12 +53,12 @@ export function narrowProjects(list: ListQuery<unknown>, viewer: Viewer, user: s
   if (viewer.isAdmin) list.narrow(FILTERS_OF_ADMINISTRATORS, params);
 }
 
-function hasTopic(topic: string): string {
-  return `p.id in (select has.project_id from project_topics has where has.topic_id = ${topic})`;
+function hasTopicSql(topicIdSql: string): string {
+  return `p.id in (select has.project_id from project_topics has where has.topic_id = ${topicIdSql})`;
 }
 
-function topicNamed(name: string): string {
-  return `(select t.id from topics t where lower(t.name) = lower(${name}) and t.organization_id = 1)`;
+function topicIdByNameSql(nameSql: string): string {
+  return `(select t.id from topics t where lower(t.name) = lower(${nameSql}) and t.organization_id = 1)`;
 }
 
 function projectSearchCondition(search: string, bind: Bind, isWide: boolean): string | false {

@@ -14,7 +14,7 @@ import type { UserRow } from '../../users/user.entity';
 import { UsersQueries } from '../../users/users.queries';
 import { projectsOfUser, projectsStarredBy } from './user-projects-set';
 
-type Projects = Promise<Page<ProjectRow> | KeysetPage<ProjectRow>>;
+type ProjectsPagePromise = Promise<Page<ProjectRow> | KeysetPage<ProjectRow>>;
 
 export class ListUserProjects extends ListProjects {
   @Text({ in: 'path', about: 'Id or username.' }) user_id: string;
@@ -37,8 +37,8 @@ export class UserProjectsController {
     fails: [404],
     answers: page(project, { keyset: KEYSET }),
   })
-  async list(call: Call<ListUserProjects>): Projects {
-    return this.listed(call, projectsOfUser(await this.requireUser(call)));
+  async list(call: Call<ListUserProjects>): ProjectsPagePromise {
+    return this.listProjectsAmong(call, projectsOfUser(await this.requireUser(call)));
   }
 
   @Endpoint('GET', '/users/:user_id/starred_projects', {
@@ -52,11 +52,14 @@ export class UserProjectsController {
     fails: [404],
     answers: page(project, { keyset: KEYSET }),
   })
-  async starred(call: Call<ListUserProjects>): Projects {
-    return this.listed(call, projectsStarredBy(await this.requireUser(call), call.viewer));
+  async starred(call: Call<ListUserProjects>): ProjectsPagePromise {
+    return this.listProjectsAmong(call, projectsStarredBy(await this.requireUser(call), call.viewer));
   }
 
-  private async listed({ viewer, params, page, keyset }: Call<ListUserProjects>, among: ProjectSet): Projects {
+  private async listProjectsAmong(
+    { viewer, params, page, keyset }: Call<ListUserProjects>,
+    among: ProjectSet,
+  ): ProjectsPagePromise {
     if (!keyset) return this.lists.list(viewer, params, page, among);
     return projectKeyset(keyset, params.sort, await this.lists.listAfter(viewer, params, keyset, among));
   }

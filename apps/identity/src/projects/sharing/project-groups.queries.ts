@@ -13,7 +13,7 @@ export interface ProjectGroupsFilters {
   readonly shared_min_access_level?: number;
 }
 
-interface Project {
+interface ProjectWithAncestors {
   readonly id: number;
   readonly namespace: { readonly traversalIds: readonly number[] };
 }
@@ -29,7 +29,7 @@ export class ProjectGroupsQueries {
    */
   list(
     viewer: Viewer,
-    project: Project,
+    project: ProjectWithAncestors,
     params: ProjectGroupsFilters,
     request: PageRequest,
   ): Promise<Page<GroupReference>> {
@@ -41,7 +41,7 @@ export class ProjectGroupsQueries {
     const above = `n.id = any(${list.bind(project.namespace.traversalIds)}::bigint[])`;
     return list
       .where((bind) =>
-        params.with_shared ? `(${above} or ${invitedCondition(bind, viewer, project, params)})` : above,
+        params.with_shared ? `(${above} or ${invitedGroupsCondition(bind, viewer, project, params)})` : above,
       )
       .narrow(FILTERS, params)
       .readPage(this.db, request);
@@ -53,7 +53,12 @@ const FILTERS: Filters<ProjectGroupsFilters> = {
   search: filter.contains('n.name', 'n.path'),
 };
 
-function invitedCondition(bind: Bind, viewer: Viewer, project: Project, params: ProjectGroupsFilters): string {
+function invitedGroupsCondition(
+  bind: Bind,
+  viewer: Viewer,
+  project: ProjectWithAncestors,
+  params: ProjectGroupsFilters,
+): string {
   const level = params.shared_min_access_level;
   const enough = level === undefined ? '' : `and given.access_level >= ${bind(level)}`;
   const user = viewer.isAdmin ? '' : `${bind(viewer.userId)}::bigint`;

@@ -15,10 +15,10 @@ export class AccountsOfRemovedGroups {
     private readonly tokens: AccessTokensService,
     private readonly accounts: ServiceAccountsService,
   ) {
-    trees.onGroupRemoval((tx, groupIds, actorId) => this.remove(tx, groupIds, actorId));
+    trees.onGroupRemoval((tx, groupIds, actorId) => this.removeServiceAccounts(tx, groupIds, actorId));
   }
 
-  private async remove(tx: Tx, groupIds: readonly number[], actorId: number | null): Promise<void> {
+  private async removeServiceAccounts(tx: Tx, groupIds: readonly number[], actorId: number | null): Promise<void> {
     const accounts = await tx.query<{ user_id: number }>(
       `select user_id from service_accounts where group_id = any($1) order by user_id for update`,
       [groupIds],
@@ -28,13 +28,13 @@ export class AccountsOfRemovedGroups {
         await this.users.removeInTransaction(tx, id, { hardDelete: false, actorId });
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
-        await this.leaveToAdministrators(tx, id);
+        await this.revokeTokensAndLeaveGroup(tx, id);
       }
     }
   }
 
   /** Keeps an account that is the only owner of another group, without tokens and without its group. */
-  private async leaveToAdministrators(tx: Tx, id: number): Promise<void> {
+  private async revokeTokensAndLeaveGroup(tx: Tx, id: number): Promise<void> {
     await this.tokens.revokeAllOf(tx, id);
     await this.accounts.leaveGroup(tx, id);
   }

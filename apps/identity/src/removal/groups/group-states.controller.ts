@@ -9,7 +9,7 @@ import type { GroupDetailRow } from '../../groups/details/groups.queries';
 import { RemoveGroup, IdentifyGroup } from '../removal.dto';
 import { GroupStatesService } from './group-states.service';
 
-const administers = <P extends object>() =>
+const abilityToAdministerGroup = <P extends object>() =>
   ability<P, GroupScope>('group.administer', (call) => mayAdministerGroup(call.viewer, call.within), {
     signedIn: true,
   });
@@ -25,7 +25,7 @@ export class GroupStatesController {
     about: 'Marks a group for deletion, or removes a marked one at once.',
     source: 'reference identity-and-import 2.6',
     within: inGroup('id'),
-    may: administers<RemoveGroup>(),
+    may: abilityToAdministerGroup<RemoveGroup>(),
     params: RemoveGroup,
     fails: [400, 412],
     answers: accepted(),
@@ -38,7 +38,7 @@ export class GroupStatesController {
     about: 'Removes the mark for deletion.',
     source: 'reference identity-and-import 2.1',
     within: inGroup('id'),
-    may: administers<IdentifyGroup>(),
+    may: abilityToAdministerGroup<IdentifyGroup>(),
     params: IdentifyGroup,
     answers: created(groupDetail),
   })

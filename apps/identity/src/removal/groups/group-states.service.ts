@@ -15,7 +15,10 @@ export class GroupStatesService {
     private readonly groups: GroupChangesService,
   ) {}
 
-  /** Shape: `unchanged` gets the time of the last change first; it throws to stop the deletion. */
+  /**
+   * Requests the deletion of a group. `unchanged` is called first, with the time of the last change. It throws to stop
+   * the deletion.
+   */
   async remove(
     viewer: SignedInViewer,
     id: number,

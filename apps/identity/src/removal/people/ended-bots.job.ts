@@ -24,7 +24,7 @@ const BOTS = `
   ) as is_over
   from users u where u.kind = 'project_bot' and u.id > $1 order by u.id limit ${CHUNK}`;
 
-interface Bot {
+interface BotRow {
   readonly id: number;
   readonly is_over: boolean;
 }
@@ -45,21 +45,21 @@ export class EndedBotsJob {
   @Job('remove-ended-bots', { cron: housekeepingCron })
   async run(run?: Interruptible): Promise<void> {
     for (let lastId: number | null = 0; lastId !== null;) {
-      const bots: Bot[] = await this.db.query<Bot>(BOTS, [lastId, this.settings.botRetentionDays]);
+      const bots: BotRow[] = await this.db.query<BotRow>(BOTS, [lastId, this.settings.botRetentionDays]);
       for (const { id, is_over } of bots) {
         run?.signal.throwIfAborted();
-        if (is_over) await this.removeOne(id);
+        if (is_over) await this.tryRemoveBot(id);
       }
       lastId = bots.length < CHUNK ? null : bots.at(-1)!.id;
     }
   }
 
   /** Logs a failure instead of throwing, so that the other bots are still removed. */
-  private async removeOne(id: number): Promise<void> {
+  private async tryRemoveBot(botId: number): Promise<void> {
     try {
-      await this.removal.remove(id, { hardDelete: false, actorId: null });
+      await this.removal.remove(botId, { hardDelete: false, actorId: null });
     } catch (error) {
-      this.logger.warn({ err: error, user_id: id }, 'a bot could not be removed');
+      this.logger.warn({ err: error, user_id: botId }, 'a bot could not be removed');
     }
   }
 }

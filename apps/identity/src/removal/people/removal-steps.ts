@@ -31,10 +31,11 @@ export class RemovalSteps {
 
   /** Removes the next chunk. Returns true if the user is removed. */
   async runNextStep(tx: Tx, pending: PendingRemoval): Promise<boolean> {
-    if (pending.hard_delete && pending.kind !== 'project_bot' && !(await this.removeGroups(tx, pending))) return false;
+    if (pending.hard_delete && pending.kind !== 'project_bot' && !(await this.removeSolelyOwnedGroups(tx, pending)))
+      return false;
     // Locked until the end of the transaction, so that no project is created in the namespace or moved to it.
     await tx.query(`select id from namespaces where owner_id = $1 for update`, [pending.user_id]);
-    if (!(await this.removeProjects(tx, pending))) return false;
+    if (!(await this.removePersonalProjects(tx, pending))) return false;
     const heirId = pending.hard_delete ? null : await this.ghost.ensureId(tx);
     if (!(await this.account.handOverProjects(tx, pending, heirId))) return false;
     if (!(await this.account.endMemberships(tx, pending))) return false;
@@ -43,7 +44,7 @@ export class RemovalSteps {
     return true;
   }
 
-  private async removeGroups(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
+  private async removeSolelyOwnedGroups(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
     for (let count = 0; count < GROUPS; count += 1) {
       const [id] = await this.solelyOwned.lockIds(tx, user_id, 1);
       if (id === undefined) return true;
@@ -52,7 +53,7 @@ export class RemovalSteps {
     return false;
   }
 
-  private async removeProjects(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
+  private async removePersonalProjects(tx: Tx, { user_id, actor_id }: PendingRemoval): Promise<boolean> {
     const rows = await tx.query<{ id: number }>(
       `select p.id from projects p join namespaces n on n.id = p.namespace_id
        where n.owner_id = $1 order by p.id limit $2 for update of p`,

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '@rookery/persistence';
 import { TOP_DOWN } from '../../namespaces/paths/namespace-trees.service';
 
-const live = (alias: string): string =>
+const notExpiredSql = (alias: string): string =>
   `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
-const OWNED = `m.user_id = $1 and m.source_type = 'namespace' and m.access_level = 50 and ${live('m')}`;
+const OWNED = `m.user_id = $1 and m.source_type = 'namespace' and m.access_level = 50 and ${notExpiredSql('m')}`;
 
 /** Finds groups that would have no owner without a user. Source: reference identity-and-import 2.8, 10.1. */
 @Injectable()
@@ -25,7 +25,7 @@ export class SolelyOwnedGroups {
       `select g.id from members m join namespaces g on g.id = m.source_id where ${OWNED}
          and not exists (select 1 from members o join users u on u.id = o.user_id and u.state = 'active' and u.kind <> 'project_bot'
            where o.source_type = 'namespace' and o.source_id = any(g.traversal_ids) and o.access_level = 50
-             and o.user_id <> $1 and ${live('o')})
+             and o.user_id <> $1 and ${notExpiredSql('o')})
        order by cardinality(g.traversal_ids), g.id limit $2`,
       [userId, limit],
     );

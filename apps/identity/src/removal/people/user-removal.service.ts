@@ -52,7 +52,7 @@ export class UserRemovalService {
   async removeInTransaction(tx: Tx, userId: number, how: UserRemovalOptions): Promise<void> {
     const user = await this.lockUser(tx, userId);
     how.unchanged?.(user.updated_at);
-    if (user.is_pending) return this.enqueueRest(tx, userId);
+    if (user.is_pending) return this.enqueueRemainingSteps(tx, userId);
     if (user.kind === 'ghost') throw new Forbidden('An internal user cannot be removed by the API');
     if (user.admin) await this.administrators.keepOne(tx, userId);
     // A bot is removed with its token, even if it is the only owner of a group.
@@ -60,16 +60,16 @@ export class UserRemovalService {
       throw new Conflict(SOLE_OWNER);
     const pending = { user_id: userId, kind: user.kind, hard_delete: how.hardDelete, actor_id: how.actorId };
     await this.steps.beginRemoval(tx, pending);
-    if (!(await this.steps.runNextStep(tx, pending))) await this.enqueueRest(tx, userId);
+    if (!(await this.steps.runNextStep(tx, pending))) await this.enqueueRemainingSteps(tx, userId);
   }
 
   /** Finishes the removal of one user, or all pending removals. */
   async continueRemovals(userId: number | null = null, signal?: AbortSignal): Promise<void> {
-    while (await this.work.run((tx) => this.runStep(tx, userId))) signal?.throwIfAborted();
+    while (await this.work.run((tx) => this.runPendingStep(tx, userId))) signal?.throwIfAborted();
   }
 
   /** Returns false if nothing is pending, or another process works on it. */
-  private async runStep(tx: Tx, userId: number | null): Promise<boolean> {
+  private async runPendingStep(tx: Tx, userId: number | null): Promise<boolean> {
     const [pending] = await tx.query<PendingRemoval>(
       `select r.user_id, r.hard_delete, r.actor_id, u.kind from user_removals r join users u on u.id = r.user_id
        where $1::bigint is null or r.user_id = $1 order by r.user_id limit 1 for update of r skip locked`,
@@ -89,7 +89,7 @@ export class UserRemovalService {
     return user;
   }
 
-  private async enqueueRest(tx: Tx, userId: number): Promise<void> {
+  private async enqueueRemainingSteps(tx: Tx, userId: number): Promise<void> {
     await this.jobs.enqueue(tx, finishUserRemoval, { user_id: userId });
   }
 }

@@ -38,10 +38,10 @@ export class TokenExpiryNotices {
   ) {}
 
   async sendNotices(): Promise<void> {
-    while ((await this.work.run((tx) => this.sendBatch(tx))) === BATCH);
+    while ((await this.work.run((tx) => this.sendNoticeBatch(tx))) === BATCH);
   }
 
-  private async sendBatch(tx: Tx): Promise<number> {
+  private async sendNoticeBatch(tx: Tx): Promise<number> {
     const due = await tx.query<DueToken>(DUE);
     if (due.length === 0) return 0;
     await tx.query(

@@ -35,14 +35,14 @@ export class TokenMails {
     private readonly recipients: TokenRecipients,
   ) {
     mails.registerSource(['token_created', 'token_expires', 'token_rotated'], (tx, questions) =>
-      this.answers(tx, questions),
+      this.findMailFacts(tx, questions),
     );
   }
 
-  private async answers(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
+  private async findMailFacts(tx: Tx, questions: readonly AccountMailRequest[]): Promise<AccountMailAnswers> {
     const ids = questions.map((one) => one.subject_id);
-    const tokens = byId(await tx.query<NotifiedToken>(TOKENS, [ids]));
-    const people = byId(
+    const tokens = indexById(await tx.query<NotifiedToken>(TOKENS, [ids]));
+    const people = indexById(
       await tx.query<Recipient>(
         `select id, name, email from users where id = any($1) and state = 'active' and confirmed_at is not null`,
         [questions.map((one) => one.recipient_id)],
@@ -61,6 +61,6 @@ export class TokenMails {
   }
 }
 
-function byId<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMap<number, T> {
+function indexById<T extends { readonly id: number }>(rows: readonly T[]): ReadonlyMap<number, T> {
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -42,7 +42,7 @@ const RECIPIENTS = `
 /** Recipients of notices about tokens. Source: reference identity-and-import 4.5. */
 @Injectable()
 export class TokenRecipients {
-  /** Lists the recipients of each token. Shape: ids of users by id of the token. */
+  /** Maps each token to the ids of the users who receive its notices. */
   async listByToken(tx: Tx, tokenIds: readonly number[]): Promise<ReadonlyMap<number, number[]>> {
     const rows = await tx.query<{ token_id: number; user_ids: number[] }>(RECIPIENTS, [tokenIds]);
     return new Map(rows.map((row) => [row.token_id, row.user_ids]));

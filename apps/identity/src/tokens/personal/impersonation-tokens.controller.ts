@@ -31,7 +31,7 @@ export class ImpersonationTokensController {
     answers: page(impersonationToken),
   })
   async list({ params, page }: SignedInCall<ListImpersonationTokens>): Promise<Page<TokenRow>> {
-    await this.knownUser(params.user_id);
+    await this.requireUser(params.user_id);
     const { state } = params;
     return this.queries.list({ userId: params.user_id, impersonation: true }, state === 'all' ? {} : { state }, page);
   }
@@ -81,13 +81,13 @@ export class ImpersonationTokensController {
   }
 
   private async requireToken(params: IdentifyImpersonationToken): Promise<TokenRow> {
-    await this.knownUser(params.user_id);
+    await this.requireUser(params.user_id);
     const token = await this.queries.findToken(params.impersonation_token_id);
     if (!token || !token.impersonation || token.user_id !== params.user_id) throw new NotFound('Impersonation Token');
     return token;
   }
 
-  private async knownUser(id: number): Promise<void> {
+  private async requireUser(id: number): Promise<void> {
     if (!(await this.users.findUser(id))) throw new NotFound('User');
   }
 }

@@ -62,7 +62,7 @@ export class PersonalAccessTokensController {
     answers: one(accessToken),
   })
   show({ viewer, params }: SignedInCall<IdentifyToken>): Promise<TokenRow> {
-    return this.requireReachable(viewer, params.id);
+    return this.requireManageableToken(viewer, params.id);
   }
 
   @Endpoint('POST', '/personal_access_tokens/self/rotate', {
@@ -88,7 +88,7 @@ export class PersonalAccessTokensController {
     answers: one(newAccessToken),
   })
   async rotate({ viewer, params }: SignedInCall<RotateToken>): Promise<NewTokenRow> {
-    const token = await this.requireReachable(viewer, params.id);
+    const token = await this.requireManageableToken(viewer, params.id);
     return this.tokens.rotateToken(token.id, params.expires_at, viewer);
   }
 
@@ -114,7 +114,7 @@ export class PersonalAccessTokensController {
     answers: none(),
   })
   async revoke({ viewer, params }: SignedInCall<IdentifyToken>): Promise<void> {
-    await this.tokens.revokeToken((await this.requireReachable(viewer, params.id)).id);
+    await this.tokens.revokeToken((await this.requireManageableToken(viewer, params.id)).id);
   }
 
   @Endpoint('POST', '/users/:user_id/personal_access_tokens', {
@@ -136,8 +136,8 @@ export class PersonalAccessTokensController {
   }
 
   /** Finds a token that the viewer may manage. Other tokens answer as if they did not exist. */
-  private async requireReachable(viewer: SignedInViewer, id: number): Promise<TokenRow> {
-    const token = await this.queries.findToken(id);
+  private async requireManageableToken(viewer: SignedInViewer, tokenId: number): Promise<TokenRow> {
+    const token = await this.queries.findToken(tokenId);
     if (viewer.isAdmin && !token) throw new NotFound('');
     if (!token || !(viewer.isAdmin || (token.user_id === viewer.userId && !token.impersonation)))
       throw new Unauthorized();

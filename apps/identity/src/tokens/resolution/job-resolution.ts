@@ -15,7 +15,7 @@ import { PackageClient } from './package-client';
 import { REFUSED_STATES, UNCONFIRMED } from './refused-states';
 
 /** The user of a job, whose columns are null for a deleted one, with the newest version of the directory. */
-interface UserOfJob extends RowOf<User, 'username' | 'state' | 'admin' | 'external'> {
+interface JobUserRow extends RowOf<User, 'username' | 'state' | 'admin' | 'external'> {
   readonly version: number;
   readonly epoch: string;
   readonly user_id: number | null;
@@ -25,7 +25,7 @@ interface UserOfJob extends RowOf<User, 'username' | 'state' | 'admin' | 'extern
 }
 
 /** A bot is external if its creator is. */
-const USER = statement<{ user: number | null }, UserOfJob>(
+const USER = statement<{ user: number | null }, JobUserRow>(
   'tokens-resolve-job',
   `select h.version, h.epoch, u.id as user_id, u.username, u.state, u.confirmed_at is null as is_unconfirmed,
      u.external or coalesce(m.external, false) as external, u.admin and u.kind = 'human' as admin, u.kind in ${BOTS} as bot,
@@ -51,12 +51,12 @@ export class JobResolution {
   /** Errors: Unavailable. */
   async resolveJobToken(digest: string | null): Promise<ResolveTokenAnswer> {
     const isDigest = digest !== null && /^[0-9a-f]{64}$/i.test(digest);
-    return this.findHolder(isDigest ? await this.packages.runningJob({ digest: digest.toLowerCase() }) : null);
+    return this.resolveJobUser(isDigest ? await this.packages.runningJob({ digest: digest.toLowerCase() }) : null);
   }
 
   /** Confirms the claims about a caller with the token of a job. Errors: Unavailable. */
   async confirmJob(question: ConfirmCallerRequest & { readonly job_id: number }): Promise<ConfirmCallerAnswer> {
-    const answer = await this.findHolder(await this.packages.runningJob({ id: question.job_id }));
+    const answer = await this.resolveJobUser(await this.packages.runningJob({ id: question.job_id }));
     const { version, epoch } = answer;
     if (answer.outcome !== 'valid') {
       const { outcome } = answer;
@@ -64,11 +64,11 @@ export class JobResolution {
         ? { version, epoch, outcome, reason: answer.reason }
         : { version, epoch, outcome: 'unknown' };
     }
-    const holds = isDeepStrictEqual(toRights(answer.holder), toRights(question));
+    const holds = isDeepStrictEqual(pickRightsClaims(answer.holder), pickRightsClaims(question));
     return { version, epoch, outcome: holds ? 'holds' : 'changed' };
   }
 
-  private async findHolder(job: RunningJobAnswer['job']): Promise<ResolveTokenAnswer> {
+  private async resolveJobUser(job: RunningJobAnswer['job']): Promise<ResolveTokenAnswer> {
     const [row] = await this.database.run(USER, { user: job?.user_id ?? null });
     const { version, epoch, user_id, username, admin, external, bot, maker_id } = row!;
     if (job === null || user_id === null) return { version, epoch, outcome: 'unknown' };
@@ -84,7 +84,7 @@ export class JobResolution {
   }
 }
 
-function toRights({
+function pickRightsClaims({
   user_id,
   admin,
   external,

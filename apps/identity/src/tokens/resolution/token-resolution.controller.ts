@@ -12,7 +12,7 @@ import { JobResolution } from './job-resolution';
 import { TokenResolution } from './token-resolution';
 
 /** Returns 0, which no row has as its id, for invalid values. */
-const readId = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
+const idOrZero = (value: unknown): number => (Number.isSafeInteger(value) ? (value as number) : 0);
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Internal routes for the gateway and services, protected by their keys and not reachable from outside. */
@@ -36,8 +36,13 @@ export class TokenResolutionController {
   confirm({ body }: InternalRequest): Promise<ConfirmCallerAnswer> {
     const { token_id, user_id, rotating: _, idempotency_key: __, ...claims } = body as unknown as ConfirmCallerRequest;
     if (claims.job_id !== undefined)
-      return this.jobs.confirmJob({ ...claims, job_id: readId(claims.job_id), token_id: 0, user_id: readId(user_id) });
-    return this.resolution.confirm({ ...claims, token_id: readId(token_id), user_id: readId(user_id) });
+      return this.jobs.confirmJob({
+        ...claims,
+        job_id: idOrZero(claims.job_id),
+        token_id: 0,
+        user_id: idOrZero(user_id),
+      });
+    return this.resolution.confirm({ ...claims, token_id: idOrZero(token_id), user_id: idOrZero(user_id) });
   }
 
   @Internal('POST', INTERNAL_PATHS.resolveSudo, INTERNAL_CALLERS.resolveSudo)

@@ -26,7 +26,7 @@ import { REFUSED_STATES, UNCONFIRMED } from './refused-states';
 import { ADDRESS_IS_NEW, TokenUse, USE_IS_OUTDATED } from './token-use';
 
 /** The newest version of the directory, with the token and its holder, whose columns are null for an unknown token. */
-interface ResolvedRow
+interface ResolvedTokenRow
   extends
     RowOf<AccessToken, 'scopes' | 'impersonation' | 'revoked'>,
     RowOf<User, 'username' | 'state' | 'kind' | 'admin' | 'external'> {
@@ -56,7 +56,7 @@ interface ResolvedRow
  * release.
  * Source: reference reliability 4.2 (4); reference identity-and-import 4.9.
  */
-const resolve = (
+const resolveTokenSql = (
   key: 'digest' | 'id',
 ) => `select h.version, h.epoch, t.id as token_id, t.scopes, t.impersonation, t.revoked, t.created_by_id as giver_id,
      coalesce(t.expires_on <= (statement_timestamp() at time zone 'UTC')::date, false) as expired,
@@ -72,11 +72,14 @@ const resolve = (
    left join users u on u.id = t.user_id
    left join users i on i.id = t.created_by_id
    left join users m on m.id = u.created_by_id and u.kind in ${BOTS}`;
-const BY_DIGEST = statement<{ digest: Buffer | null; ip: string | null }, ResolvedRow>(
+const BY_DIGEST = statement<{ digest: Buffer | null; ip: string | null }, ResolvedTokenRow>(
   'tokens-resolve',
-  resolve('digest'),
+  resolveTokenSql('digest'),
 );
-const BY_ID = statement<{ id: number; ip: string | null }, ResolvedRow>('tokens-resolve-id', resolve('id'));
+const BY_ID = statement<{ id: number; ip: string | null }, ResolvedTokenRow>(
+  'tokens-resolve-id',
+  resolveTokenSql('id'),
+);
 /** The first creator, up the chain from a bot, who is not a bot. Bounds: finite, since creators are older than their bots. */
 const FIRST_MAKER = statement<{ bot: number }, { id: number }>(
   'tokens-first-maker',
@@ -108,22 +111,22 @@ export class TokenResolution {
   async resolveToken(request: ResolveTokenRequest): Promise<ResolveTokenAnswer> {
     const isDigest = request.digest !== null && /^[0-9a-f]{64}$/i.test(request.digest);
     const digest = isDigest ? Buffer.from(request.digest!, 'hex') : null;
-    const ip = validAddress(request.ip);
+    const ip = normalizeIpAddress(request.ip);
     const [row] = await this.db.run(BY_DIGEST, { digest, ip });
     const at = { version: row!.version, epoch: row!.epoch };
     if (request.digest === null) return { ...at, outcome: 'anonymous' };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked) {
       if (!request.rotating) return { ...at, outcome: 'revoked' };
-      if (await this.isRotatedBy(row!.token_id, request.idempotency_key)) {
-        const checked = await this.checkToken(row!, row!.token_id);
+      if (await this.isRotatedByRequest(row!.token_id, request.idempotency_key)) {
+        const checked = await this.checkTokenAndHolder(row!, row!.token_id);
         return { ...at, ...checked, ...(checked.outcome === 'valid' ? { replays_only: true } : {}) };
       }
       await this.tokens.revokeFamilyOf(row!.token_id);
       // Resolved again: the answer then has the version in which the family is revoked, so that the gateway drops its lease.
       return this.resolveToken({ ...request, rotating: false });
     }
-    const checked = await this.checkToken(row!, row!.token_id);
+    const checked = await this.checkTokenAndHolder(row!, row!.token_id);
     const isUnrecorded = row!.is_unused_lately || row!.is_from_elsewhere;
     if (checked.outcome === 'valid' && isUnrecorded) this.use.recordUse(row!.token_id, ip);
     return { ...at, ...checked };
@@ -138,21 +141,23 @@ export class TokenResolution {
     const at = { version: row!.version, epoch: row!.epoch };
     if (row!.token_id === null) return { ...at, outcome: 'unknown' };
     if (row!.revoked && question.rotating) await this.revokeReusedFamily(row!.token_id, question.idempotency_key);
-    const checked = row!.revoked ? ({ outcome: 'revoked' } as const) : await this.checkToken(row!, row!.token_id);
+    const checked = row!.revoked
+      ? ({ outcome: 'revoked' } as const)
+      : await this.checkTokenAndHolder(row!, row!.token_id);
     if (checked.outcome !== 'valid') return { ...at, ...checked };
     const { holder } = checked;
-    const asThemselves = { ...toRights(holder), impersonator_id: holder.impersonator_id };
-    const claims = { ...toRights(question), impersonator_id: question.impersonator_id };
+    const asThemselves = { ...pickRightsClaims(holder), impersonator_id: holder.impersonator_id };
+    const claims = { ...pickRightsClaims(question), impersonator_id: question.impersonator_id };
     if (isDeepStrictEqual(asThemselves, claims)) return { ...at, outcome: 'holds' };
     // The holder of an impersonation token is the impersonated user, so a change of their claims does not imply sudo.
     const isSudo = question.user_id !== holder.user_id || question.impersonator_id !== holder.impersonator_id;
     const isBySame = question.impersonator_id === (holder.impersonator_id ?? holder.user_id);
     if (!isSudo || !isBySame) return { ...at, outcome: 'changed' };
-    return { ...at, ...(await this.confirmActing(holder, question)) };
+    return { ...at, ...(await this.confirmSudoClaims(holder, question)) };
   }
 
   async resolveSudo(ref: string): Promise<ResolveSudoAnswer> {
-    return this.sudoTarget(await this.users.byIdOrUsername(ref));
+    return this.toSudoTarget(await this.users.byIdOrUsername(ref));
   }
 
   /**
@@ -161,24 +166,24 @@ export class TokenResolution {
    * same request, by its key, has rotated the token already.
    */
   private async revokeReusedFamily(tokenId: number, key: string | undefined): Promise<void> {
-    if (!(await this.isRotatedBy(tokenId, key))) await this.tokens.revokeFamilyOf(tokenId);
+    if (!(await this.isRotatedByRequest(tokenId, key))) await this.tokens.revokeFamilyOf(tokenId);
   }
 
-  private async isRotatedBy(tokenId: number, key: string | undefined): Promise<boolean> {
-    return key !== undefined && (await this.queries.isRotatedBy(tokenId, key, this.clock.now()));
+  private async isRotatedByRequest(tokenId: number, idempotencyKey: string | undefined): Promise<boolean> {
+    return idempotencyKey !== undefined && (await this.queries.isRotatedBy(tokenId, idempotencyKey, this.clock.now()));
   }
 
-  private async confirmActing(holder: TokenHolder, question: ConfirmCallerRequest) {
+  private async confirmSudoClaims(holder: TokenHolder, question: ConfirmCallerRequest) {
     if (!holder.admin) return { outcome: 'user_refused', reason: SUDO_REASONS.notAdmin } as const;
-    const { user } = await this.sudoTarget(await this.users.findUser(question.user_id));
+    const { user } = await this.toSudoTarget(await this.users.findUser(question.user_id));
     if (user === null || !holder.scopes.includes('sudo')) return { outcome: 'unknown' } as const;
     const { id: user_id, state, admin, external, bot } = user;
     if (state !== 'active') return { outcome: 'user_refused', reason: SUDO_REASONS[state] } as const;
-    const acting = toRights({ ...holder, user_id, admin, external, bot });
-    return { outcome: isDeepStrictEqual(acting, toRights(question)) ? 'holds' : 'changed' } as const;
+    const acting = pickRightsClaims({ ...holder, user_id, admin, external, bot });
+    return { outcome: isDeepStrictEqual(acting, pickRightsClaims(question)) ? 'holds' : 'changed' } as const;
   }
 
-  private async sudoTarget(user: UserRow | null): Promise<{ user: SudoTarget | null }> {
+  private async toSudoTarget(user: UserRow | null): Promise<{ user: SudoTarget | null }> {
     if (!user) return { user: null };
     const { id, username } = user;
     const external = user.external || (isBot(user.kind) && (await this.users.isOfExternal(id)));
@@ -187,7 +192,7 @@ export class TokenResolution {
     return { user: { id, username, admin, external, bot: isBot(user.kind), state } };
   }
 
-  private async checkToken(row: ResolvedRow, tokenId: number) {
+  private async checkTokenAndHolder(row: ResolvedTokenRow, tokenId: number) {
     if (row.expired) return { outcome: 'expired' } as const;
     if (row.impersonation && !this.settings.impersonationEnabled) return { outcome: 'impersonation_disabled' } as const;
     // A token that an administrator issued ends when they stop being one. Source: reference identity-and-import 4.4, 4.7.
@@ -205,13 +210,13 @@ export class TokenResolution {
       scopes,
       impersonator_id: row.impersonation ? giver_id : null,
       given_by_id: row.is_given_out ? giver_id : null,
-      maker_id: await this.findCreator(row),
+      maker_id: await this.findResponsibleCreator(row),
     };
     return { outcome: 'valid', holder: { ...holder, expires_at } } as const;
   }
 
   /** Id of the user who answers for a bot. Few bots are created by bots, so these get a separate statement. */
-  private async findCreator({ maker_id: id, maker_kind: kind }: ResolvedRow): Promise<number | null> {
+  private async findResponsibleCreator({ maker_id: id, maker_kind: kind }: ResolvedTokenRow): Promise<number | null> {
     if (id === null || kind === null || !isBot(kind)) return id;
     const [first] = await this.db.run(FIRST_MAKER, { bot: id });
     return first?.id ?? id;
@@ -221,7 +226,7 @@ export class TokenResolution {
 /** Claims of a signed context about the rights of a caller. */
 type RightsClaims = Pick<TokenHolder, 'user_id' | 'admin' | 'external' | 'bot' | 'scopes'>;
 
-function toRights({ user_id, admin, external, bot, scopes }: RightsClaims): RightsClaims {
+function pickRightsClaims({ user_id, admin, external, bot, scopes }: RightsClaims): RightsClaims {
   return { user_id, admin, external, bot, scopes };
 }
 
@@ -230,7 +235,7 @@ function isBot(kind: UserKind): boolean {
 }
 
 /** Returns the address to store: IPv4 also if it came over an IPv6 socket. Returns null for an invalid address. */
-function validAddress(ip: string | null): string | null {
+function normalizeIpAddress(ip: string | null): string | null {
   const plain = ip?.replace(/^::ffff:(?=\d+\.)/i, '') ?? '';
   return isIP(plain) === 0 ? null : plain;
 }

@@ -13,7 +13,7 @@ export class LeakedTokensQueries {
 
   /**
    * Returns the id of the token if it is active and its holder belongs to the top-level group or to a group or project
-   * below it, as a member or by an invited group. Shape: null otherwise.
+   * below it, as a member or by an invited group. Returns null for all other tokens.
    */
   async findReaching(groupId: number, plaintext: string): Promise<number | null> {
     const rows = await this.db.query<{ id: number }>(

@@ -21,14 +21,18 @@ import { mayNotCreate, ResourceTokensService } from './resource-tokens.service';
 
 const SOURCE = 'requirements 2 §4 Group access tokens; reference identity-and-import 4.9';
 const ROTATION = 'requirements 2 §7; reference identity-and-import 4.8, 4.9';
-type Scope = ProjectScope | GroupScope;
-type TokenCall<P> = Call<P, Scope, SignedInViewer>;
+type ProjectOrGroupScope = ProjectScope | GroupScope;
+type TokenCall<P> = Call<P, ProjectOrGroupScope, SignedInViewer>;
 
-const manages = <P extends object>() =>
-  ability<P, Scope>('resource_token.manage', (call) => mayManageTokens(call.viewer, toResource(call.within)), {
-    signedIn: true,
-  });
-const makes = ability<CreateResourceToken, Scope>(
+const abilityToManageTokens = <P extends object>() =>
+  ability<P, ProjectOrGroupScope>(
+    'resource_token.manage',
+    (call) => mayManageTokens(call.viewer, toResource(call.within)),
+    {
+      signedIn: true,
+    },
+  );
+const abilityToCreateToken = ability<CreateResourceToken, ProjectOrGroupScope>(
   'resource_token.create',
   (call) => mayMakeTokens(call.viewer, toResource(call.within)),
   { signedIn: true },
@@ -37,7 +41,7 @@ const makes = ability<CreateResourceToken, Scope>(
 const refusedAs401 = { forbiddenAs: () => new Unauthorized() };
 
 /** Creates the controller with the token routes of groups or of projects. */
-function tokensBelow(kind: 'group' | 'project') {
+function createResourceTokensController(kind: 'group' | 'project') {
   const base = `/${kind}s/:id/access_tokens`;
   const within = source(kind);
   const missing = (id: number | 'self') => new NotFound(`Could not find ${kind} access token with token_id: ${id}`);
@@ -54,7 +58,7 @@ function tokensBelow(kind: 'group' | 'project') {
       about: `Lists the access tokens of a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<ListResourceTokens>(),
+      may: abilityToManageTokens<ListResourceTokens>(),
       params: ListResourceTokens,
       refusals: refusedAs401,
       answers: page(resourceToken),
@@ -67,7 +71,7 @@ function tokensBelow(kind: 'group' | 'project') {
       about: `Creates an access token of a ${kind}, with a bot of its own.`,
       source: SOURCE,
       within,
-      may: makes,
+      may: abilityToCreateToken,
       params: CreateResourceToken,
       refusals: { forbiddenAs: () => mayNotCreate(kind) },
       answers: created(newResourceToken),
@@ -95,7 +99,7 @@ function tokensBelow(kind: 'group' | 'project') {
       about: `Returns an access token of a ${kind}.`,
       source: SOURCE,
       within,
-      may: manages<IdentifyResourceToken>(),
+      may: abilityToManageTokens<IdentifyResourceToken>(),
       params: IdentifyResourceToken,
       fails: [404],
       refusals: refusedAs401,
@@ -125,7 +129,7 @@ function tokensBelow(kind: 'group' | 'project') {
       about: `Rotates an access token of a ${kind}. Rotating a revoked token revokes its whole family.`,
       source: ROTATION,
       within,
-      may: manages<RotateResourceToken>(),
+      may: abilityToManageTokens<RotateResourceToken>(),
       params: RotateResourceToken,
       fails: [400, 401, 404],
       refusals: refusedAs401,
@@ -139,7 +143,7 @@ function tokensBelow(kind: 'group' | 'project') {
       about: `Revokes an access token of a ${kind}.`,
       source: 'requirements 2 §7; reference identity-and-import 4.9',
       within,
-      may: manages<IdentifyResourceToken>(),
+      may: abilityToManageTokens<IdentifyResourceToken>(),
       params: IdentifyResourceToken,
       fails: [404],
       refusals: { forbiddenAs: () => new Refused(`User does not have permission to delete ${kind} access token`) },
@@ -154,5 +158,5 @@ function tokensBelow(kind: 'group' | 'project') {
   return ResourceTokensController;
 }
 
-export const GroupAccessTokensController = tokensBelow('group');
-export const ProjectAccessTokensController = tokensBelow('project');
+export const GroupAccessTokensController = createResourceTokensController('group');
+export const ProjectAccessTokensController = createResourceTokensController('project');

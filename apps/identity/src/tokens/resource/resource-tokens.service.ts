@@ -35,7 +35,7 @@ export class ResourceTokensService {
     if (!mayGrantLevel(viewer, resource, token.access_level)) throw new Refused(ABOVE_MAKER);
     const expiresOn = this.terms.expiryOfNew(token.expires_at);
     return this.work.run(async (tx) => {
-      await this.lockResource(tx, resource);
+      await this.lockResourceForTokenCreation(tx, resource);
       const made = await this.bots.createBot(tx, viewer, resource, token, expiresOn);
       return this.readNewToken(resource, made, tx);
     });
@@ -77,7 +77,7 @@ export class ResourceTokensService {
   }
 
   /** Locks the group or project, so that it is not moved while a token is created for it. */
-  private async lockResource(tx: Tx, resource: Resource): Promise<void> {
+  private async lockResourceForTokenCreation(tx: Tx, resource: Resource): Promise<void> {
     const table = resource.type === 'group' ? 'namespaces' : 'projects';
     const found = await tx.query(`select id from ${table} where id = $1 for share`, [resource.id]);
     if (found.length === 0) throw new NotFound(resource.type === 'group' ? 'Group' : 'Project');

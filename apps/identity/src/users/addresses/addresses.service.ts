@@ -14,12 +14,12 @@ import { NOT_OWN_ADDRESS } from '../user-rules';
 export type AddressRow = RowOf<Email, 'id' | 'userId' | 'isPrimary' | 'becomesPrimary'>;
 
 /** An unconfirmed address. */
-type WaitingAddress = RowOf<Email, 'id' | 'userId' | 'email' | 'isPrimary'>;
+type UnconfirmedAddress = RowOf<Email, 'id' | 'userId' | 'email' | 'isPrimary'>;
 /** Days after which an unconfirmed address becomes available again: the lifetime of a confirmation link. */
 const WAITING_DAYS = 3;
 /**
  * SQL: unconfirmed addresses. Primary ones are included if they were chosen for a service account; those of the ghost
- * and of placeholders are generated. Shape: more conditions on `e` follow.
+ * and of placeholders are generated. The statement adds more conditions on `e`.
  */
 const WAITING = `e.id, e.user_id, e.email, e.is_primary from emails e join users u on u.id = e.user_id
   where e.confirmed_at is null
@@ -30,17 +30,17 @@ const WAITING_FOR_OTHERS = prepareStatement(
   `select ${WAITING} and lower(e.email) = lower($1) and e.user_id is distinct from $2::bigint for update of u, e`,
 );
 /**
- * SQL that inserts the first address of a new user, as a part of the statement that creates the user. Shape: reads `id`
- * of the part `person`.
+ * SQL that inserts the first address of a new user, as a part of the statement that creates the user. It reads `id`
+ * from the part `person`.
  */
 export const primaryAddressSql = (address: string, confirmedAt: string): string => `
    address as (
      insert into emails (user_id, email, is_primary, confirmed_at) select id, ${address}, true, ${confirmedAt} from person)`;
 
-/** SQL: keeps a chosen address only while it is one of the user's. Shape: an assignment in an update of `users u`. */
-const keepOwnSql = (column: string): string =>
+/** SQL: an assignment for an update of `users u` that keeps a chosen address only while it is one of the user's. */
+const keepIfOwnAddressSql = (column: string): string =>
   `${column} = (select o.email from emails o where o.user_id = u.id and lower(o.email) = lower(u.${column}))`;
-const KEEP_CHOSEN = ['public_email', 'commit_email', 'notification_email'].map(keepOwnSql).join(', ');
+const KEEP_CHOSEN = ['public_email', 'commit_email', 'notification_email'].map(keepIfOwnAddressSql).join(', ');
 
 /**
  * E-mail addresses of users, and the columns of `users` that repeat them. No other class writes them, so that the
@@ -96,18 +96,18 @@ export class AddressesService {
 
   /** Removes unconfirmed uses of an address by other users, because an administrator assigns it. */
   async releaseUnconfirmed(tx: Tx, address: string, forUserId: number | null): Promise<void> {
-    const rows = await tx.prepared<WaitingAddress>(WAITING_FOR_OTHERS, [address, forUserId]);
-    for (const row of rows) await this.dropAddress(tx, row);
+    const rows = await tx.prepared<UnconfirmedAddress>(WAITING_FOR_OTHERS, [address, forUserId]);
+    for (const row of rows) await this.dropUnconfirmedAddress(tx, row);
   }
 
-  /** Removes unconfirmed addresses that have expired, at most the given number. Shape: the number of removed ones. */
+  /** Removes at most `most` unconfirmed addresses that have expired. Returns the number of removed addresses. */
   async removeExpired(tx: Tx, most: number): Promise<number> {
-    const rows = await tx.query<WaitingAddress>(
+    const rows = await tx.query<UnconfirmedAddress>(
       `select ${WAITING} and greatest(e.created_at, e.confirmation_requested_at) < now() - interval '${WAITING_DAYS} days'
        order by e.id limit $1 for update of u, e skip locked`,
       [most],
     );
-    for (const row of rows) await this.dropAddress(tx, row);
+    for (const row of rows) await this.dropUnconfirmedAddress(tx, row);
     return rows.length;
   }
 
@@ -208,7 +208,7 @@ export class AddressesService {
    * Removes an unconfirmed address. A service account must have an address: it gets a generated one until another is
    * confirmed.
    */
-  private async dropAddress(tx: Tx, row: WaitingAddress): Promise<void> {
+  private async dropUnconfirmedAddress(tx: Tx, row: UnconfirmedAddress): Promise<void> {
     if (!row.is_primary) return this.remove(tx, row.user_id, row);
     const generated = `service_account_${randomBytes(16).toString('hex')}@noreply.${this.host}`;
     await tx.manager.update(Email, row.id, { email: generated, confirmationRequestedAt: null });

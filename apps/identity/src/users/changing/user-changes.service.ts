@@ -39,7 +39,7 @@ export class UserChangesService {
     }
   }
 
-  /** Changes a user's own avatar. Shape: its new path. Errors: Invalid by field; NotFound. */
+  /** Changes a user's own avatar and returns its new path. Errors: Invalid by field; NotFound. */
   async changeOwnAvatar(userId: number, avatar: Picture | null): Promise<string | null> {
     const problems = avatar ? problemsOfPicture(avatar) : [];
     if (problems.length > 0) throw new Invalid({ avatar: problems });
@@ -50,14 +50,14 @@ export class UserChangesService {
     });
   }
 
-  private async changeUser(tx: Tx, id: number, change: UserChange, digest: string | null): Promise<void> {
+  private async changeUser(tx: Tx, id: number, change: UserChange, passwordDigest: string | null): Promise<void> {
     const old = await this.lockUser(tx, id);
     // Unchanged values are not validated, because rules may have become stricter since they were stored.
     const { username, email, ...rest } = change;
     const renamed = username === undefined || username === old.username ? undefined : username;
     const moved = email === undefined || email === old.email ? undefined : email;
     if (moved !== undefined) await this.addresses.releaseUnconfirmed(tx, moved, id);
-    await this.refuseTaken(tx, id, renamed, moved);
+    await this.refuseTakenNameOrEmail(tx, id, renamed, moved);
     const problems = {
       ...problemsOfUser({ ...rest, ...(renamed ? { username: renamed } : {}), ...(moved ? { email: moved } : {}) }),
       ...(username === '' ? { username: ["can't be blank"] } : {}),
@@ -70,28 +70,33 @@ export class UserChangesService {
 
     if (moved !== undefined) await this.addresses.makePrimary(tx, id, moved);
     await this.addresses.refuseForeign(tx, id, change);
-    await this.writeChange(tx, old, change, digest);
+    await this.writeUserChange(tx, old, change, passwordDigest);
     if (change.external !== undefined && change.external !== old.external)
       await this.rows.changeExternal(tx, id, change.external);
-    await this.changeIdentity(tx, id, change);
+    await this.setProviderIdentity(tx, id, change);
     await this.changes.recordUsers(tx, id);
   }
 
-  private async writeChange(tx: Tx, old: UserRecord, change: UserChange, digest: string | null): Promise<void> {
+  private async writeUserChange(
+    tx: Tx,
+    old: UserRecord,
+    change: UserChange,
+    passwordDigest: string | null,
+  ): Promise<void> {
     const { profile, ...columns } = columnsOfUser(change);
     const [name, username] = [change.name ?? old.name, change.username ?? old.username];
     if (name !== old.name || username !== old.username) await this.rows.renameUser(tx, old.id, { name, username });
     await this.rows.changeAvatar(tx, old.id, change.avatar);
     await tx.manager.update(User, old.id, {
       ...columns,
-      ...(digest === null ? {} : { passwordDigest: digest }),
+      ...(passwordDigest === null ? {} : { passwordDigest }),
       profile: { ...old.profile, ...profile },
       updatedAt: new Date(),
     });
   }
 
   /** Sets the identity at a provider. A user has one per provider. */
-  private async changeIdentity(tx: Tx, id: number, { extern_uid, provider }: UserChange): Promise<void> {
+  private async setProviderIdentity(tx: Tx, id: number, { extern_uid, provider }: UserChange): Promise<void> {
     if (!extern_uid || !provider) return;
     await tx.query(
       `insert into identities (user_id, provider, extern_uid) values ($1, $2, $3)
@@ -100,7 +105,7 @@ export class UserChangesService {
     );
   }
 
-  private async refuseTaken(tx: Tx, id: number, username?: string, email?: string): Promise<void> {
+  private async refuseTakenNameOrEmail(tx: Tx, id: number, username?: string, email?: string): Promise<void> {
     const [taken] = await tx.query<{ email: boolean; username: boolean }>(
       `select exists (select 1 from emails where lower(email) = lower($3) and user_id <> $1) as email,
          exists (select 1 from sibling_paths s left join namespaces n on n.id = s.namespace_id

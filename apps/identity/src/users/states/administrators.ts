@@ -9,8 +9,8 @@ const KEEPS_ALL =
   'No other administrator has a token that this user did not give out: one of them must rotate theirs first';
 
 /**
- * SQL that counts the tokens with which other users administer the instance, and those that would remain without $1.
- * Shape: a token with an unknown issuer counts as issued by its holder.
+ * SQL that counts the tokens with which other users administer the instance, and those that would remain without $1. A
+ * token with an unknown issuer counts as issued by its holder.
  */
 const TOKENS = `
   select count(*)::int as all, (count(*) filter (where t.created_by_id is distinct from $1))::int as left

@@ -21,11 +21,12 @@ export interface StateDecision {
 /** Units: days. */
 export const DORMANT_DAYS = 90;
 
-const verbatim = (text: string): Forbidden => new Forbidden(text, { verbatim: true });
+const verbatimRefusal = (text: string): Forbidden => new Forbidden(text, { verbatim: true });
 const isInternal = ({ kind }: Account): boolean => kind === 'ghost' || kind === 'placeholder';
 const isBlocked = ({ state }: Account): boolean =>
   state === 'blocked' || state === 'banned' || state === 'blocked_pending_approval';
-const cannot = (change: string, { state }: Account): Forbidden => verbatim(`You cannot ${change} ${state} users.`);
+const stateRefusal = (change: string, { state }: Account): Forbidden =>
+  verbatimRefusal(`You cannot ${change} ${state} users.`);
 
 /** Rules by change. Errors: Forbidden with the text of the API. Source: reference identity-and-import 10.1, 10.6. */
 export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => StateDecision>> = {
@@ -36,19 +37,19 @@ export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => StateD
   },
   approve(user) {
     if (user.state !== 'blocked_pending_approval')
-      throw verbatim('The user you are trying to approve is not pending approval');
+      throw verbatimRefusal('The user you are trying to approve is not pending approval');
     return { answer: true, state: 'active' };
   },
   ban(user) {
-    if (user.is_self) throw verbatim('You cannot ban yourself.');
-    if (isInternal(user)) throw verbatim('You cannot ban internal users.');
-    if (user.state !== 'active') throw cannot('ban', user);
+    if (user.is_self) throw verbatimRefusal('You cannot ban yourself.');
+    if (isInternal(user)) throw verbatimRefusal('You cannot ban internal users.');
+    if (user.state !== 'active') throw stateRefusal('ban', user);
     return { answer: true, state: 'banned' };
   },
   block(user) {
     if (user.is_self) throw new Forbidden('The API initiating user cannot be blocked by the API');
     if (isBlocked(user)) return { answer: null };
-    if (isInternal(user)) throw verbatim('An internal user cannot be blocked');
+    if (isInternal(user)) throw verbatimRefusal('An internal user cannot be blocked');
     return { answer: true, state: 'blocked' };
   },
   deactivate(user) {
@@ -61,7 +62,7 @@ export const STATE_RULES: Readonly<Record<StateChange, (user: Account) => StateD
     return { answer: true, state: 'deactivated' };
   },
   unban(user) {
-    if (user.state !== 'banned') throw cannot('unban', user);
+    if (user.state !== 'banned') throw stateRefusal('unban', user);
     return { answer: true, state: 'active' };
   },
   unblock(user) {

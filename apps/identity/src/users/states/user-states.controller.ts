@@ -7,9 +7,9 @@ import type { StateAnswer } from './user-state-rules';
 import { UserStatesService } from './user-states.service';
 
 type StateCall = Call<IdentifyUser, undefined, SignedInViewer>;
-type Answer = Promise<StateAnswer>;
+type StateAnswerPromise = Promise<StateAnswer>;
 
-const stateEndpoint = (
+const stateEndpointOptions = (
   about: string,
 ): EndpointOptions<IdentifyUser, undefined, StateAnswer | JsonText, SignedInViewer> => ({
   about,
@@ -23,42 +23,50 @@ const stateEndpoint = (
 export class UserStatesController {
   constructor(private readonly states: UserStatesService) {}
 
-  @Endpoint('POST', '/users/:id/activate', stateEndpoint('Reactivates a deactivated user.'))
-  activate(call: StateCall): Answer {
+  @Endpoint('POST', '/users/:id/activate', stateEndpointOptions('Reactivates a deactivated user.'))
+  activate(call: StateCall): StateAnswerPromise {
     return this.states.changeState(call.viewer, call.params.id, 'activate');
   }
 
-  @Endpoint('POST', '/users/:id/approve', stateEndpoint('Approves a user who is waiting for approval.'))
-  approve(call: StateCall): Answer {
+  @Endpoint('POST', '/users/:id/approve', stateEndpointOptions('Approves a user who is waiting for approval.'))
+  approve(call: StateCall): StateAnswerPromise {
     return this.states.changeState(call.viewer, call.params.id, 'approve');
   }
 
-  @Endpoint('POST', '/users/:id/ban', stateEndpoint('Bans an active user.'))
-  ban(call: StateCall): Answer {
+  @Endpoint('POST', '/users/:id/ban', stateEndpointOptions('Bans an active user.'))
+  ban(call: StateCall): StateAnswerPromise {
     return this.states.changeState(call.viewer, call.params.id, 'ban');
   }
 
-  @Endpoint('POST', '/users/:id/block', stateEndpoint('Blocks a user. Returns null if the user is already blocked.'))
-  block(call: StateCall): Answer {
+  @Endpoint(
+    'POST',
+    '/users/:id/block',
+    stateEndpointOptions('Blocks a user. Returns null if the user is already blocked.'),
+  )
+  block(call: StateCall): StateAnswerPromise {
     return this.states.changeState(call.viewer, call.params.id, 'block');
   }
 
   @Endpoint(
     'POST',
     '/users/:id/deactivate',
-    stateEndpoint('Deactivates a dormant user. Returns null if the user is already deactivated.'),
+    stateEndpointOptions('Deactivates a dormant user. Returns null if the user is already deactivated.'),
   )
-  deactivate(call: StateCall): Answer {
+  deactivate(call: StateCall): StateAnswerPromise {
     return this.states.changeState(call.viewer, call.params.id, 'deactivate');
   }
 
-  @Endpoint('POST', '/users/:id/unban', stateEndpoint('Lifts a ban.'))
-  unban(call: StateCall): Answer {
+  @Endpoint('POST', '/users/:id/unban', stateEndpointOptions('Lifts a ban.'))
+  unban(call: StateCall): StateAnswerPromise {
     return this.states.changeState(call.viewer, call.params.id, 'unban');
   }
 
-  @Endpoint('POST', '/users/:id/unblock', stateEndpoint('Unblocks a user. Returns false if the user is not blocked.'))
-  unblock(call: StateCall): Answer {
+  @Endpoint(
+    'POST',
+    '/users/:id/unblock',
+    stateEndpointOptions('Unblocks a user. Returns false if the user is not blocked.'),
+  )
+  unblock(call: StateCall): StateAnswerPromise {
     return this.states.changeState(call.viewer, call.params.id, 'unblock');
   }
 }

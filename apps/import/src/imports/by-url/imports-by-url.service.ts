@@ -28,11 +28,11 @@ export class ImportsByUrlService {
     user_id: userId,
     url: given,
   }: ImportByUrlRequest): Promise<ImportByUrlAnswer> {
-    if (!this.settings.sources.includes(SOURCE)) return refused('git import source is disabled');
+    if (!this.settings.sources.includes(SOURCE)) return refusedAnswer('git import source is disabled');
     const parts = splitCredentials(given);
-    if (parts === null) return refused('is not a valid URL of a git repository');
-    const problem = await this.findProblem(parts.url);
-    if (problem !== null) return refused(`is blocked: ${problem}`);
+    if (parts === null) return refusedAnswer('is not a valid URL of a git repository');
+    const problem = await this.findAddressProblem(parts.url);
+    if (problem !== null) return refusedAnswer(`is blocked: ${problem}`);
     const { url, credentials } = parts;
     await this.records.addImport({
       ...{ importKey, userId, source: SOURCE, cloneUrl: url, upstreamUrl: null, defaultBranch: null },
@@ -51,7 +51,7 @@ export class ImportsByUrlService {
     return this.records.dropByKey(importKey);
   }
 
-  private async findProblem(url: string): Promise<string | null> {
+  private async findAddressProblem(url: string): Promise<string | null> {
     try {
       await this.egress.checkedAddresses(url);
       return null;
@@ -65,7 +65,7 @@ export class ImportsByUrlService {
 
 const BLOCKED = 'the host has no address on the public internet';
 
-function refused(problem: string): ImportByUrlAnswer {
+function refusedAnswer(problem: string): ImportByUrlAnswer {
   return { outcome: 'refused', problem };
 }
 
@@ -73,10 +73,15 @@ function refused(problem: string): ImportByUrlAnswer {
  * Separates the credentials of a URL: `user:password`, or null. Returns null for a URL that is not http or https, is
  * malformed or too long, or has a query.
  */
-function splitCredentials(given: string): { readonly url: string; readonly credentials: string | null } | null {
-  if (given.length > MAX_URL || /[\p{C}\s]/u.test(given) || !/^https?:\/\//i.test(given) || !URL.canParse(given))
+function splitCredentials(givenUrl: string): { readonly url: string; readonly credentials: string | null } | null {
+  if (
+    givenUrl.length > MAX_URL ||
+    /[\p{C}\s]/u.test(givenUrl) ||
+    !/^https?:\/\//i.test(givenUrl) ||
+    !URL.canParse(givenUrl)
+  )
     return null;
-  const url = new URL(given);
+  const url = new URL(givenUrl);
   const { username, password } = url;
   try {
     // Git's transport refuses a query, which may hold a secret and would be shown.

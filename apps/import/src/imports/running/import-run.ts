@@ -70,12 +70,12 @@ export class ImportRun {
     const source = {
       ...{ projectId: row.project_id!, importKey: row.import_key, importType: kind, pageSize: row.page_size },
       repository: this.hosts.open(kind, access, row.upstream_name),
-      attachments: await this.createAttachments(row, upstream, attempt),
+      attachments: await this.createAttachmentsSource(row, upstream, attempt),
     };
-    for (const list of chooseLists(kind, row)) await this.importList(row, list, source, attempt);
+    for (const list of chooseLists(kind, row)) await this.importObjectList(row, list, source, attempt);
   }
 
-  private async createAttachments(
+  private async createAttachmentsSource(
     row: ImportRow,
     upstream: UpstreamAttachments | null,
     { isLastTry, hasAdvanced }: ImportAttempt,
@@ -104,13 +104,13 @@ export class ImportRun {
   }
 
   /** Imports a list. An optimistic import goes on without a list that fails. */
-  private async importList(
+  private async importObjectList(
     row: ImportRow,
     list: ObjectList,
     source: ObjectsSource,
     attempt: ImportAttempt,
   ): Promise<void> {
-    const journal = this.createJournal(row, list.stage ?? list.kind, attempt);
+    const journal = this.createStageJournal(row, list.stage ?? list.kind, attempt);
     try {
       await this.objects.run(list, source, journal, attempt.signal);
     } catch (error) {
@@ -121,7 +121,7 @@ export class ImportRun {
     }
   }
 
-  private createJournal(row: ImportRow, stage: string, { recordProgress }: ImportAttempt): StageJournal {
+  private createStageJournal(row: ImportRow, stage: string, { recordProgress }: ImportAttempt): StageJournal {
     return {
       progress: () => this.stages.readProgress(row.id, stage),
       advance: async (page, failed) => {

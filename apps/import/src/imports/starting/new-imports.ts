@@ -22,7 +22,7 @@ export interface ImportOptions {
   readonly timeout_strategy?: 'optimistic' | 'pessimistic' | undefined;
 }
 
-/** Everything that an import needs to start. Shape: `apiUrl` and `credential` as `UpstreamAccess` has them. */
+/** Data that an import needs to start. `apiUrl` and `credential` have the form of `UpstreamAccess`. */
 export interface ImportPlan {
   readonly source: UpstreamKind;
   readonly place: ImportPlace;
@@ -70,7 +70,7 @@ export class NewImports {
     { new_name: name, ...options }: ImportOptions,
   ): Promise<ImportView | ImportProblem> {
     const { source, place } = plan;
-    const upstream = shortenDescription(plan.upstream);
+    const upstream = limitFieldLengths(plan.upstream);
     const importKey = randomUUID();
     const id = await this.records.addImport({
       ...{ importKey, userId: place.user_id, source, cloneUrl: upstream.cloneUrl, apiUrl: plan.apiUrl },
@@ -95,7 +95,7 @@ export class NewImports {
 }
 
 /** The host may send fields of any length. */
-function shortenDescription(upstream: UpstreamProject): UpstreamProject {
+function limitFieldLengths(upstream: UpstreamProject): UpstreamProject {
   const { description, defaultBranch } = upstream;
   return {
     ...upstream,

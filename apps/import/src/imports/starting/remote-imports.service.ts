@@ -37,26 +37,26 @@ export class RemoteImportsService {
     const place = { user_id: viewer.userId, namespace: request.target_namespace };
     const url = await this.remote.resolveAddress(request.remote_hostname || null);
     const outcome = await this.imports.findTarget(place);
-    if (outcome !== 'allowed') throw toRefusal({ outcome });
+    if (outcome !== 'allowed') throw refusalOfProblem({ outcome });
     const { personal_access_token: credential } = request;
     const upstream = await this.remote.findRepository({ url, credential }, request.repo_id);
     const plan: ImportPlan = {
       ...{ source: SOURCE, place, upstream, apiUrl: url, credential },
       pageSize: request.pagination_limit ?? PAGE_SIZE,
-      singleEndpointNotes: isSwitchedOn(request.optional_stages?.['single_endpoint_notes_import']),
-      withAttachments: isSwitchedOn(request.optional_stages?.['attachments_import']),
+      singleEndpointNotes: isTrueFlag(request.optional_stages?.['single_endpoint_notes_import']),
+      withAttachments: isTrueFlag(request.optional_stages?.['attachments_import']),
     };
     const started = await this.imports.startImport(plan, request);
-    if ('outcome' in started) throw toRefusal(started);
+    if ('outcome' in started) throw refusalOfProblem(started);
     return started;
   }
 }
 
 /** Clients send flags as booleans, or as texts. */
-function isSwitchedOn(value: unknown): boolean {
+function isTrueFlag(value: unknown): boolean {
   return value === true || value === 'true' || value === '1';
 }
 
-function toRefusal(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
+function refusalOfProblem(problem: Parameters<typeof describeProblem>[0]): ImportRefused {
   return new ImportRefused('unprocessable', 'errors', describeProblem(problem, FORBIDDEN));
 }

@@ -20,18 +20,18 @@ export class RemoteLookup {
     @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
-  /** Returns the address of the API of a host. Shape: null is the public service. Errors: ImportRefused. */
+  /** Returns the address of the API of a host. `hostname` is null for the public service. Errors: ImportRefused. */
   async resolveAddress(hostname: string | null): Promise<string> {
     const url = remoteApiUrl(hostname);
     if (hostname === null) return url;
     // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
-    if (/[?#]/.test(hostname)) throw invalidAddress(hostname);
+    if (/[?#]/.test(hostname)) throw invalidUrlRefusal(hostname);
     try {
       await this.requests.checkAddress(url);
       return url;
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
-      throw invalidAddress(hostname);
+      throw invalidUrlRefusal(hostname);
     }
   }
 
@@ -53,7 +53,7 @@ export class RemoteLookup {
   }
 }
 
-function invalidAddress(hostname: string): ImportRefused {
+function invalidUrlRefusal(hostname: string): ImportRefused {
   return new ImportRefused('address', 'errors', `Invalid URL: ${hostname}`);
 }
 

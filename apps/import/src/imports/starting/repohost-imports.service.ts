@@ -35,14 +35,14 @@ export class RepohostImportsService {
       url: this.service.url,
       credential: `${request.cloudrepo_username}:${request.cloudrepo_app_password}`,
     };
-    const find = (): Promise<UpstreamProject> => this.findRepository(access, parseName(path));
+    const find = (): Promise<UpstreamProject> => this.requireRepository(access, repositoryNameOf(path));
     return this.starts.startImport(
       { source: SOURCE, place: { user_id: viewer.userId, namespace }, access, find },
       request,
     );
   }
 
-  private async findRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject> {
+  private async requireRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject> {
     const found = await this.readRepository(access, name);
     if (found === null) throw repohostRefusal('unprocessable', `Project ${name} could not be found`);
     return found;
@@ -58,7 +58,7 @@ export class RepohostImportsService {
   }
 }
 
-function parseName(path: string): string {
+function repositoryNameOf(path: string): string {
   return path.includes('/') ? path : path.replace('___', '/');
 }
 

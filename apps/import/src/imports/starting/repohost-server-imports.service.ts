@@ -35,15 +35,15 @@ export class RepohostServerImportsService {
   async start(viewer: SignedInViewer, request: RepohostServerImportRequest): Promise<ImportView> {
     this.starts.assertEnabled(SOURCE);
     const access = {
-      url: await this.resolveAddress(request.repohost_server_url),
+      url: await this.resolveApiUrl(request.repohost_server_url),
       credential: `${request.repohost_server_username}:${request.personal_access_token}`,
     };
     const place = { user_id: viewer.userId, namespace: request.target_namespace || viewer.username };
-    const find = (): Promise<UpstreamProject> => this.findRepository(access, request);
+    const find = (): Promise<UpstreamProject> => this.requireRepository(access, request);
     return this.starts.startImport({ source: SOURCE, place, access, find }, request);
   }
 
-  private async resolveAddress(server: string): Promise<string> {
+  private async resolveApiUrl(server: string): Promise<string> {
     const url = repohostServerApiUrl(server);
     try {
       // In a query or fragment the path of the API would be lost, and any path of a listed host could be read.
@@ -56,7 +56,7 @@ export class RepohostServerImportsService {
     }
   }
 
-  private async findRepository(
+  private async requireRepository(
     access: UpstreamAccess,
     { repohost_server_project: key, repohost_server_repo: slug }: RepohostServerImportRequest,
   ): Promise<UpstreamProject> {

@@ -7,7 +7,7 @@ const uploads = new Map([
   [A, { url: '/uploads/1/a.png', markdown: '![a](/uploads/1/a.png)' }],
   [B, { url: '/uploads/2/b.pdf', markdown: '[b.pdf](/uploads/2/b.pdf)' }],
 ]);
-const rewritten = (text: string): string | null => links.replaceLinks(text, uploads);
+const rewriteLinks = (text: string): string | null => links.replaceLinks(text, uploads);
 
 it.each([
   ['an image', `![x](${A})`, '![x](/uploads/1/a.png)'],
@@ -20,7 +20,7 @@ it.each([
   ['a line end of Windows', `a\r\n![x](${A})\r\nb`, 'a\r\n![x](/uploads/1/a.png)\r\nb'],
 ])('rewrites an address in %s', (_what, text, expected) => {
   expect(new Set(links.findLinks(text))).toEqual(new Set([A, B].filter((one) => text.includes(one))));
-  expect(rewritten(text)).toBe(expected);
+  expect(rewriteLinks(text)).toBe(expected);
 });
 
 it('finds an address once, and no more than 100', () => {
@@ -73,7 +73,7 @@ it.each([
   ],
   ['another address', `\`${A}x\0\` ![x](${A})`, `\`${A}x\0\` ![x](/uploads/1/a.png)`],
 ])('keeps addresses in code of %s that are also outside of it', (_what, text, expected) => {
-  expect(rewritten(text)).toBe(expected);
+  expect(rewriteLinks(text)).toBe(expected);
 });
 
 it('finds no address that the limit of reading cuts', () => {
@@ -82,11 +82,11 @@ it('finds no address that the limit of reading cuts', () => {
 
 it('keeps addresses whose files were not stored', () => {
   const text = `${A}0 ![x](${B}x)`;
-  expect(rewritten(text)).toBe(text);
+  expect(rewriteLinks(text)).toBe(text);
 });
 
 /** Units: milliseconds of the processor. */
-const timeOf = (work: () => void): number => {
+const measureCpuMs = (work: () => void): number => {
   const startedAt = process.cpuUsage();
   work();
   return process.cpuUsage(startedAt).user / 1000;
@@ -94,12 +94,12 @@ const timeOf = (work: () => void): number => {
 
 it('reads long texts without delay', () => {
   const text = `${'['.repeat(50_000)}${'`'.repeat(50_000)}${A}`;
-  expect(timeOf(() => links.findLinks(text))).toBeLessThan(2000);
+  expect(measureCpuMs(() => links.findLinks(text))).toBeLessThan(2000);
 });
 
 it.each([' ', '](', '\n', '= '])('rewrites long texts of addresses and %j without delay', (between) => {
   const text = `${A}${between}`.repeat(300_000 / (A.length + between.length));
-  const kept = timeOf(() => void links.replaceLinks(text, new Map([[A, { url: '/u', markdown: '[u](/u)' }]])));
+  const kept = measureCpuMs(() => void links.replaceLinks(text, new Map([[A, { url: '/u', markdown: '[u](/u)' }]])));
   expect(kept).toBeLessThan(1500);
 });
 

@@ -32,12 +32,12 @@ const PUBLIC_FILES = [
   'https://private-user-images.githubusercontent.com/',
 ];
 
-/** An address in a text. Shape: `index` is that of its first character. */
+/** An address in a text. `index` is the position of its first character. */
 interface LinkPlace {
   readonly address: string;
   readonly index: number;
 }
-interface Piece {
+interface TextPiece {
   readonly content: string;
   readonly isCode: boolean;
 }
@@ -70,7 +70,7 @@ export class AttachmentLinks {
 
   /** Returns the addresses outside of code, each once. Bounds: MAX_FOUND_ATTACHMENTS. */
   findLinks(text: string): readonly string[] {
-    const addresses = new Set(this.findPlaces(text).map(({ address }) => address));
+    const addresses = new Set(this.findLinkPlaces(text).map(({ address }) => address));
     return [...addresses].filter((address) => this.isAttachment(address)).slice(0, MAX_FOUND_ATTACHMENTS);
   }
 
@@ -83,10 +83,10 @@ export class AttachmentLinks {
     if (text.length > REWRITTEN_LIMIT) return null;
     const parts: string[] = [];
     let [at, length] = [0, text.length];
-    for (const { address, index } of this.findPlaces(text)) {
+    for (const { address, index } of this.findLinkPlaces(text)) {
       const upload = uploads.get(address);
       if (!upload) continue;
-      const isInText = isPlain(text.slice(Math.max(0, index - LOOK_BACK), index));
+      const isInText = isPlainTextAfter(text.slice(Math.max(0, index - LOOK_BACK), index));
       const replacement = isInText ? upload.markdown : upload.url;
       length += replacement.length - address.length;
       if (length > REWRITTEN_LIMIT) return null;
@@ -97,14 +97,14 @@ export class AttachmentLinks {
   }
 
   /** Returns the places of addresses outside of code, in their order. Bounds: READ_LIMIT. */
-  private findPlaces(text: string): readonly LinkPlace[] {
+  private findLinkPlaces(text: string): readonly LinkPlace[] {
     // The parser replaces these characters, too.
     const part = text.slice(0, READ_LIMIT).replaceAll('\0', '\uFFFD');
     if (part.search(this.address) < 0) return [];
     // The parser keeps the order of addresses but returns no positions.
     const parsed = parser
       .parse(part, {})
-      .flatMap(toPieces)
+      .flatMap(toTextPieces)
       .flatMap(({ content, isCode }) => (content.match(this.address) ?? []).map((found) => ({ found, isCode })));
     const places: LinkPlace[] = [];
     let at = 0;
@@ -120,16 +120,16 @@ export class AttachmentLinks {
   }
 }
 
-function toPieces({ type, info, content, children }: Token): readonly Piece[] {
+function toTextPieces({ type, info, content, children }: Token): readonly TextPiece[] {
   if (children) return children.map((child) => ({ content: child.content, isCode: child.type === 'code_inline' }));
   const isCode = type === 'fence' || type === 'code_block';
   return isCode ? [info, content].map((text) => ({ content: text, isCode })) : [];
 }
 
 /** Whether an address that follows is plain text, neither the target of a link nor the value of an attribute. */
-function isPlain(before: string): boolean {
-  if (!/(?:^|\s|[*_~>|])$/.test(before)) return false;
-  const line = before.slice(before.lastIndexOf('\n') + 1);
+function isPlainTextAfter(precedingText: string): boolean {
+  if (!/(?:^|\s|[*_~>|])$/.test(precedingText)) return false;
+  const line = precedingText.slice(precedingText.lastIndexOf('\n') + 1);
   return !/^ {0,3}\[[^\]]*\]:\s*$/.test(line) && !/\]\(\s*$/.test(line) && !/=\s*$/.test(line);
 }
 

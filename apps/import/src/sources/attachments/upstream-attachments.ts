@@ -18,7 +18,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
   ['application/pdf', '.pdf'],
 ]);
 
-/** A file while it arrives. Shape: errors of `content` are SourceError; the caller calls `close`, also after an error. */
+/** A file while it arrives. `content` fails with SourceError. The caller must call `close`, also after an error. */
 export interface ArrivingAttachment {
   readonly filename: string;
   readonly content: AsyncIterable<Buffer>;
@@ -43,12 +43,12 @@ export class UpstreamAttachments {
     const secrets = [credential];
     const answer = await this.requests.open({ url, secrets, headers, limits: LIMITS, canLeaveServer: true, signal });
     try {
-      if (answer.status !== 200) this.checkAnswer({ ...answer, body: await readShortBody(answer) });
+      if (answer.status !== 200) this.refuseFailedAnswer({ ...answer, body: await readShortBody(answer) });
       if (/^(?:text\/html|application\/xhtml\+xml)\b/i.test(answer.headers['content-type'] ?? ''))
         throw new SourceError('other', 'The host sent a web page in place of a file.', { status: 200 });
-      const filename = parseFilename(url, answer.headers);
-      if (filename.includes(credential)) throw repeatedAddress();
-      return { filename, content: withoutSecret(answer.body, credential), close: answer.close };
+      const filename = chooseFilename(url, answer.headers);
+      if (filename.includes(credential)) throw repeatedCredentialError();
+      return { filename, content: refuseSecretInBody(answer.body, credential), close: answer.close };
     } catch (error) {
       await answer.close();
       throw error;
@@ -56,7 +56,7 @@ export class UpstreamAttachments {
   }
 
   /** Errors: SourceError, with a time to wait for only if the host itself limits the requests. */
-  private checkAnswer(answer: EgressAnswer): void {
+  private refuseFailedAnswer(answer: EgressAnswer): void {
     const { status } = answer;
     if (isLimited(answer) && new URL(answer.url).origin !== this.webOrigin)
       throw new SourceError('limit', 'Another server limits the rate of requests.', { status });
@@ -77,11 +77,11 @@ async function readShortBody({ body }: EgressStream): Promise<Buffer> {
 }
 
 /** Yields a body. Errors: SourceError if it contains the credential, which members of the project could read there. */
-async function* withoutSecret(body: AsyncIterable<Buffer>, secret: string): AsyncGenerator<Buffer> {
+async function* refuseSecretInBody(body: AsyncIterable<Buffer>, secret: string): AsyncGenerator<Buffer> {
   let end = Buffer.alloc(0);
   for await (const chunk of body) {
     const joined = Buffer.concat([end, chunk]);
-    if (joined.includes(secret)) throw repeatedAddress();
+    if (joined.includes(secret)) throw repeatedCredentialError();
     // Bytes that may begin the secret wait for the next chunk.
     const ready = Math.max(0, joined.length - Buffer.byteLength(secret) + 1);
     end = joined.subarray(ready);
@@ -90,7 +90,7 @@ async function* withoutSecret(body: AsyncIterable<Buffer>, secret: string): Asyn
   yield end;
 }
 
-function repeatedAddress(): SourceError {
+function repeatedCredentialError(): SourceError {
   return new SourceError('other', 'The answer repeats the credential.', { status: 200 });
 }
 
@@ -98,19 +98,19 @@ function repeatedAddress(): SourceError {
  * Returns the last part of the address if it has an extension, else the name of Content-Disposition, else the last part of
  * the address with the extension of the media type.
  */
-function parseFilename(url: string, headers: Readonly<Record<string, string>>): string {
-  const named = decodeName(new URL(url).pathname.split('/').at(-1)!);
+function chooseFilename(url: string, headers: Readonly<Record<string, string>>): string {
+  const named = percentDecode(new URL(url).pathname.split('/').at(-1)!);
   if (/\.\w{1,10}$/.test(named)) return named;
   const [, encoded, quoted, plain] =
     /filename\*=UTF-8''([^;\s]+)|filename="([^"]*)"|filename=([^;\s]+)/i.exec(headers['content-disposition'] ?? '') ??
     [];
-  const given = encoded === undefined ? (quoted ?? plain) : decodeName(encoded);
+  const given = encoded === undefined ? (quoted ?? plain) : percentDecode(encoded);
   if (given) return given.slice(0, 255);
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
   return `${named}${EXTENSIONS.get(mediaType.trim().toLowerCase()) ?? ''}`;
 }
 
-function decodeName(text: string): string {
+function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -18,8 +18,8 @@ const GONE = 410;
 const UNREACHED: ReadonlySet<number> = new Set([403, 404, GONE]);
 
 /**
- * Returns the address of the API of a host. Shape: null is the public service; another host gets `/api/v3` unless its
- * path is one of an API. Source: reference identity-and-import 6.8.
+ * Returns the address of the API of a host. `hostname` is null for the public service. The address of another host gets
+ * `/api/v3`, unless its path begins with `/api/`. Source: reference identity-and-import 6.8.
  */
 export function remoteApiUrl(hostname: string | null): string {
   if (hostname === null) return PUBLIC_API;
@@ -41,7 +41,7 @@ export class RemoteClient {
     return found;
   }
 
-  /** Shape: `name` is owner and name. */
+  /** Opens a repository. `name` is `owner/name`. */
   open(access: UpstreamAccess, name: string): UpstreamRepository {
     const base = `${access.url}/repos/${name.split('/').map(encodeURIComponent).join('/')}`;
     return {
@@ -54,7 +54,7 @@ export class RemoteClient {
 
   private async readObject(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<object | null> {
     const answer = await this.requests.send({ ...createRequest(access, address, OBJECT_BYTES), signal });
-    if (isUnreached(answer)) return null;
+    if (isMissingOrForbidden(answer)) return null;
     refuseFailure(answer, [access.credential]);
     const found = parseJson(answer, [access.credential]);
     return typeof found === 'object' && !Array.isArray(found) ? found : null;
@@ -85,6 +85,6 @@ export function createRequest({ credential }: UpstreamAccess, url: string, bodyB
   return { url, secrets: [credential], headers, limits: { bodyBytes } };
 }
 
-function isUnreached(answer: EgressAnswer): boolean {
+function isMissingOrForbidden(answer: EgressAnswer): boolean {
   return UNREACHED.has(answer.status) && !isLimited(answer);
 }

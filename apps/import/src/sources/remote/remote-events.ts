@@ -5,10 +5,10 @@ import type { UpstreamEvent } from '../upstream-objects';
 import { nameOfLabel, parsePerson } from './remote-fields';
 import { isPullRequest } from './remote-objects';
 
-type Change = UpstreamEvent['change'];
+type EventChange = UpstreamEvent['change'];
 
 /** Changes by their upstream names. Source: reference identity-and-import 6.6. */
-const CHANGES: ReadonlyMap<unknown, Change> = new Map<string, Change>([
+const CHANGES: ReadonlyMap<unknown, EventChange> = new Map<string, EventChange>([
   ['closed', 'closed'],
   ['reopened', 'reopened'],
   ['merged', 'merged'],
@@ -51,16 +51,16 @@ export function parseEvent(entry: unknown): UpstreamEvent | null {
   const { number } = toFields(of);
   const [change, createdAt] = [CHANGES.get(event['event']), parseTime(event['created_at'])];
   if (!isId(number) || change === undefined || createdAt === null) return null;
-  const name = changedName(change, event, of);
+  const name = nameInChange(change, event, of);
   const id = isId(event['id']) ? event['id'] : hashedId(JSON.stringify([number, change, name, createdAt]));
   const on = { number, isOnPullRequest: isPullRequest(of) };
   const before = parseText(toFields(event['rename'])['from'], MAX_NAME);
   return { id, ...on, author: parsePerson(event['actor']), change, name, before, createdAt };
 }
 
-function changedName(change: Change, event: Fields, of: unknown): string | null {
+function nameInChange(change: EventChange, event: Fields, item: unknown): string | null {
   const login = (field: string): string => parsePerson(event[field]).username;
-  if (change === 'mentioned') return mentioningReference(event, of);
+  if (change === 'mentioned') return mentioningReference(event, item);
   if (change.startsWith('label')) return nameOfLabel(event['label']);
   if (change.startsWith('milestone')) return parseText(toFields(event['milestone'])['title'], MAX_NAME);
   if (change === 'renamed') return parseText(toFields(event['rename'])['to'], MAX_NAME);
@@ -71,10 +71,10 @@ function changedName(change: Change, event: Fields, of: unknown): string | null 
 }
 
 /** The issue or pull request of the same repository that mentions an item, as `#5` or `!5`; null for another repository. */
-function mentioningReference(event: Fields, of: unknown): string | null {
+function mentioningReference(event: Fields, item: unknown): string | null {
   const issue = toFields(toFields(event['source'])['issue']);
   const { number, repository_url: repository } = issue;
   if (!isId(number) || typeof repository !== 'string') return null;
-  if (repository !== toFields(of)['repository_url']) return null;
+  if (repository !== toFields(item)['repository_url']) return null;
   return `${isPullRequest(issue) ? '!' : '#'}${number}`;
 }

@@ -42,14 +42,15 @@ export class RemoteGistsClient {
   /** Completes a listed gist with the contents of its files. Errors: SourceError; GistTooLarge. */
   async completeGist(access: UpstreamAccess, listed: RemoteGist, signal: AbortSignal): Promise<RemoteGist> {
     const address = `${access.url}/gists/${encodeURIComponent(listed.id)}`;
-    const answer = await this.send({ ...createRequest(access, address, GIST_BYTES), signal });
+    const answer = await this.sendGistRequest({ ...createRequest(access, address, GIST_BYTES), signal });
     const whole = answer.status === 200 ? parseGist(parseJson(answer, [access.credential])) : null;
     const files: RemoteGistFile[] = [];
     let left = FILES_BYTES;
     for (const file of listed.files) {
       const found = whole?.files.find(({ name }) => name === file.name)?.content ?? null;
       const content =
-        found ?? (await this.readFile({ ...createRequest(access, file.rawUrl, Math.max(1, left)), signal }, access));
+        found ??
+        (await this.readGistFile({ ...createRequest(access, file.rawUrl, Math.max(1, left)), signal }, access));
       left -= Buffer.byteLength(content);
       if (left < 0) throw new GistTooLarge();
       files.push({ ...file, content });
@@ -58,16 +59,16 @@ export class RemoteGistsClient {
   }
 
   /** Reads a file at an address that the host names. Only the host itself gets the credential. */
-  private async readFile(request: UpstreamRequest, { url, credential }: UpstreamAccess): Promise<string> {
+  private async readGistFile(request: UpstreamRequest, { url, credential }: UpstreamAccess): Promise<string> {
     const isHost = URL.canParse(request.url) && new URL(request.url).origin === new URL(url).origin;
-    const answer = await this.send(isHost ? request : { ...request, headers: {} });
+    const answer = await this.sendGistRequest(isHost ? request : { ...request, headers: {} });
     refuseFailure(answer, request.secrets);
     if (answer.body.includes(credential))
       throw new SourceError('other', 'The answer repeats the credential.', { status: answer.status });
     return storableText(answer.body.toString());
   }
 
-  private async send(request: UpstreamRequest): Promise<EgressAnswer> {
+  private async sendGistRequest(request: UpstreamRequest): Promise<EgressAnswer> {
     try {
       return await this.requests.send(request);
     } catch (error) {

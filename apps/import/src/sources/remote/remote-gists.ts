@@ -1,6 +1,6 @@
 import { toFields, isId, storableText, parseText, parseTime } from '../upstream-fields';
 
-/** A file of a gist. Shape: `content` null if the host sends it at `rawUrl` alone. Units: `bytes` as the host says. */
+/** A file of a gist. `content` is null if the host sends it only at `rawUrl`. Units: `bytes` as the host says. */
 export interface RemoteGistFile {
   readonly name: string;
   readonly bytes: number;
@@ -21,19 +21,22 @@ export interface RemoteGist {
 /** Shape of an id, which is part of a path. */
 const ID = /^[\w-]{1,64}$/;
 
-/** Reads a gist. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.9. */
+/**
+ * Reads a gist. Returns null if a required field is missing or has another type. Source: reference identity-and-import
+ * 6.9.
+ */
 export function parseGist(item: unknown): RemoteGist | null {
   const { id, public: isPublic, description, files, created_at: created, updated_at: updated } = toFields(item);
   const createdAt = parseTime(created);
   if (typeof id !== 'string' || !ID.test(id) || createdAt === null) return null;
-  const found = Object.values(toFields(files)).map(parseFile);
+  const found = Object.values(toFields(files)).map(parseGistFile);
   return {
     ...{ id, description: parseText(description), isPublic: isPublic === true, createdAt },
     ...{ updatedAt: parseTime(updated) ?? createdAt, files: found.filter((file) => file !== null) },
   };
 }
 
-function parseFile(value: unknown): RemoteGistFile | null {
+function parseGistFile(value: unknown): RemoteGistFile | null {
   const { filename, raw_url: rawUrl, size, content, truncated } = toFields(value);
   if (typeof filename !== 'string' || filename === '' || typeof rawUrl !== 'string') return null;
   const isWhole = typeof content === 'string' && truncated !== true;

@@ -67,7 +67,7 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
   const times = parseTimes(fields);
   const { number, title, draft, locked } = fields;
-  const [head, base] = [parseCommit(fields['head']), parseCommit(fields['base'])];
+  const [head, base] = [parseBranchHead(fields['head']), parseBranchHead(fields['base'])];
   if (!isId(number) || typeof title !== 'string' || !times || !head || !base) return null;
   const mergedAt = parseTime(fields['merged_at']);
   const milestone = toFields(fields['milestone'])['number'];
@@ -87,19 +87,19 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
     mergedBy: toFields(fields['merged_by'])['login'] === undefined ? null : parsePerson(fields['merged_by']),
     labels: parseList(fields['labels']).flatMap((label) => nameOfLabel(label) ?? []),
     milestone: isId(milestone) ? milestone : null,
-    isForeign: repositoryOf(fields['head']) !== repositoryOf(fields['base']),
+    isForeign: repositoryIdOf(fields['head']) !== repositoryIdOf(fields['base']),
     mergeCommitSha: parseText(fields['merge_commit_sha']),
   };
 }
 
-function parseCommit(value: unknown): UpstreamCommit | null {
+function parseBranchHead(value: unknown): UpstreamCommit | null {
   const { ref, sha, user } = toFields(value);
   if (typeof ref !== 'string' || typeof sha !== 'string') return null;
   return { branch: storableText(ref), sha: storableText(sha), owner: parseOwner(user) };
 }
 
 /** Returns undefined for a repository that was deleted. */
-function repositoryOf(value: unknown): unknown {
+function repositoryIdOf(value: unknown): unknown {
   return toFields(toFields(value)['repo'])['id'];
 }
 
@@ -113,13 +113,13 @@ export function parseComment(item: unknown): UpstreamComment | null {
   const fields = toFields(item);
   const times = parseTimes(fields);
   const { id, body } = fields;
-  const [, page, number] = pageOf(item) ?? [];
+  const [, page, number] = matchCommentPage(item) ?? [];
   if (!isId(id) || typeof body !== 'string' || !times || number === undefined) return null;
   const on = { number: Number(number), isOnPullRequest: page === 'pull' };
   return { id, ...on, author: parsePerson(fields['user']), body: storableText(body), ...times };
 }
 
-function pageOf(item: unknown): RegExpExecArray | null {
-  const page = toFields(item)['html_url'];
+function matchCommentPage(comment: unknown): RegExpExecArray | null {
+  const page = toFields(comment)['html_url'];
   return typeof page === 'string' ? COMMENT_PAGE.exec(page) : null;
 }

@@ -12,7 +12,8 @@ export const REMOTE_HEADS = 'refs/pull/*/head';
 const KIB = 1024;
 
 /**
- * Reads a repository from the answer of an upstream host. Shape: null if a needed field is missing or has another type.
+ * Reads a repository from the answer of an upstream host. Returns null if a required field is missing or has another
+ * type.
  * Source: reference identity-and-import 6.9.
  */
 export function parseRepository(answer: unknown): RemoteRepository | null {

@@ -32,7 +32,7 @@ export function hasContent(item: unknown): boolean {
 export function parseReview(item: unknown): UpstreamReview | null {
   const fields = toFields(item);
   const { id, state } = fields;
-  const number = parseNumber(fields['pull_request_url']) ?? parseNumber(fields['html_url']);
+  const number = parsePullRequestNumber(fields['pull_request_url']) ?? parsePullRequestNumber(fields['html_url']);
   const submittedAt = parseTime(fields['submitted_at']);
   const known = typeof state === 'string' ? STATES.get(state) : undefined;
   if (!isId(id) || number === null || submittedAt === null || known === undefined) return null;
@@ -50,9 +50,9 @@ export function parseReviewComment(item: unknown): UpstreamReviewComment | null 
   const fields = toFields(item);
   const times = parseTimes(fields);
   const { id, body, path, in_reply_to_id: replyTo } = fields;
-  const number = parseNumber(fields['pull_request_url']) ?? parseNumber(fields['html_url']);
+  const number = parsePullRequestNumber(fields['pull_request_url']) ?? parsePullRequestNumber(fields['html_url']);
   if (!isId(id) || typeof body !== 'string' || typeof path !== 'string' || !times || number === null) return null;
-  const at = lineOf(fields);
+  const at = parseCommentLine(fields);
   return {
     ...{ id, number, author: parsePerson(fields['user']), path: storableText(path), ...at, ...times },
     body: withSuggestionRange(storableText(body), at),
@@ -61,7 +61,7 @@ export function parseReviewComment(item: unknown): UpstreamReviewComment | null 
 }
 
 /** The line in the latest commit, or in the commented one if the latest does not have it any more. */
-function lineOf(fields: Readonly<Record<string, unknown>>) {
+function parseCommentLine(fields: Readonly<Record<string, unknown>>) {
   const isCurrent = isId(fields['line']);
   const name = (field: string): unknown => fields[isCurrent ? field : `original_${field}`];
   const [line, startLine, commitId] = [name('line'), name('start_line'), name('commit_id')];
@@ -74,7 +74,7 @@ function lineOf(fields: Readonly<Record<string, unknown>>) {
   };
 }
 
-function parseNumber(address: unknown): number | null {
+function parsePullRequestNumber(address: unknown): number | null {
   const number = typeof address === 'string' ? PULL_ADDRESS.exec(address)?.[1] : undefined;
   return number === undefined || !isId(Number(number)) ? null : Number(number);
 }

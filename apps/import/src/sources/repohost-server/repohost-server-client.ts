@@ -13,7 +13,7 @@ const API_PATH = '/rest/api/1.0';
 /** Objects of these kinds do not exist, or the credential does not reach them. */
 const UNREACHED: ReadonlySet<number> = new Set([403, 404]);
 
-/** Returns the address of the API of a server. Shape: without a trailing slash. */
+/** Returns the address of the API of a server, without a trailing slash. */
 export function repohostServerApiUrl(server: string): string {
   return `${server.replace(/\/+$/, '')}${API_PATH}`;
 }
@@ -23,7 +23,7 @@ export function repohostServerApiUrl(server: string): string {
 export class RepohostServerClient {
   constructor(private readonly requests: UpstreamRequests) {}
 
-  /** Reads a repository. Shape: null for a missing one. Errors: SourceError. */
+  /** Reads a repository. Returns null if the server answers 404. Errors: SourceError. */
   async findRepository(access: UpstreamAccess, project: string, slug: string): Promise<UpstreamProject | null> {
     const address = repositoryAddress(access, `${project}/${slug}`);
     const answer = await this.requests.send(createRequest(access, address, SMALL_BYTES));
@@ -32,7 +32,7 @@ export class RepohostServerClient {
     refuseFailure(answer, secrets);
     const found = parseRepository(parseJson(answer, secrets));
     if (found === null) throw new SourceError('other', `The answer is not a repository. (HTTP ${answer.status})`);
-    return { ...found, defaultBranch: await this.defaultBranch(access, found.fullName) };
+    return { ...found, defaultBranch: await this.readDefaultBranch(access, found.fullName) };
   }
 
   /** `name` is the key of the project and the slug of the repository. */
@@ -43,14 +43,14 @@ export class RepohostServerClient {
       firstPage: (path, pageSize) => `${base}${path}${path.includes('?') ? '&' : '?'}limit=${pageSize}`,
       page: (address, signal) => this.readPage(access, address, signal),
       object: async (path, signal) =>
-        parseObject(await this.readJson({ ...createRequest(access, `${base}${path}`, PAGE_BYTES), signal })),
+        objectOrNull(await this.readJsonOrNull({ ...createRequest(access, `${base}${path}`, PAGE_BYTES), signal })),
     };
   }
 
   /** An empty repository has no branch. */
-  private async defaultBranch(access: UpstreamAccess, name: string): Promise<string | null> {
+  private async readDefaultBranch(access: UpstreamAccess, name: string): Promise<string | null> {
     const address = `${repositoryAddress(access, name)}/branches/default`;
-    return parseBranch(await this.readJson(createRequest(access, address, SMALL_BYTES)));
+    return parseBranch(await this.readJsonOrNull(createRequest(access, address, SMALL_BYTES)));
   }
 
   private async readPage(access: UpstreamAccess, address: string, signal: AbortSignal): Promise<UpstreamPage> {
@@ -60,11 +60,11 @@ export class RepohostServerClient {
     const { values: items, isLastPage, nextPageStart } = toFields(parseJson(answer, secrets));
     if (!Array.isArray(items)) throw new SourceError('other', `The answer is not a list. (HTTP ${status})`, { status });
     if (items.length > MAX_ITEMS) throw new SourceError('other', 'The page of the host is too long.', { status });
-    return { items, next: isLastPage === false ? nextAddress(address, nextPageStart) : null, pauseUntil: null };
+    return { items, next: isLastPage === false ? nextPageAddress(address, nextPageStart) : null, pauseUntil: null };
   }
 
   /** Returns the JSON value of an answer; null for an object that the credential does not reach. */
-  private async readJson(request: UpstreamRequest): Promise<unknown> {
+  private async readJsonOrNull(request: UpstreamRequest): Promise<unknown> {
     const { secrets } = request;
     const answer = await this.requests.send(request);
     if (UNREACHED.has(answer.status) && !isLimited(answer)) return null;
@@ -74,12 +74,12 @@ export class RepohostServerClient {
   }
 }
 
-function parseObject(value: unknown): object | null {
+function objectOrNull(value: unknown): object | null {
   return typeof value === 'object' && !Array.isArray(value) ? value : null;
 }
 
 /** Errors: SourceError for a place that is no number. */
-function nextAddress(address: string, start: unknown): string {
+function nextPageAddress(address: string, start: unknown): string {
   if (!Number.isSafeInteger(start) || (start as number) < 0) {
     throw new SourceError('address', 'Invalid pagination URL.');
   }

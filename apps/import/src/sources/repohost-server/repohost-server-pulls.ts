@@ -71,7 +71,7 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
   const { id, title, state } = fields;
   const times = parseTimes(fields);
-  const [head, base] = [parseCommit(fields['fromRef']), parseCommit(fields['toRef'])];
+  const [head, base] = [parseBranchHead(fields['fromRef']), parseBranchHead(fields['toRef'])];
   if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
   const closedAt = parseInstant(fields['closedDate']) ?? times.updatedAt;
   const merge = toFields(parseList(fields['values']).find((one) => toFields(one)['action'] === 'MERGED'));
@@ -86,7 +86,7 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
     mergeCommitSha: parseText(toFields(merge['commit'])['id']),
     author: parsePerson(toFields(fields['author'])['user']),
     reviewers: parseList(fields['reviewers']).map((reviewer) => parsePerson(toFields(reviewer)['user'])),
-    isForeign: repositoryOf(fields['fromRef']) !== repositoryOf(fields['toRef']),
+    isForeign: repositoryIdOf(fields['fromRef']) !== repositoryIdOf(fields['toRef']),
   };
 }
 
@@ -108,12 +108,12 @@ export function parseReview(item: unknown): UpstreamReview | null {
 
 /** Returns the comments on lines in an activity, with all replies. */
 export function listLineComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
-  return listComments(activity, pullRequest).filter(({ place }) => place !== undefined);
+  return listActivityComments(activity, pullRequest).filter(({ place }) => place !== undefined);
 }
 
 /** Returns the comments on the whole pull request in an activity, with all replies. */
 export function listGeneralComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
-  return listComments(activity, pullRequest).filter(({ place }) => place === undefined);
+  return listActivityComments(activity, pullRequest).filter(({ place }) => place === undefined);
 }
 
 export function parseComment(item: unknown): UpstreamComment | null {
@@ -121,7 +121,7 @@ export function parseComment(item: unknown): UpstreamComment | null {
   const fields = toFields(comment);
   const times = parseTimes(fields);
   if (!isId(fields['id']) || !isId(number) || !times) return null;
-  const body = parseBody(item);
+  const body = parseCommentBody(item);
   if (body === null) return null;
   return { id: fields['id'], number, isOnPullRequest: true, author: parsePerson(fields['author']), body, ...times };
 }
@@ -137,12 +137,12 @@ export function parseLineComment(item: unknown): UpstreamReviewComment | null {
   };
 }
 
-function listComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
+function listActivityComments(activity: unknown, pullRequest: unknown): readonly ActivityComment[] {
   const { action, comment, commentAnchor: anchor } = toFields(activity);
   if (action !== 'COMMENTED') return [];
   const number = toFields(pullRequest)['id'];
   const root = toFields(comment)['id'];
-  const place = anchor === undefined ? undefined : parsePlace(anchor);
+  const place = anchor === undefined ? undefined : parseCommentPlace(anchor);
   const found: ActivityComment[] = [{ number, comment, root: null, quote: null, place }];
   let level: readonly unknown[] = [comment];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
@@ -156,28 +156,28 @@ function listComments(activity: unknown, pullRequest: unknown): readonly Activit
 function listReplies(comment: unknown): readonly { readonly reply: unknown; readonly quote: string | null }[] {
   const { comments, text } = toFields(comment);
   if (!Array.isArray(comments) || comments.length === 0) return [];
-  const quote = typeof text === 'string' ? quoteOf(text) : null;
+  const quote = typeof text === 'string' ? shortenToQuote(text) : null;
   return comments.map((reply: unknown) => ({ reply, quote }));
 }
 
 /** Replies quote the text that they answer, because threads do not nest here. */
-function parseBody(item: unknown): string | null {
+function parseCommentBody(item: unknown): string | null {
   const { comment, quote } = item as ActivityComment;
   const body = parseText(toFields(comment)['text']);
   return body === null || !quote ? body : `> ${quote}\n\n${body}`;
 }
 
 /** The text is cut first, because it may have megabytes. */
-function quoteOf(answered: string): string {
+function shortenToQuote(answered: string): string {
   const line = storableText(answered.slice(0, 4 * MAX_QUOTE))
     .replace(/\s+/g, ' ')
     .trim();
   return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE).replace(/\p{Cs}$/u, '')}…` : line;
 }
 
-function parsePlace(anchor: unknown): CommentPlace | null {
+function parseCommentPlace(anchor: unknown): CommentPlace | null {
   const fields = toFields(anchor);
-  const path = parsePath(fields['path']);
+  const path = parseFilePath(fields['path']);
   if (path === null) return null;
   const line = isId(fields['line']) ? fields['line'] : null;
   const start = toFields(fields['multilineMarker'])['startLine'];
@@ -189,14 +189,14 @@ function parsePlace(anchor: unknown): CommentPlace | null {
 }
 
 /** Servers send a path as a text, or as its components. Returns null for a path that is too long. */
-function parsePath(value: unknown): string | null {
+function parseFilePath(value: unknown): string | null {
   const components = typeof value === 'string' ? [value] : parseList(toFields(value)['components']);
   const texts = components.filter((one) => typeof one === 'string');
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length > MAX_PATH ? null : parseText(texts.join('/'));
 }
 
-function parseCommit(value: unknown): UpstreamCommit | null {
+function parseBranchHead(value: unknown): UpstreamCommit | null {
   const { id, displayId, latestCommit, repository } = toFields(value);
   const branch = typeof id === 'string' && id.startsWith(BRANCHES) ? id.slice(BRANCHES.length) : displayId;
   if (typeof branch !== 'string' || typeof latestCommit !== 'string') return null;
@@ -206,7 +206,7 @@ function parseCommit(value: unknown): UpstreamCommit | null {
 }
 
 /** Returns undefined for a repository that was deleted. */
-function repositoryOf(value: unknown): unknown {
+function repositoryIdOf(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['id'];
 }
 

@@ -6,7 +6,8 @@ import type { UpstreamProject } from '../upstream-project';
 export const REPOHOST_SERVER_HEADS = 'refs/pull-requests/*/from';
 
 /**
- * Reads a repository from the answer of an upstream host. Shape: null if a needed field is missing or has another type.
+ * Reads a repository from the answer of an upstream host. Returns null if a required field is missing or has another
+ * type.
  * Source: reference identity-and-import 6.10.
  */
 export function parseRepository(answer: unknown): UpstreamProject | null {

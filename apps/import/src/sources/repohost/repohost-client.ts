@@ -24,7 +24,7 @@ export class RepohostClient {
     @Inject(importSettings.token) private readonly settings: SettingsOf<typeof importSettings>,
   ) {}
 
-  /** Address of the API. Shape: without a trailing slash. */
+  /** Address of the API, without a trailing slash. */
   get url(): string {
     return this.settings.repohostApiUrl.replace(/\/+$/, '');
   }
@@ -34,7 +34,7 @@ export class RepohostClient {
     await this.requests.get(createRequest(access, `${access.url}/user`, SMALL_BYTES));
   }
 
-  /** Reads a repository. Shape: `name` is workspace and slug; null for a missing one. Errors: SourceError. */
+  /** Reads a repository. `name` is `workspace/slug`. Returns null if the service answers 404. Errors: SourceError. */
   async findRepository(access: UpstreamAccess, name: string): Promise<UpstreamProject | null> {
     const answer = await this.requests.send(createRequest(access, repositoryAddress(access, name), SMALL_BYTES));
     const { status } = answer;

@@ -8,7 +8,7 @@ export function parseTimes(fields: Fields): { readonly createdAt: string; readon
   return createdAt === null ? null : { createdAt, updatedAt: parseTime(fields['updated_on']) ?? createdAt };
 }
 
-/** Shape: users have no numbers, so the id is made of the upstream id. */
+/** Reads a person. Users of this service have no numbers, so `id` is a hash of the upstream id. */
 export function parsePerson(value: unknown): UpstreamPerson {
   const { uuid, account_id: account, nickname, username, display_name: shown } = toFields(value);
   const id = [uuid, account].find((one) => typeof one === 'string' && one !== '') as string | undefined;

@@ -10,7 +10,10 @@ interface NumberedComment {
 
 const CLOSED: ReadonlySet<unknown> = new Set(['resolved', 'invalid', 'duplicate', 'wontfix', 'closed']);
 
-/** Reads an issue. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
+/**
+ * Reads an issue. Returns null if a required field is missing or has another type.
+ * Source: reference identity-and-import 6.11.
+ */
 export function issueIn(item: unknown): UpstreamIssue | null {
   const fields = toFields(item);
   const times = parseTimes(fields);
@@ -52,7 +55,7 @@ export function issueCommentIn(item: unknown): UpstreamComment | null {
   return found === null ? null : { ...found, id: 2 * found.id + 1, isOnPullRequest: false };
 }
 
-/** Reads a comment on an issue or a pull request. Shape: `id` as the service has it. */
+/** Reads a comment on an issue or a pull request. `id` is the number of the comment at the service. */
 export function parseComment(item: unknown): Omit<UpstreamComment, 'isOnPullRequest'> | null {
   const { number, comment } = toFields(item);
   const fields = toFields(comment);

@@ -20,7 +20,7 @@ import { parsePerson, parseRawText, parseTimes } from './repohost-fields';
 import { parseComment } from './repohost-issues';
 
 /** A comment or review of a pull request, which does not name the number. */
-interface PullRequestPart {
+interface PullRequestComment {
   readonly number: unknown;
   /** Abbreviated id of the head. */
   readonly head: string;
@@ -47,12 +47,15 @@ export function activityPathOf(item: unknown): string | null {
   return path && `${path}/activity`;
 }
 
-/** Reads a pull request. Shape: null if a needed field is missing or has another type. Source: reference identity-and-import 6.11. */
+/**
+ * Reads a pull request. Returns null if a required field is missing or has another type.
+ * Source: reference identity-and-import 6.11.
+ */
 export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
   const fields = toFields(item);
   const { id, title, state } = fields;
   const times = parseTimes(fields);
-  const [head, base] = [parseCommit(fields['source']), parseCommit(fields['destination'])];
+  const [head, base] = [parseBranchHead(fields['source']), parseBranchHead(fields['destination'])];
   if (!isId(id) || typeof title !== 'string' || !times || !head || !base) return null;
   const closedAt = parseTime(fields['closed_on']) ?? times.updatedAt;
   const [isMerged, isOpen] = [state === 'MERGED', state === 'OPEN'];
@@ -68,12 +71,12 @@ export function parsePullRequest(item: unknown): UpstreamPullRequest | null {
     mergeCommitSha: parseText(toFields(fields['merge_commit'])['hash']),
     author: parsePerson(fields['author']),
     reviewers: parseList(fields['reviewers']).map(parsePerson),
-    isForeign: repositoryOf(fields['source']) !== repositoryOf(fields['destination']),
+    isForeign: repositoryNameOf(fields['source']) !== repositoryNameOf(fields['destination']),
   };
 }
 
 /** Returns the reviews in an activity. */
-export function listReviews(activity: unknown, pullRequest: unknown): readonly PullRequestPart[] {
+export function listReviews(activity: unknown, pullRequest: unknown): readonly PullRequestComment[] {
   const isReview = Object.keys(REVIEW_STATES).some((name) => toFields(activity)[name] !== undefined);
   return isReview ? [pairWithPullRequest(pullRequest, activity)] : [];
 }
@@ -90,13 +93,13 @@ export function parseReview(item: unknown): UpstreamReview | null {
 }
 
 /** Returns a comment if it is on a line or a file. */
-export function listLineComments(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
-  return isOnLine(comment) && isThere(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
+export function listLineComments(comment: unknown, pullRequest: unknown): readonly PullRequestComment[] {
+  return isInlineComment(comment) && isNotDeleted(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
 }
 
 /** Returns a comment if it is on the whole pull request. */
-export function listGeneralComments(comment: unknown, pullRequest: unknown): readonly PullRequestPart[] {
-  return !isOnLine(comment) && isThere(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
+export function listGeneralComments(comment: unknown, pullRequest: unknown): readonly PullRequestComment[] {
+  return !isInlineComment(comment) && isNotDeleted(comment) ? [pairWithPullRequest(pullRequest, comment)] : [];
 }
 
 export function parseGeneralComment(item: unknown): UpstreamComment | null {
@@ -107,7 +110,7 @@ export function parseGeneralComment(item: unknown): UpstreamComment | null {
 
 export function parseLineComment(item: unknown): UpstreamReviewComment | null {
   const found = parseComment(item);
-  const { comment, head } = item as PullRequestPart;
+  const { comment, head } = item as PullRequestComment;
   const { inline, parent } = toFields(comment);
   const { path, from, to, start_from: startFrom, start_to: startTo } = toFields(inline);
   if (found === null || typeof path !== 'string' || path === '') return null;
@@ -122,22 +125,22 @@ export function parseLineComment(item: unknown): UpstreamReviewComment | null {
   };
 }
 
-function pairWithPullRequest(pullRequest: unknown, comment: unknown): PullRequestPart {
+function pairWithPullRequest(pullRequest: unknown, comment: unknown): PullRequestComment {
   const { id: number, source } = toFields(pullRequest);
   return { number, head: parseText(toFields(toFields(source)['commit'])['hash'], MAX_SHA) ?? '', comment };
 }
 
-function isOnLine(comment: unknown): boolean {
+function isInlineComment(comment: unknown): boolean {
   const { inline } = toFields(comment);
   return inline !== undefined && inline !== null;
 }
 
 /** Deleted comments stay in the list while they have replies. */
-function isThere(comment: unknown): boolean {
+function isNotDeleted(comment: unknown): boolean {
   return toFields(comment)['deleted'] !== true;
 }
 
-function parseCommit(value: unknown): UpstreamCommit | null {
+function parseBranchHead(value: unknown): UpstreamCommit | null {
   const { branch, commit, repository } = toFields(value);
   const name = toFields(branch)['name'];
   if (typeof name !== 'string') return null;
@@ -148,6 +151,6 @@ function parseCommit(value: unknown): UpstreamCommit | null {
 }
 
 /** Returns undefined for a repository that was deleted. */
-function repositoryOf(value: unknown): unknown {
+function repositoryNameOf(value: unknown): unknown {
   return toFields(toFields(value)['repository'])['full_name'];
 }

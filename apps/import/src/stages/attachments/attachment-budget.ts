@@ -14,7 +14,7 @@ export class AttachmentBudget {
   private spentMs = 0;
   private isExceeded = false;
 
-  /** Shape: `failed` is the number of requested files that were not stored. */
+  /** `failed` is the number of requested files that were not stored. */
   constructor(
     private readonly limits: AttachmentLimits,
     private failed: number,
@@ -22,16 +22,16 @@ export class AttachmentBudget {
 
   get isSpent(): boolean {
     const { files, bytes } = this.limits;
-    return this.isExceeded || this.isLate || this.used.files + this.failed >= files || this.usedBytes >= bytes;
+    return this.isExceeded || this.isTimeSpent || this.used.files + this.failed >= files || this.usedBytes >= bytes;
   }
 
   get message(): string {
     const { files, bytes, ms } = this.limits;
-    if (this.isLate) return `The files of the import took more than ${ms / 1000} seconds.`;
+    if (this.isTimeSpent) return `The files of the import took more than ${ms / 1000} seconds.`;
     return `An import may have ${files} files with ${bytes} bytes in all.`;
   }
 
-  private get isLate(): boolean {
+  private get isTimeSpent(): boolean {
     return this.spentMs >= this.limits.ms;
   }
 

@@ -41,7 +41,7 @@ export class ProjectUploads {
 
   /** Finds files that the project has already. Bounds: MAX_FOUND_ATTACHMENTS addresses. */
   async findUploads(projectId: number, addresses: readonly string[]): Promise<StoredUploads> {
-    const sources = addresses.map(attachmentSource);
+    const sources = addresses.map(attachmentSourceDigest);
     const { attachments, total } = await this.found.ask({ project_id: projectId, sources });
     const stored = new Map(addresses.flatMap((address, at) => (attachments[at] ? [[address, attachments[at]]] : [])));
     return { stored, total };
@@ -56,7 +56,7 @@ export class ProjectUploads {
   ): Promise<ImportedAttachment> {
     const question = {
       project_id: String(projectId),
-      source: attachmentSource(address),
+      source: attachmentSourceDigest(address),
       filename: filename.slice(0, 255),
     };
     const stream = Readable.from(content, { objectMode: false });
@@ -66,6 +66,6 @@ export class ProjectUploads {
 }
 
 /** Addresses may hold tokens, so the package service gets digests. */
-function attachmentSource(address: string): string {
+function attachmentSourceDigest(address: string): string {
   return createHash('sha256').update(address).digest('hex');
 }

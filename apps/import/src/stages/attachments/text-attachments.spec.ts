@@ -12,7 +12,7 @@ const links = new AttachmentLinks('https://git.example', 'wren/heron');
 const addressOf = (n: number): string => `https://git.example/assets/${n}`;
 const textOf = (...numbers: readonly number[]): string => numbers.map((n) => `![x](${addressOf(n)})`).join(' ');
 
-interface Host {
+interface FakeHostOptions {
   /** Whether files with even numbers are missing. */
   readonly isHalfMissing?: boolean;
   /** Whether each file breaks off after its last byte. */
@@ -22,7 +22,7 @@ interface Host {
 }
 
 /** A project and an upstream host, whose files have 0.6 MiB. */
-class Import {
+class ImportWithFakes {
   readonly requested: string[] = [];
   private readonly sizes = new Map<string, number>();
   private readonly stage = new TextAttachments({
@@ -41,7 +41,7 @@ class Import {
 
   constructor(
     limits: Partial<AttachmentLimits>,
-    private readonly host: Host = {},
+    private readonly host: FakeHostOptions = {},
     failed = 0,
   ) {
     this.budget = new AttachmentBudget({ files: 100, bytes: 100 * MIB, ms: 60_000, ...limits }, failed);
@@ -81,7 +81,7 @@ class Import {
 }
 
 it('requests no more files after the one that exceeds the bytes of the import', async () => {
-  const run = new Import({ files: 100, bytes: MIB });
+  const run = new ImportWithFakes({ files: 100, bytes: MIB });
   const message = 'An import may have 100 files with 1048576 bytes in all.';
   expect(await run.store(textOf(1, 2, 3))).toEqual({ stored: 1, messages: [message, message] });
   expect(await run.store(textOf(1, 4))).toEqual({ stored: 1, messages: [message] });
@@ -89,7 +89,7 @@ it('requests no more files after the one that exceeds the bytes of the import', 
 });
 
 it('requests no more files than an import may have, over all texts and with those that failed', async () => {
-  const run = new Import({ files: 5 }, { isHalfMissing: true }, 1);
+  const run = new ImportWithFakes({ files: 5 }, { isHalfMissing: true }, 1);
   const message = 'An import may have 5 files with 104857600 bytes in all.';
   expect(await run.store(textOf(1, 2))).toEqual({ stored: 1, messages: ['gone'] });
   expect(await run.store(textOf(1, 3, 4, 5))).toEqual({ stored: 2, messages: ['gone', message] });
@@ -97,14 +97,14 @@ it('requests no more files than an import may have, over all texts and with thos
 });
 
 it('requests no more files after a host has sent the bytes of the import in files that broke off', async () => {
-  const run = new Import({ bytes: MIB }, { isBroken: true });
+  const run = new ImportWithFakes({ bytes: MIB }, { isBroken: true });
   const message = 'An import may have 100 files with 1048576 bytes in all.';
   expect(await run.store(textOf(1, 2, 3))).toEqual({ stored: 0, messages: ['broken', message, message] });
   expect(run.requested).toEqual([1, 2].map(addressOf));
 });
 
 it('requests no more files once a host has taken the time of the import', async () => {
-  const run = new Import({ ms: 20 }, { ms: 30 });
+  const run = new ImportWithFakes({ ms: 20 }, { ms: 30 });
   const message = 'The files of the import took more than 0.02 seconds.';
   expect(await run.store(textOf(1, 2))).toEqual({ stored: 1, messages: [message] });
   expect(await run.store(textOf(1, 3))).toEqual({ stored: 1, messages: [message] });

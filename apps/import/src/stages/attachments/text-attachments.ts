@@ -23,7 +23,7 @@ export interface AttachmentsSource {
   readonly budget: AttachmentBudget;
 }
 
-/** A text whose files are stored. Shape: `text` links to uploads; files that were not stored are `failed`. */
+/** A text whose files are stored. `text` links to the uploads. `failed` lists the files that were not stored. */
 export interface StoredText {
   readonly text: string;
   readonly fetched: number;
@@ -49,8 +49,9 @@ export class TextAttachments {
   constructor(private readonly uploads: ProjectUploads) {}
 
   /**
-   * Shape: `name` names the object of the text in failures; `check` runs after each requested file. Errors: StageFailed for a
-   * host that is away; StageWaits; those of `check` and of package; the reason of the signal.
+   * Stores the files that a text links to, and returns the text with links to the uploads. `name` names the object of
+   * the text in failures. `check` runs after each requested file. Errors: StageFailed for a host that is away;
+   * StageWaits; those of `check` and of package; the reason of the signal.
    */
   async storeAttachments(
     projectId: number,
@@ -68,21 +69,22 @@ export class TextAttachments {
     for (const address of addresses) {
       if (stored.has(address)) continue;
       if (budget.isSpent) {
-        failed.push(createFailure(name, address, budget.message));
+        failed.push(createFailedAttachment(name, address, budget.message));
         continue;
       }
-      const result = await this.storeOne(projectId, source, address, signal);
-      if (typeof result === 'string') failed.push(createFailure(name, address, result));
+      const result = await this.storeWithRetries(projectId, source, address, signal);
+      if (typeof result === 'string') failed.push(createFailedAttachment(name, address, result));
       else stored.set(address, result);
       await check();
     }
     const rewritten = links.replaceLinks(text, stored);
-    if (rewritten === null) failed.push(...[...stored.keys()].map((address) => createFailure(name, address, TOO_LONG)));
+    if (rewritten === null)
+      failed.push(...[...stored.keys()].map((address) => createFailedAttachment(name, address, TOO_LONG)));
     return { text: rewritten ?? text, fetched: addresses.length, failed };
   }
 
   /** Returns the stored file, or the reason why there is none. */
-  private async storeOne(
+  private async storeWithRetries(
     projectId: number,
     source: AttachmentsSource,
     address: string,
@@ -93,7 +95,7 @@ export class TextAttachments {
     if ((unanswered.get(origin) ?? 0) >= MAX_UNANSWERED) return AWAY;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const stored = await budget.timeRequest(() => this.fetchOne(projectId, source, address, signal));
+        const stored = await budget.timeRequest(() => this.fetchAndStore(projectId, source, address, signal));
         unanswered.delete(origin);
         return stored;
       } catch (error) {
@@ -101,8 +103,8 @@ export class TextAttachments {
         if (!(error instanceof SourceError)) throw error;
         if (error.reason === 'limit' && error.retryAt && source.canWait())
           throw new StageWaits(error.retryAt, { cause: error });
-        if (!isTransient(error) || attempt === TRIES) {
-          const count = hasNoAnswer(error) ? (unanswered.get(origin) ?? 0) + 1 : 0;
+        if (!isTransientError(error) || attempt === TRIES) {
+          const count = isUnansweredError(error) ? (unanswered.get(origin) ?? 0) + 1 : 0;
           unanswered.set(origin, count);
           if (count >= MAX_UNANSWERED && !isLastTry) throw new StageFailed(error.message, false, { cause: error });
           budget.noteFailed();
@@ -113,7 +115,7 @@ export class TextAttachments {
     }
   }
 
-  private async fetchOne(
+  private async fetchAndStore(
     projectId: number,
     { budget, upstream }: AttachmentsSource,
     address: string,
@@ -129,17 +131,17 @@ export class TextAttachments {
   }
 }
 
-function hasNoAnswer({ cause }: SourceError): boolean {
+function isUnansweredError({ cause }: SourceError): boolean {
   return cause instanceof EgressError && NO_ANSWER.has(cause.reason);
 }
 
 /** Whether a repetition may succeed: after an error of the server or a broken connection, but not after a time limit. */
-function isTransient({ status, cause }: SourceError): boolean {
+function isTransientError({ status, cause }: SourceError): boolean {
   return status === null ? cause instanceof EgressError && cause.reason === 'unreachable' : status >= 500;
 }
 
 /** Queries of addresses may hold tokens, so failures do not show them. */
-function createFailure(name: string, address: string, message: string): FailedObject {
+function createFailedAttachment(name: string, address: string, message: string): FailedObject {
   const { origin, pathname } = new URL(address);
   return { relation: 'attachment', name: `${name}: ${origin}${pathname}`, message };
 }

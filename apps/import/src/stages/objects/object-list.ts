@@ -25,7 +25,7 @@ export interface ObjectList<K extends ImportedKind = ImportedKind, T = unknown> 
    * items are the objects.
    */
   readonly membersOf?: (item: unknown) => string | null;
-  /** Objects to import instead of a member. Shape: the member is in the list of `item`. Default: the member itself. */
+  /** Objects to import instead of a member of the list of `item`. Default: the member itself. */
   readonly partsOf?: (member: unknown, item: unknown) => readonly unknown[];
   /** Whether lists of members begin with the newest one. */
   readonly areMembersNewestFirst?: boolean;

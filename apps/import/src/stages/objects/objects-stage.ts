@@ -34,7 +34,10 @@ interface StoredFiles {
   readonly failed: readonly FailedObject[];
 }
 
-/** Records of a stage in its import. Shape: `advance` also checks that the import still runs; errors: those that end it. */
+/**
+ * Records of a stage in its import. `advance` also checks that the import still runs, and throws the errors that end
+ * it.
+ */
 export interface StageJournal {
   progress(): Promise<StageProgress>;
   advance(page: StagePage, failed: readonly FailedObject[]): Promise<void>;
@@ -83,7 +86,7 @@ export class ObjectsStage {
       const attachments = { fetched: 0, imported: 0 };
       const failed: FailedObject[] = [];
       for await (const read of this.listObjects(list, source, page, signal)) {
-        const { files, ...found } = await this.withStoredFiles(list, source, read, journal, signal);
+        const { files, ...found } = await this.storeLinkedFiles(list, source, read, journal, signal);
         const written = await this.importObjects(list, source, found);
         counts.fetched += written.fetched;
         counts.imported += written.imported;
@@ -110,11 +113,11 @@ export class ObjectsStage {
         yield await this.completeItems(list, source, page.items.slice(at, at + size), signal);
       return;
     }
-    yield* joinPages(this.listAllMembers(list, source, page, signal));
+    yield* joinPages(this.listMembersOfItems(list, source, page, signal));
   }
 
   /** Yields the objects in the lists of all items of a page. */
-  private async *listAllMembers(
+  private async *listMembersOfItems(
     list: ObjectList,
     source: ObjectsSource,
     page: UpstreamPage,
@@ -125,7 +128,7 @@ export class ObjectsStage {
       const path = list.membersOf!(item);
       if (path === null) continue;
       const members = this.listMembers(list, source, { item, path, count }, signal);
-      yield* list.areMembersNewestFirst ? oldestFirst(members) : members;
+      yield* list.areMembersNewestFirst ? reorderOldestFirst(members) : members;
     }
   }
 
@@ -148,7 +151,7 @@ export class ObjectsStage {
   }
 
   /** Stores the files of texts before the texts are written, so that each text is written once. Source: ADR 0202. */
-  private async withStoredFiles(
+  private async storeLinkedFiles(
     list: ObjectList,
     source: ObjectsSource,
     found: ParsedObjects,
@@ -173,7 +176,9 @@ export class ObjectsStage {
 
   private async importObjects(list: ObjectList, source: ObjectsSource, { objects, failed }: ParsedObjects) {
     const problems = await this.writeObjects(list, source, objects);
-    const unimported = problems.map(({ index, message }) => createFailure(list, list.nameOf(objects[index]), message));
+    const unimported = problems.map(({ index, message }) =>
+      createFailedObject(list, list.nameOf(objects[index]), message),
+    );
     const [fetched, imported] = [objects.length + failed.length, objects.length - problems.length];
     return { fetched, imported, failed: [...failed, ...unimported] };
   }
@@ -229,7 +234,10 @@ async function withStageErrors<T>(signal: AbortSignal, ask: () => Promise<T>): P
   }
 }
 
-/** Shape: in the order of the list, so that a reversed list has the parts of a member in their own order. */
+/**
+ * Returns the objects of a member. A newest-first list is reversed later. The parts are therefore reversed here, so
+ * that they end in their own order.
+ */
 function partsOfMember(list: ObjectList, member: unknown, item: unknown): readonly unknown[] {
   const parts = list.partsOf ? list.partsOf(member, item) : [member];
   return list.areMembersNewestFirst ? parts.toReversed() : parts;
@@ -238,7 +246,9 @@ function partsOfMember(list: ObjectList, member: unknown, item: unknown): readon
 function parseObjects(list: ObjectList, items: readonly unknown[]): ParsedObjects {
   const found = items.filter((item) => list.includes?.(item) ?? true).map((item) => list.read(item));
   const objects = found.filter((object) => object !== null);
-  const failed = found.filter((one) => one === null).map(() => createFailure(list, MALFORMED.name, MALFORMED.message));
+  const failed = found
+    .filter((one) => one === null)
+    .map(() => createFailedObject(list, MALFORMED.name, MALFORMED.message));
   return { objects, failed };
 }
 
@@ -258,7 +268,7 @@ async function* joinPages(pages: AsyncIterable<ParsedObjects>): AsyncGenerator<P
 }
 
 /** Puts older objects first, in runs of about REORDERED_AT_ONCE. The runs keep the order of the list: newest first. */
-async function* oldestFirst(pages: AsyncIterable<ParsedObjects>): AsyncGenerator<ParsedObjects> {
+async function* reorderOldestFirst(pages: AsyncIterable<ParsedObjects>): AsyncGenerator<ParsedObjects> {
   let kept: ParsedObjects = { objects: [], failed: [] };
   for await (const { objects, failed } of pages) {
     kept = { objects: [...kept.objects, ...objects], failed: [...kept.failed, ...failed] };
@@ -269,7 +279,7 @@ async function* oldestFirst(pages: AsyncIterable<ParsedObjects>): AsyncGenerator
   yield { ...kept, objects: kept.objects.toReversed() };
 }
 
-function createFailure({ kind }: ObjectList, name: string, message: string): FailedObject {
+function createFailedObject({ kind }: ObjectList, name: string, message: string): FailedObject {
   return { relation: kind, name, message };
 }
 

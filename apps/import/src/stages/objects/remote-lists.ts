@@ -117,7 +117,7 @@ const COMMENT_LISTS_OF_EACH = [
 ] as const;
 
 /**
- * Returns the lists of the host, in the order of the stages. Shape: with `single_endpoint_notes`, comments are read for each
+ * Returns the lists of the host, in the order of the stages. With `single_endpoint_notes`, comments are read for each
  * issue and pull request. Source: reference identity-and-import 6.6, 6.9.
  */
 export function remoteLists({ single_endpoint_notes: isOfEach }: ListChoice): readonly ObjectList[] {

@@ -16,7 +16,7 @@ export function splitRefs(
   const first = `${BRANCHES}${defaultBranch ?? ''}`;
   const failed: FailedObject[] = [];
   const refs = names.filter((name) => {
-    const problem = findProblem(name, defaultBranch);
+    const problem = findRefNameProblem(name, defaultBranch);
     if (problem !== null) failed.push(problem);
     return problem === null;
   });
@@ -36,7 +36,7 @@ export function listHeads(names: readonly RefName[]): readonly RefName[] {
   return names.filter(isHead).toSorted((a, b) => numberOf(a) - numberOf(b));
 }
 
-function findProblem(name: RefName, defaultBranch: string | null): FailedObject | null {
+function findRefNameProblem(name: RefName, defaultBranch: string | null): FailedObject | null {
   const isBranch = name.startsWith(BRANCHES);
   const short = name.slice((isBranch ? BRANCHES : TAGS).length);
   const relation = isBranch ? 'branch' : 'tag';

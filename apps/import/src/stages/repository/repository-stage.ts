@@ -18,7 +18,7 @@ export interface RepositorySource {
   readonly cloneUrl: string;
   /** Address of the API of the host that the user named; null for an import of the repository alone. */
   readonly apiUrl: string | null;
-  /** Shape: `user:password`; null for a public repository. */
+  /** `user:password`, or null for a public repository. */
   readonly credentials: string | null;
   readonly defaultBranch: string | null;
   /** Pattern of the host's refs for heads of merge requests; null for an import without merge requests. */
@@ -63,7 +63,7 @@ export class RepositoryStage {
     const { cloneUrl: url } = source;
     const { addresses, isListed } = await this.egress.checkedAddresses(url);
     const { repositoryBytes: maxBytes, repositoryMs: maxMs } = this.settings;
-    const given = isNamedHost(source) ? parseCredentials(source) : null;
+    const given = mayReceiveCredential(source) ? splitGitCredentials(source) : null;
     const credentials = given === null ? {} : { credentials: given };
     const heads = source.heads ?? undefined;
     await fetchRemote(scratch, {
@@ -101,7 +101,7 @@ export class RepositoryStage {
   }
 }
 
-function parseCredentials({
+function splitGitCredentials({
   credentials,
 }: RepositorySource): { readonly user: string; readonly password: string } | null {
   if (credentials === null) return null;
@@ -110,7 +110,7 @@ function parseCredentials({
 }
 
 /** Whether the address of the repository is one of the host that the user named, which alone gets the credential. */
-function isNamedHost({ apiUrl, cloneUrl }: RepositorySource): boolean {
+function mayReceiveCredential({ apiUrl, cloneUrl }: RepositorySource): boolean {
   if (apiUrl === null) return true;
   return new URL(cloneUrl).origin === webOriginOf(apiUrl);
 }

@@ -40,7 +40,7 @@ const FILTERS: Filters<StatusListing> = {
   all: (isAll) => !isAll && 'not j.is_retried',
 };
 
-/** Shape: a null ref or pipeline fits any. */
+/** Newest pipeline of a commit. A null ref or pipeline matches any. */
 const MATCHING = statement<StatusPlace, StoredPipeline>(
   'pipelines_of_status',
   `select ${PIPELINE_COLUMNS} from pipelines p
@@ -83,7 +83,7 @@ export class CommitStatusesQueries {
     return (await reads.run(MATCHING, place))[0] ?? null;
   }
 
-  /** Whether a pipeline proves that the commit exists. Shape: `sha` is a full id. */
+  /** Whether a pipeline proves that the commit exists. `sha` is a full id. */
   async isKnown(project: number, sha: string): Promise<boolean> {
     return (await this.database.run(IS_KNOWN, { project, sha })).length > 0;
   }

@@ -38,7 +38,7 @@ export interface StatusReport {
 }
 
 /** Author and place of a report. */
-interface ReportContext {
+interface StatusReportContext {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;
   readonly name: string;
@@ -53,13 +53,13 @@ const LOCK_COMMIT = statement<{ commit: string }, never>(
   'commit_statuses_lock',
   `select pg_advisory_xact_lock(hashtextextended('commit status ' || :commit, 0))`,
 );
-interface OpenParams {
+interface FindOpenStatusParams {
   readonly pipeline: number;
   readonly name: string;
   readonly ref: string;
   readonly user: number;
 }
-const OPEN = statement<OpenParams, CiJobRow>(
+const OPEN = statement<FindOpenStatusParams, CiJobRow>(
   'commit_statuses_open',
   `select ${JOB_COLUMNS} from ci_jobs j
    where j.pipeline_id = :pipeline::bigint and j.kind = 'status' and j.name = :name and j.ref = :ref
@@ -90,7 +90,7 @@ export class CommitStatusesService {
       name: report.name || report.context || 'default',
       ref: report.ref || null,
     };
-    checkFields(reporting);
+    checkReportFields(reporting);
     const place = { project: project.id, sha: report.sha, ref: reporting.ref, pipeline: report.pipeline_id ?? null };
     if (await this.queries.findPipeline(place)) {
       const joined = await this.reportInTransaction(reporting, null);
@@ -101,7 +101,10 @@ export class CommitStatusesService {
   }
 
   /** Returns null if there is no pipeline to join, and `commit` is missing to create one. */
-  private reportInTransaction(reporting: ReportContext, commit: StatusCommit | null): Promise<CommitStatusRow | null> {
+  private reportInTransaction(
+    reporting: StatusReportContext,
+    commit: StatusCommit | null,
+  ): Promise<CommitStatusRow | null> {
     const { project, report } = reporting;
     const sha = commit?.sha ?? report.sha;
     return this.work.run(async (tx) => {
@@ -109,7 +112,7 @@ export class CommitStatusesService {
       const place = { project: project.id, sha, ref: reporting.ref, pipeline: report.pipeline_id ?? null };
       const known = await this.queries.findPipeline(place, tx);
       if (!known && commit === null) return null;
-      const { id } = known ?? (await this.create(tx, reporting, commit!));
+      const { id } = known ?? (await this.createExternalPipeline(tx, reporting, commit!));
       const pipeline = await this.pipelines.lockPipeline(tx, id, project.id);
       const job = await this.writeStatus(tx, reporting, pipeline);
       await this.pipelines.refreshStatus(tx, pipeline);
@@ -117,7 +120,11 @@ export class CommitStatusesService {
     });
   }
 
-  private create(tx: Tx, { project, viewer, report }: ReportContext, commit: StatusCommit): Promise<StoredPipeline> {
+  private createExternalPipeline(
+    tx: Tx,
+    { project, viewer, report }: StatusReportContext,
+    commit: StatusCommit,
+  ): Promise<StoredPipeline> {
     const { sha, ref, isTag, committedAt } = commit;
     if (ref === null) throw new NotFound('References for commit');
     if (report.pipeline_id !== undefined) throw new NotFound('Pipeline for pipeline_id, sha and ref');
@@ -126,7 +133,7 @@ export class CommitStatusesService {
   }
 
   /** Changes the caller's open status of this name, or adds one. */
-  private async writeStatus(tx: Tx, reporting: ReportContext, pipeline: StoredPipeline): Promise<CiJobRow> {
+  private async writeStatus(tx: Tx, reporting: StatusReportContext, pipeline: StoredPipeline): Promise<CiJobRow> {
     const { name, viewer } = reporting;
     const ref = reporting.ref ?? pipeline.ref;
     const change = toJobChange(reporting.report);
@@ -148,7 +155,7 @@ function toJobChange({ state, description, target_url: targetUrl, coverage }: St
 }
 
 /** Errors: Invalid. Units: 255 characters each. */
-function checkFields({ name, ref, report }: ReportContext): void {
+function checkReportFields({ name, ref, report }: StatusReportContext): void {
   const { description, target_url: url } = report;
   const problems = problemsByField({
     ref: lengthProblems(ref ?? '', 255),

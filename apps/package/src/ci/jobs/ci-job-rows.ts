@@ -56,7 +56,7 @@ export interface CiJobStatusChange {
   readonly token?: { readonly digest: Buffer; readonly until: Date };
 }
 
-interface AddParams {
+interface AddJobParams {
   readonly project: number;
   readonly pipeline: number;
   readonly kind: CiJobKind;
@@ -66,7 +66,7 @@ interface AddParams {
   readonly user: number | null;
   readonly now: Date;
 }
-const ADD = statement<AddParams, CiJobRow>(
+const ADD = statement<AddJobParams, CiJobRow>(
   'ci_jobs_add',
   `insert into ci_jobs as j (project_id, pipeline_id, kind, name, stage, ref, status, user_id, created_at, updated_at)
    values (:project::bigint, :pipeline::bigint, :kind, :name, :stage, :ref, 'created', :user::bigint, :now::timestamptz,
@@ -78,7 +78,7 @@ const SUPERSEDE = statement<{ pipeline: number; name: string; id: number; now: D
   `update ci_jobs set is_retried = true, updated_at = :now::timestamptz
    where pipeline_id = :pipeline::bigint and name = :name and id <> :id::bigint and not is_retried`,
 );
-interface WriteParams {
+interface WriteJobParams {
   readonly id: number;
   readonly status: PipelineStatus;
   readonly description: string | null;
@@ -93,7 +93,7 @@ interface WriteParams {
   readonly finishedAt: Date | null;
   readonly now: Date;
 }
-const WRITE = statement<WriteParams, CiJobRow>(
+const WRITE = statement<WriteJobParams, CiJobRow>(
   'ci_jobs_write',
   `update ci_jobs j set status = :status, description = :description, target_url = :targetUrl,
      coverage = :coverage::double precision, failure_reason = :failureReason, user_id = :user::bigint,

@@ -41,7 +41,7 @@ export class JobTokens {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Generates a token. Shape: `glcbt-` and 27 URL-safe characters. */
+  /** Generates a token: `glcbt-` and 27 URL-safe characters. */
   createToken(): { readonly token: string; readonly digest: Buffer; readonly until: Date } {
     const token = PREFIX + randomBytes(20).toString('base64url');
     return { token, digest: digestToken(token), until: new Date(this.clock.now().getTime() + LONGEST_RUN_MS) };

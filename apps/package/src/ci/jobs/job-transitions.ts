@@ -4,13 +4,13 @@ import type { PipelineStatus } from '../pipelines/pipeline-statuses';
 /** A status that a job can be moved to. */
 export type JobTarget = Exclude<PipelineStatus, 'created'>;
 
-interface Transition {
+interface JobTransition {
   readonly event: string;
   readonly from: readonly PipelineStatus[];
 }
 
 /** Events of the state machine by the status that they lead to. Source: reference identity-and-import 7.4. */
-const TRANSITIONS: Readonly<Record<JobTarget, Transition>> = {
+const TRANSITIONS: Readonly<Record<JobTarget, JobTransition>> = {
   pending: { event: 'enqueue', from: ['created', 'skipped'] },
   // A new job is enqueued first.
   running: { event: 'run', from: ['created', 'pending'] },

@@ -15,10 +15,10 @@ type PipelineColumns = RowOf<
 >;
 type PipelineOfJob = { readonly [C in keyof PipelineColumns as `pipeline_${C}`]: PipelineColumns[C] };
 
-type JoinedJob = CiJobRow & PipelineOfJob;
+type JobWithPipeline = CiJobRow & PipelineOfJob;
 
 /** A job with its pipeline and the full path of its project. */
-export interface JobRow extends JoinedJob {
+export interface JobRow extends JobWithPipeline {
   readonly project_path: string;
 }
 
@@ -38,7 +38,7 @@ const FILTERS: Filters<JobListing> = {
   include_retried: (isAll) => !isAll && 'not j.is_retried',
 };
 
-const ONE = statement<{ id: number; project: number }, JoinedJob>(
+const ONE = statement<{ id: number; project: number }, JobWithPipeline>(
   'ci_jobs_one',
   `select ${COLUMNS} from ci_jobs j ${JOINS}
    where j.id = :id::bigint and j.project_id = :project::bigint and j.kind = 'job'`,
@@ -50,7 +50,7 @@ export class JobsQueries {
   constructor(private readonly database: Database) {}
 
   async ofProject(project: ProjectScope, asked: JobListing, page: PageRequest): Promise<Page<JobRow>> {
-    return inProject(await jobsQuery(project, asked).readPage(this.database, page), project);
+    return withProjectPath(await jobsQuery(project, asked).readPage(this.database, page), project);
   }
 
   /** Returns `perPage + 1` jobs before the job `last`. */
@@ -61,7 +61,7 @@ export class JobsQueries {
   ): Promise<readonly JobRow[]> {
     const query = jobsQuery(project, asked);
     if (at.last !== null) query.filter((bind) => `j.id < ${bind(at.last, 'last')}`);
-    return inProject({ rows: await query.readRows(this.database, at.perPage) }, project).rows;
+    return withProjectPath({ rows: await query.readRows(this.database, at.perPage) }, project).rows;
   }
 
   async ofPipeline(
@@ -70,8 +70,8 @@ export class JobsQueries {
     asked: JobListing,
     page: PageRequest,
   ): Promise<Page<JobRow>> {
-    const query = newestFirst((bind) => `j.pipeline_id = ${bind(pipelineId, 'pipeline')}`, asked);
-    return inProject(await query.readPage(this.database, page), project);
+    const query = newestJobsQuery((bind) => `j.pipeline_id = ${bind(pipelineId, 'pipeline')}`, asked);
+    return withProjectPath(await query.readPage(this.database, page), project);
   }
 
   /** Errors: NotFound. */
@@ -82,18 +82,21 @@ export class JobsQueries {
   }
 }
 
-function jobsQuery({ id }: ProjectScope, asked: JobListing): ListQuery<JoinedJob> {
-  return newestFirst((bind) => `j.project_id = ${bind(id, 'project')}`, asked);
+function jobsQuery({ id }: ProjectScope, listing: JobListing): ListQuery<JobWithPipeline> {
+  return newestJobsQuery((bind) => `j.project_id = ${bind(id, 'project')}`, listing);
 }
 
-function newestFirst(where: Parameters<ListQuery<JoinedJob>['where']>[0], asked: JobListing): ListQuery<JoinedJob> {
-  return new ListQuery<JoinedJob>({ name: 'ci_jobs', from: 'ci_jobs j', columns: COLUMNS, joins: JOINS })
+function newestJobsQuery(
+  where: Parameters<ListQuery<JobWithPipeline>['where']>[0],
+  listing: JobListing,
+): ListQuery<JobWithPipeline> {
+  return new ListQuery<JobWithPipeline>({ name: 'ci_jobs', from: 'ci_jobs j', columns: COLUMNS, joins: JOINS })
     .where(where)
     .where(`j.kind = 'job'`)
-    .narrow(FILTERS, asked)
+    .narrow(FILTERS, listing)
     .orderBy([['j.id', 'desc']]);
 }
 
-function inProject<P extends { readonly rows: readonly JoinedJob[] }>(page: P, { fullPath }: ProjectScope) {
+function withProjectPath<P extends { readonly rows: readonly JobWithPipeline[] }>(page: P, { fullPath }: ProjectScope) {
   return { ...page, rows: page.rows.map((row): JobRow => ({ ...row, project_path: fullPath })) };
 }

@@ -81,12 +81,12 @@ export class JobsService {
    * and after the job ended; Forbidden if its user may not run pipelines any more.
    */
   async reportState({ id, token, state, failure_reason: reason }: JobReport): Promise<JobRow> {
-    const { project_id: projectId, pipeline_id: pipelineId, user_id: userId } = await this.findRunningJob(id, token);
+    const { project_id: projectId, pipeline_id: pipelineId, user_id: userId } = await this.requireRunningJob(id, token);
     const project = await this.users.findRunnableProject(projectId, userId);
     if (!project?.canRun) throw new Forbidden();
     return this.work.run(async (tx) => {
       const pipeline = await this.pipelines.lockPipeline(tx, pipelineId, projectId);
-      const job = await this.findRunningJob(id, token, tx);
+      const job = await this.requireRunningJob(id, token, tx);
       if (state === 'running') return joinPipeline(job, inProject(pipeline, project));
       const moved = await this.jobs.changeJob(tx, job, {
         status: state,
@@ -125,7 +125,7 @@ export class JobsService {
     });
   }
 
-  private async findRunningJob(id: number, token: string, tx?: Tx): Promise<CiJobRow> {
+  private async requireRunningJob(id: number, token: string, tx?: Tx): Promise<CiJobRow> {
     const job = await this.tokens.findJobInAnyState(token, tx);
     if (job?.id !== id || !job.is_running) throw new Unauthorized();
     return job;

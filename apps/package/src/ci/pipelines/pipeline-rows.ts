@@ -19,7 +19,7 @@ export interface NewPipeline {
   readonly sha: string;
   readonly ref: string;
   readonly isTag: boolean;
-  /** Shape: ISO 8601. */
+  /** In ISO 8601. */
   readonly committedAt: string;
   readonly source: PipelineSource;
   readonly userId: number | null;
@@ -28,7 +28,7 @@ export interface NewPipeline {
   readonly arguments?: PipelineArguments;
 }
 
-interface InsertParams {
+interface AddPipelineParams {
   readonly project: number;
   readonly iid: number;
   readonly sha: string;
@@ -42,7 +42,7 @@ interface InsertParams {
   readonly committedAt: string;
   readonly now: Date;
 }
-const ADD = statement<InsertParams, StoredPipeline>(
+const ADD = statement<AddPipelineParams, StoredPipeline>(
   'pipelines_add',
   `insert into pipelines as p (project_id, iid, sha, ref, is_tag, source, user_id, inputs, upstream_job_id, push_id,
      committed_at, created_at, updated_at)
@@ -50,13 +50,13 @@ const ADD = statement<InsertParams, StoredPipeline>(
      :push::bigint, :committedAt::timestamptz, :now::timestamptz, :now::timestamptz)
    returning ${PIPELINE_COLUMNS}`,
 );
-interface VariableParams {
+interface AddVariablesParams {
   readonly pipeline: number;
   readonly keys: readonly string[];
   readonly values: readonly string[];
   readonly types: readonly string[];
 }
-const ADD_VARIABLES = statement<VariableParams, never>(
+const ADD_VARIABLES = statement<AddVariablesParams, never>(
   'pipeline_variables_add',
   `insert into pipeline_variables (pipeline_id, key, value, variable_type)
    select :pipeline::bigint, key, value, variable_type
@@ -69,14 +69,14 @@ const LOCK = statement<{ id: number }, StoredPipeline>(
 );
 
 /** Facts about the newest jobs of a pipeline. */
-interface JobFacts {
+interface JobsSummary {
   readonly statuses: readonly PipelineStatus[];
   readonly coverage: number | null;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
   readonly duration: number | null;
 }
-const JOB_FACTS = statement<{ pipeline: number }, JobFacts>(
+const JOB_FACTS = statement<{ pipeline: number }, JobsSummary>(
   'pipelines_job_facts',
   `with newest as (
      select status, coverage, started_at, finished_at from ci_jobs where pipeline_id = :pipeline::bigint and not is_retried
@@ -88,7 +88,7 @@ const JOB_FACTS = statement<{ pipeline: number }, JobFacts>(
      (select sum(extract(epoch from upper(span) - lower(span)))::integer from spans, unnest(spans.ranges) as span) as duration
    from newest`,
 );
-interface StateParams {
+interface SetPipelineStateParams {
   readonly id: number;
   readonly status: PipelineStatus;
   readonly coverage: number | null;
@@ -97,7 +97,7 @@ interface StateParams {
   readonly finishedAt: Date | null;
   readonly now: Date;
 }
-const SET_STATE = statement<StateParams, StoredPipeline>(
+const SET_STATE = statement<SetPipelineStateParams, StoredPipeline>(
   'pipelines_set_state',
   `update pipelines p set status = :status::text, coverage = :coverage::double precision, duration = :duration::integer,
      started_at = coalesce(p.started_at, :startedAt::timestamptz), finished_at = :finishedAt::timestamptz,
@@ -137,8 +137,8 @@ export class PipelineRows {
       committedAt: made.committedAt,
       now: this.clock.now(),
     });
-    if (variables.length > 0) await tx.run(ADD_VARIABLES, { pipeline: row!.id, ...variableParams(variables) });
-    emitChanged(tx, row!);
+    if (variables.length > 0) await tx.run(ADD_VARIABLES, { pipeline: row!.id, ...toVariableParams(variables) });
+    emitPipelineChanged(tx, row!);
     return row!;
   }
 
@@ -154,12 +154,18 @@ export class PipelineRows {
     const [facts] = await tx.run(JOB_FACTS, { pipeline: locked.id });
     const { coverage, duration, started_at: startedAt, finished_at: finishedAt, statuses } = facts!;
     const times = { startedAt, finishedAt, duration };
-    return this.setState(tx, locked, { status: statusOfJobs(new Set(statuses)), coverage, ...times });
+    return this.writePipelineState(tx, locked, { status: statusOfJobs(new Set(statuses)), coverage, ...times });
   }
 
   /** Sets the status of a locked pipeline without jobs. Emits an event if the pipeline has finished by it. */
   setStatus(tx: Tx, locked: StoredPipeline, status: 'created' | 'canceled'): Promise<StoredPipeline> {
-    return this.setState(tx, locked, { status, coverage: null, duration: null, startedAt: null, finishedAt: null });
+    return this.writePipelineState(tx, locked, {
+      status,
+      coverage: null,
+      duration: null,
+      startedAt: null,
+      finishedAt: null,
+    });
   }
 
   /** Removes a locked pipeline with its jobs and variables. */
@@ -168,10 +174,10 @@ export class PipelineRows {
     tx.emit(pipelineDeleted.of({ aggregateId: id, actorId: null, data: { pipeline_id: id, project_id } }));
   }
 
-  private async setState(
+  private async writePipelineState(
     tx: Tx,
     locked: StoredPipeline,
-    state: Omit<StateParams, 'id' | 'now'>,
+    state: Omit<SetPipelineStateParams, 'id' | 'now'>,
   ): Promise<StoredPipeline> {
     const { status } = state;
     const now = this.clock.now();
@@ -181,13 +187,13 @@ export class PipelineRows {
     const hasEnded = isFinished(status) && status !== locked.status;
     const [previous] = hasEnded ? await tx.run(PREVIOUS, locked) : [];
     const [row] = await tx.run(SET_STATE, { ...state, ...end, id: locked.id, now });
-    if (status !== locked.status) emitChanged(tx, row!);
-    if (hasEnded) emitFinished(tx, row!, status, previous?.outcome ?? null);
+    if (status !== locked.status) emitPipelineChanged(tx, row!);
+    if (hasEnded) emitPipelineFinished(tx, row!, status, previous?.outcome ?? null);
     return row!;
   }
 }
 
-function emitFinished(
+function emitPipelineFinished(
   tx: Tx,
   row: StoredPipeline,
   status: FinishedStatus,
@@ -207,7 +213,7 @@ function emitFinished(
   );
 }
 
-function emitChanged(tx: Tx, row: StoredPipeline): void {
+function emitPipelineChanged(tx: Tx, row: StoredPipeline): void {
   const { id, project_id, iid, sha, ref, is_tag, source, user_id, duration, coverage } = row;
   const iso = (time: Date | null): string | null => time?.toISOString() ?? null;
   tx.emit(
@@ -228,7 +234,7 @@ function emitChanged(tx: Tx, row: StoredPipeline): void {
   );
 }
 
-function variableParams(variables: readonly VariableRow[]): Omit<VariableParams, 'pipeline'> {
+function toVariableParams(variables: readonly VariableRow[]): Omit<AddVariablesParams, 'pipeline'> {
   return {
     keys: variables.map(({ key }) => key),
     values: variables.map(({ value }) => value),

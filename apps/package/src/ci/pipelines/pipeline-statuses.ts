@@ -51,7 +51,7 @@ export function isFinished(status: PipelineStatus): status is FinishedStatus {
 }
 
 /**
- * Derives the status of a pipeline from those of its newest jobs. Shape: a pipeline without jobs is `created`.
+ * Derives the status of a pipeline from those of its newest jobs. A pipeline without jobs is `created`.
  * Source: reference identity-and-import 7.3.
  */
 export function statusOfJobs(jobs: ReadonlySet<PipelineStatus>): PipelineStatus {

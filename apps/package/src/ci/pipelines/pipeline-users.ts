@@ -17,13 +17,13 @@ export class PipelineUsers {
   constructor(private readonly directory: Directory) {}
 
   /**
-   * Returns a project, and whether the user may run its pipelines now. Blocked and deleted users may not. Shape: null
+   * Returns a project, and whether the user may run its pipelines now. Blocked and deleted users may not. Returns null
    * for a deleted project.
    */
   async findRunnableProject(projectId: number, userId: number | null): Promise<RunnableProject | null> {
     const project = (await this.directory.findProjects([projectId])).get(projectId);
     if (!project) return null;
-    return { id: project.id, fullPath: project.fullPath, canRun: await this.canRun(project, userId) };
+    return { id: project.id, fullPath: project.fullPath, canRun: await this.canUserRunPipelines(project, userId) };
   }
 
   /**
@@ -47,7 +47,7 @@ export class PipelineUsers {
     return project && origin && admitsJobsOf(project, origin) ? this.findRunnableProject(project.id, userId) : null;
   }
 
-  private async canRun(project: ProjectFacts, userId: number | null): Promise<boolean> {
+  private async canUserRunPipelines(project: ProjectFacts, userId: number | null): Promise<boolean> {
     const user = userId === null ? undefined : (await this.directory.findUsers([userId])).get(userId);
     if (user?.state !== 'active') return false;
     const levels = await this.directory.levelsInProject(project.id, [user.id]);

@@ -63,7 +63,7 @@ export const detailedPipelinePresenter = pipelinePresenter
     queued_duration: [nullable(int), queuedSeconds, { about: 'Seconds between creation and the first job.' }],
     coverage: [
       nullable(text),
-      (pipeline) => percentText(pipeline.coverage),
+      (pipeline) => formatCoverage(pipeline.coverage),
       { about: 'Mean test coverage, in percent.' },
     ],
     detailed_status: [
@@ -87,8 +87,8 @@ function queuedSeconds({ started_at: started, created_at: created }: PipelineRow
   return started && Math.max(0, Math.floor((started.getTime() - created.getTime()) / 1000));
 }
 
-/** Shape: at least one decimal, at most two. */
-function percentText(coverage: number | null): string | null {
+/** Formats a coverage with one or two decimals. */
+function formatCoverage(coverage: number | null): string | null {
   return coverage === null ? null : coverage.toFixed(2).replace(/0$/, '');
 }
 

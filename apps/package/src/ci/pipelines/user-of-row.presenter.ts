@@ -2,17 +2,17 @@ import type { PresentContext } from '@rookery/api-v4';
 import { Directory } from '@rookery/directory';
 import type { DirectoryUserRow } from '@rookery/directory';
 
-interface RowOfUser {
+interface RowWithUserId {
   readonly user_id: number | null;
 }
-type Users = ReadonlyMap<number, DirectoryUserRow>;
+type UsersById = ReadonlyMap<number, DirectoryUserRow>;
 
 /** Loads the users of rows, for `findUserOfRow`. */
-export function loadUsers(rows: readonly RowOfUser[], ctx: PresentContext): Promise<Users> {
+export function loadUsers(rows: readonly RowWithUserId[], ctx: PresentContext): Promise<UsersById> {
   return ctx.get(Directory).findUsers(rows.flatMap(({ user_id: user }) => (user === null ? [] : [user])));
 }
 
 /** Returns the user of a row; null for a deleted user. */
-export function findUserOfRow({ user_id: user }: RowOfUser, users: Users): DirectoryUserRow | null {
+export function findUserOfRow({ user_id: user }: RowWithUserId, users: UsersById): DirectoryUserRow | null {
   return user === null ? null : (users.get(user) ?? null);
 }

@@ -35,13 +35,13 @@ export class PushPipelineStarts {
     const pushed = await this.collaboration.pipelinesOfPush(pushId);
     const { project_id: projectId, user_id: userId } = pushed;
     if (projectId === null || userId === null || pushed.refs.length === 0) return 0;
-    const count = await this.startMissing(pushId, pushed, { projectId, userId });
+    const count = await this.startMissingPipelines(pushId, pushed, { projectId, userId });
     // After a failure the job tries again: the pipelines exist then, and only this is repeated.
     if (pushed.variables.length > 0) await this.collaboration.reportStoredVariables(pushId);
     return count;
   }
 
-  private async startMissing(
+  private async startMissingPipelines(
     pushId: number,
     pushed: PushedPipelines,
     { projectId, userId }: { readonly projectId: number; readonly userId: number },
@@ -55,7 +55,7 @@ export class PushPipelineStarts {
       for (const { sha, ref, is_tag: isTag, committed_at: committedAt } of missing) {
         const commit = { sha, ref, isTag, committedAt };
         await this.rows.createPipeline(tx, {
-          ...{ projectId, userId, ...commit, source: 'push', pushId, arguments: pipelineArguments(pushed) },
+          ...{ projectId, userId, ...commit, source: 'push', pushId, arguments: toPipelineArguments(pushed) },
         });
       }
       return missing.length;
@@ -67,6 +67,6 @@ function refKey({ ref, is_tag: isTag }: { readonly ref: string; readonly is_tag:
   return `${isTag ? 'tag' : 'branch'} ${ref}`;
 }
 
-function pipelineArguments({ variables, inputs }: PushedPipelines): PipelineArguments {
+function toPipelineArguments({ variables, inputs }: PushedPipelines): PipelineArguments {
   return { variables: variables.map((variable) => ({ ...variable, variable_type: 'env_var' })), inputs };
 }

@@ -54,13 +54,13 @@ export class PipelineTriggerStarts {
    */
   async startPipeline(start: TriggeredStart, caller: Viewer): Promise<PipelineRow> {
     const variables = triggerVariables(start);
-    const holder = await this.findHolder(start, caller);
+    const holder = await this.findTokenHolder(start, caller);
     if (!holder?.project) throw new NotFound('');
     const { project, ...rest } = holder;
     if (!project.canRun) throw new Invalid({ base: ['Insufficient permissions to create a new pipeline'] });
     // The caller has no rights of their own that would be checked again.
     const recheck = async (): Promise<void> => {
-      if (!(await this.findHolder(start, caller))?.project?.canRun) throw new NotFound('');
+      if (!(await this.findTokenHolder(start, caller))?.project?.canRun) throw new NotFound('');
     };
     return this.starts.startPipeline(project, {
       ...rest,
@@ -71,8 +71,8 @@ export class PipelineTriggerStarts {
     });
   }
 
-  private async findHolder({ token, id: named }: TriggeredStart, caller: Viewer): Promise<TriggerHolder | null> {
-    if (this.jobTokens.isJobToken(token)) return this.holderOfJob(token, named, caller);
+  private async findTokenHolder({ token, id: named }: TriggeredStart, caller: Viewer): Promise<TriggerHolder | null> {
+    if (this.jobTokens.isJobToken(token)) return this.findJobTokenHolder(token, named, caller);
     const [trigger] = await this.database.run(BY_DIGEST, { digest: digestToken(token), now: this.clock.now() });
     if (!trigger) return null;
     const { id, project_id: projectId, owner_id: userId } = trigger;
@@ -80,23 +80,32 @@ export class PipelineTriggerStarts {
       await tx.run(MARK_USED, { id, now: this.clock.now() });
     };
     const project = await this.users.findRunnableProject(projectId, userId);
-    return { project: project && isNamed(project, named) ? project : null, userId, source: 'trigger', also };
+    return {
+      project: project && isReferencedProject(project, named) ? project : null,
+      userId,
+      source: 'trigger',
+      also,
+    };
   }
 
-  private async holderOfJob(token: string, named: number | string, caller: Viewer): Promise<TriggerHolder | null> {
+  private async findJobTokenHolder(
+    token: string,
+    projectReference: number | string,
+    caller: Viewer,
+  ): Promise<TriggerHolder | null> {
     const job = await this.jobTokens.findJobInAnyState(token);
     if (!job) return null;
     const { user_id: userId, project_id } = job;
     if (userId === null) return null;
     if (!job.is_running) throw new Unauthorized('Job is not running');
-    const project = await this.users.projectForJob(named, { project_id, user_id: userId }, caller);
+    const project = await this.users.projectForJob(projectReference, { project_id, user_id: userId }, caller);
     return { project, userId, source: 'pipeline', upstreamJobId: job.id };
   }
 }
 
 /** Whether the path of the request names this project. */
-function isNamed({ id, fullPath }: RunnableProject, ref: number | string): boolean {
-  return typeof ref === 'number' ? ref === id : ref.toLowerCase() === fullPath.toLowerCase();
+function isReferencedProject({ id, fullPath }: RunnableProject, idOrPath: number | string): boolean {
+  return typeof idOrPath === 'number' ? idOrPath === id : idOrPath.toLowerCase() === fullPath.toLowerCase();
 }
 
 /** Returns the variables of a request, with the request itself as `TRIGGER_PAYLOAD`. Errors: Refused. */

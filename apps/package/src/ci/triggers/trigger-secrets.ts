@@ -30,7 +30,7 @@ export class TriggerSecrets {
 
   constructor(private readonly context: ContextSigningKeys) {}
 
-  /** Generates a token. Shape: `glptt-` and 40 hexadecimal digits. */
+  /** Generates a token: `glptt-` and 40 hexadecimal digits. */
   createSecret(): NewSecret {
     const token = PREFIX + randomBytes(20).toString('hex');
     return {
@@ -55,7 +55,7 @@ export class TriggerSecrets {
     return null;
   }
 
-  /** Shape: nonce, tag and ciphertext. */
+  /** Encrypts a token. Returns the nonce, the tag and the ciphertext, in this order. */
   private sealToken(token: string): Buffer {
     const nonce = randomBytes(NONCE_LENGTH);
     const cipher = createCipheriv(ALGORITHM, this.sealingKeys[0], nonce).setAAD(digestToken(token));

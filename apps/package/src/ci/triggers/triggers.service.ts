@@ -21,7 +21,7 @@ const COUNT = statement<{ project: number; max: number }, { is_full: boolean }>(
 const triggers = collection(PipelineTrigger, { within: 'projectId', order: { id: 'ASC' } });
 
 /** A change to the trigger tokens of a project. */
-interface ChangeContext {
+interface TriggerChangeContext {
   readonly projectId: number;
   readonly viewer: SignedInViewer;
 }
@@ -52,14 +52,14 @@ export class TriggersService {
   /** Errors: Refused for an invalid field, and for too many tokens. */
   create(
     input: PipelineTriggerInput & { readonly description: string },
-    { projectId, viewer }: ChangeContext,
+    { projectId, viewer }: TriggerChangeContext,
   ): Promise<PipelineTrigger> {
     const trigger = PipelineTrigger.create(input, {
       ...{ projectId, ownerId: viewer.userId, now: this.clock.now() },
       secret: this.secrets.createSecret(),
       maxDays: this.instance.setting('max_personal_access_token_lifetime'),
     });
-    const before = (tx: Tx): Promise<void> => refuseTooMany(tx, projectId);
+    const before = (tx: Tx): Promise<void> => refuseTooManyTriggers(tx, projectId);
     return this.rows.create(trigger, { actorId: viewer.userId, within: projectId, before });
   }
 
@@ -67,7 +67,7 @@ export class TriggersService {
   update(
     id: number,
     input: Pick<PipelineTriggerInput, 'description'>,
-    { projectId, viewer }: ChangeContext,
+    { projectId, viewer }: TriggerChangeContext,
   ): Promise<PipelineTrigger> {
     const change = (trigger: PipelineTrigger): void => {
       if (trigger.ownerId !== viewer.userId && !viewer.isAdmin)
@@ -80,13 +80,13 @@ export class TriggersService {
   /** Errors: NotFound; those of `unchanged`. */
   async remove(
     id: number,
-    { projectId, viewer, unchanged }: ChangeContext & { unchanged(updatedAt: Date): void },
+    { projectId, viewer, unchanged }: TriggerChangeContext & { unchanged(updatedAt: Date): void },
   ): Promise<void> {
     await this.rows.remove(id, { actorId: viewer.userId, within: projectId, unchanged });
   }
 }
 
-async function refuseTooMany(tx: Tx, project: number): Promise<void> {
+async function refuseTooManyTriggers(tx: Tx, project: number): Promise<void> {
   const [count] = await tx.run(COUNT, { project, max: MAX_TRIGGERS });
   if (count!.is_full) throw new Refused(TOO_MANY);
 }

@@ -37,7 +37,7 @@ export function writeSbom(
     ...(purl === null ? {} : { purl }),
     ...{ type: TYPES_1_4.has(type) ? type : 'library', licenses: cycloneDxLicenses(licenses) },
   });
-  return writeDocument(head, source, components, write);
+  return writeCycloneDx(head, source, components, write);
 }
 
 /** Writes the dependencies of a project as CycloneDX 1.6. Source: reference packages-and-admin 6.3. */
@@ -61,19 +61,19 @@ export function cycloneDx16(
     ...(purl === null ? {} : { purl }),
     licenses: cycloneDxLicenses(licenses),
   });
-  return writeDocument(head, source, components, write);
+  return writeCycloneDx(head, source, components, write);
 }
 
-async function* writeDocument(
+async function* writeCycloneDx(
   head: object,
   { reports }: DependencySource,
   components: ComponentsQueries,
-  write: (component: DistinctComponent) => object,
+  toDocumentComponent: (component: DistinctComponent) => object,
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"components":[`;
   let separator = '';
   for await (const component of components.listDistinct(reports.map(({ id }) => id))) {
-    yield separator + JSON.stringify(write(component));
+    yield separator + JSON.stringify(toDocumentComponent(component));
     separator = ',';
   }
   yield ']}';

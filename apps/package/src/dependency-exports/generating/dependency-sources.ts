@@ -111,18 +111,18 @@ export class DependencyReportSources {
 
   /** Describes a project that has no reports. Errors: NotFound. */
   async withoutReports(projectId: number): Promise<DependencySource> {
-    const { id, fullPath, name } = await this.findProject(projectId);
+    const { id, fullPath, name } = await this.requireProject(projectId);
     return { projectId: id, fullPath, name, sha: '', reports: [] };
   }
 
   /** Returns the default branch; null for an empty repository. */
   private async findDefaultBranch(projectId: number): Promise<string | null> {
-    const project = await this.findProject(projectId);
+    const project = await this.requireProject(projectId);
     if (project.defaultBranch !== null) return project.defaultBranch;
     return (await this.collaboration.resolveRef({ project_id: projectId, name: null }))?.ref ?? null;
   }
 
-  private async findProject(id: number): Promise<ProjectFacts> {
+  private async requireProject(id: number): Promise<ProjectFacts> {
     const project = (await this.directory.findProjects([id])).get(id);
     if (!project) throw new NotFound('Project');
     return project;

@@ -51,10 +51,10 @@ export class ExportContents {
         return writeSbom(
           await this.sources.ofPipeline(row.pipeline_id!, signal),
           this.components,
-          this.documentMaker(),
+          this.createDocumentMaker(),
         );
       case 'cyclonedx_1_6_json':
-        return cycloneDx16(await this.describedProject(row, signal), this.components, this.documentMaker());
+        return cycloneDx16(await this.findProjectSource(row, signal), this.components, this.createDocumentMaker());
       default:
         return jsonArray(this.listSources(row, signal), this.components);
     }
@@ -71,11 +71,11 @@ export class ExportContents {
   }
 
   /** A project without reports has a document without components. */
-  private async describedProject({ project_id }: ExportRow, signal: AbortSignal): Promise<DependencySource> {
+  private async findProjectSource({ project_id }: ExportRow, signal: AbortSignal): Promise<DependencySource> {
     return (await this.sources.ofProject(project_id!, signal)) ?? (await this.sources.withoutReports(project_id!));
   }
 
-  private documentMaker(): DocumentMaker {
+  private createDocumentMaker(): DocumentMaker {
     return { version: API_VERSION, url: this.links.webUrl('').replace(/\/$/, ''), now: this.clock.now() };
   }
 }
@@ -84,10 +84,10 @@ const MIN_CHUNK = 32 * 1024;
 
 /** Joins short texts, so that the store gets few large chunks. */
 function textsAsBytes(texts: AsyncGenerator<string>): Readable {
-  return Readable.from(joinTexts(texts), { objectMode: false });
+  return Readable.from(joinTextsIntoChunks(texts), { objectMode: false });
 }
 
-async function* joinTexts(texts: AsyncGenerator<string>): AsyncGenerator<Buffer> {
+async function* joinTextsIntoChunks(texts: AsyncGenerator<string>): AsyncGenerator<Buffer> {
   let waiting = '';
   for await (const text of texts) {
     waiting += text;

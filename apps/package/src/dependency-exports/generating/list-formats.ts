@@ -10,7 +10,7 @@ interface ReportedOccurrence {
   readonly report: SourceReport;
   readonly occurrence: Occurrence;
 }
-type Sources = Iterable<DependencySource> | AsyncIterable<DependencySource>;
+type DependencySources = Iterable<DependencySource> | AsyncIterable<DependencySource>;
 
 /** Source: reference packages-and-admin 6.3. */
 const CSV_COLUMNS = [
@@ -19,18 +19,21 @@ const CSV_COLUMNS = [
 ];
 
 /** Writes the list of a project as one JSON object. */
-export async function* dependencyList(sources: Sources, components: ComponentsQueries): AsyncGenerator<string> {
+export async function* dependencyList(
+  sources: DependencySources,
+  components: ComponentsQueries,
+): AsyncGenerator<string> {
   let count = 0;
   for await (const found of listOccurrences(sources, components))
-    yield (count++ === 0 ? '{"dependencies":[' : ',') + JSON.stringify(toDependency(found));
+    yield (count++ === 0 ? '{"dependencies":[' : ',') + JSON.stringify(toJsonDependency(found));
   yield `${count === 0 ? '{"dependencies":[' : ''}],"report":{"status":"${count === 0 ? 'no_dependencies' : 'ok'}"}}`;
 }
 
 /** Writes a flat list, one object a line. */
-export async function* jsonArray(sources: Sources, components: ComponentsQueries): AsyncGenerator<string> {
+export async function* jsonArray(sources: DependencySources, components: ComponentsQueries): AsyncGenerator<string> {
   let isEmpty = true;
   for await (const found of listOccurrences(sources, components)) {
-    const { name, packager, version, licenses, location } = toDependency(found);
+    const { name, packager, version, licenses, location } = toJsonDependency(found);
     yield `${isEmpty ? '[' : ',\n'}${JSON.stringify({ name, packager, version, licenses, location })}`;
     isEmpty = false;
   }
@@ -38,23 +41,26 @@ export async function* jsonArray(sources: Sources, components: ComponentsQueries
 }
 
 /** Writes comma-separated values. Cells that a spreadsheet would calculate get an apostrophe in front. */
-export function writeCsv(sources: Sources, components: ComponentsQueries): Readable {
+export function writeCsv(sources: DependencySources, components: ComponentsQueries): Readable {
   const writer = stringify({ header: true, columns: CSV_COLUMNS, escape_formulas: true });
   // Errors reach the reader of the last stream.
-  return pipeline(Readable.from(listRows(sources, components)), writer, () => undefined);
+  return pipeline(Readable.from(listCsvRows(sources, components)), writer, () => undefined);
 }
 
-async function* listRows(sources: Sources, components: ComponentsQueries): AsyncGenerator<string[]> {
-  for await (const found of listOccurrences(sources, components)) yield toCells(found);
+async function* listCsvRows(sources: DependencySources, components: ComponentsQueries): AsyncGenerator<string[]> {
+  for await (const found of listOccurrences(sources, components)) yield toCsvCells(found);
 }
 
-async function* listOccurrences(sources: Sources, components: ComponentsQueries): AsyncGenerator<ReportedOccurrence> {
+async function* listOccurrences(
+  sources: DependencySources,
+  components: ComponentsQueries,
+): AsyncGenerator<ReportedOccurrence> {
   for await (const source of sources)
     for (const report of source.reports)
       for await (const occurrence of components.ofReport(report.id)) yield { source, report, occurrence };
 }
 
-function toDependency({ source, report, occurrence }: ReportedOccurrence) {
+function toJsonDependency({ source, report, occurrence }: ReportedOccurrence) {
   const { id, name, version, ancestors } = occurrence;
   return {
     ...{ name, packager: report.packager ?? occurrence.packager, version, occurrence_id: id },
@@ -70,7 +76,7 @@ function toDependency({ source, report, occurrence }: ReportedOccurrence) {
   };
 }
 
-function toCells({ source, report, occurrence }: ReportedOccurrence): string[] {
+function toCsvCells({ source, report, occurrence }: ReportedOccurrence): string[] {
   const { name, version, packager, licenses } = occurrence;
   const identifiers = licenses.flatMap(({ spdx }) => spdx ?? []).join('; ');
   const location = blobPath(source, report) ?? '';

@@ -34,7 +34,7 @@ const PROPERTY = {
 };
 
 /**
- * Reads a CycloneDX document as a stream. Shape: `take` stores components in batches while the document is read.
+ * Reads a CycloneDX document as a stream. `take` stores components in batches while the document is read.
  * Errors: InvalidDocument; those of the stream and of `take`. Source: reference packages-and-admin 6.4.
  */
 export async function readCycloneDx(
@@ -45,7 +45,7 @@ export async function readCycloneDx(
   let waiting: NumberedComponent[] = [];
   let count = 0;
   const picker = new JsonPicker(cycloneDxShape, (name, item) => {
-    if (name === 'dependency') return addEdges(graph, item);
+    if (name === 'dependency') return addDependencyEdges(graph, item);
     if (count >= MAX_COMPONENTS) throw new InvalidDocument(`it has more than ${MAX_COMPONENTS} components`);
     const position = count++;
     graph.placeComponent(readText(item, 'bom-ref'), position);
@@ -56,7 +56,7 @@ export async function readCycloneDx(
   }
   if (waiting.length > 0) await take(waiting);
   waiting = [];
-  return documentFacts(picker.finish(), graph);
+  return readDocumentFacts(picker.finish(), graph);
 }
 
 /** Feeds the document to the picker, and yields after each chunk. Other work gets a turn in between. */
@@ -79,13 +79,13 @@ async function* feedTokens(body: Readable, picker: JsonPicker): AsyncGenerator<v
   check();
 }
 
-function addEdges(graph: DependencyGraph, dependency: PickedValue): void {
+function addDependencyEdges(graph: DependencyGraph, dependency: PickedValue): void {
   const ref = readText(dependency, 'ref');
   if (ref === null) return;
   for (const child of readList(dependency, 'dependsOn')) if (typeof child === 'string') graph.addEdge(ref, child);
 }
 
-function documentFacts(document: PickedValue, graph: DependencyGraph): DocumentFacts {
+function readDocumentFacts(document: PickedValue, graph: DependencyGraph): DocumentFacts {
   if (readText(document, 'bomFormat') !== 'CycloneDX') throw new InvalidDocument('its bomFormat is not CycloneDX');
   const version = readText(document, 'specVersion');
   if (version === null || !VERSIONS.includes(version))

@@ -5,36 +5,36 @@ import type { PickedValue, PickedObject, PickedShape } from './json-picker';
 const text: PickedShape = { scalar: 'strict' };
 /** Values of licenses come in any form, and complete license texts among them. */
 const licenseText: PickedShape = { scalar: 'lenient' };
-const object = (fields: Readonly<Record<string, PickedShape>>): PickedShape => ({ fields: () => fields });
-const list = (of: PickedShape, most: number): PickedShape => ({ items: { of, most } });
+const objectShape = (fields: Readonly<Record<string, PickedShape>>): PickedShape => ({ fields: () => fields });
+const listShape = (items: PickedShape, maxItems: number): PickedShape => ({ items: { of: items, most: maxItems } });
 
 const MAX_TOOLS = 100;
 const MAX_PROPERTIES = 100;
 const MAX_LICENSES = 50;
 
-const tool = object({ vendor: text, name: text, version: text, group: text, publisher: text });
-const tools = list(tool, MAX_TOOLS);
-const license = object({ license: object({ id: licenseText, name: licenseText }), expression: licenseText });
+const tool = objectShape({ vendor: text, name: text, version: text, group: text, publisher: text });
+const tools = listShape(tool, MAX_TOOLS);
+const license = objectShape({ license: objectShape({ id: licenseText, name: licenseText }), expression: licenseText });
 
 const component: PickedShape = {
   fields: () => ({
     ...{ type: text, group: text, name: text, version: text, purl: text, 'bom-ref': text },
-    licenses: list(license, MAX_LICENSES),
+    licenses: listShape(license, MAX_LICENSES),
     components,
   }),
 };
 const components: PickedShape = { items: { of: component, emit: 'component' } };
 
-const metadata = object({
+const metadata = objectShape({
   // An array up to 1.4, an object from 1.5 on.
-  tools: { ...tools, ...object({ components: tools, services: tools }) },
-  component: object({ 'bom-ref': text }),
-  properties: list(object({ name: text, value: licenseText }), MAX_PROPERTIES),
+  tools: { ...tools, ...objectShape({ components: tools, services: tools }) },
+  component: objectShape({ 'bom-ref': text }),
+  properties: listShape(objectShape({ name: text, value: licenseText }), MAX_PROPERTIES),
 });
 
-export const cycloneDxShape: PickedShape = object({
+export const cycloneDxShape: PickedShape = objectShape({
   ...{ bomFormat: text, specVersion: text, metadata, components },
-  dependencies: { items: { of: object({ ref: text, dependsOn: { items: { of: text } } }), emit: 'dependency' } },
+  dependencies: { items: { of: objectShape({ ref: text, dependsOn: { items: { of: text } } }), emit: 'dependency' } },
 });
 
 /** Returns a field of a kept object. */

@@ -1,6 +1,9 @@
 import { InvalidDocument } from './json-picker';
 
-/** Dependents of a component. Shape: positions of components; `isTopLevel` if the described application is one. */
+/**
+ * Dependents of a component. `position` and `parents` are positions of components. `is_top_level` is true if the
+ * described application is a dependent.
+ */
 export interface ComponentParents {
   readonly position: number;
   readonly is_top_level: boolean;

@@ -22,7 +22,7 @@ export interface PickedObject {
   readonly [name: string]: PickedValue | undefined;
 }
 
-/** The document is no JSON, or beyond a bound. Shape: the message is a phrase without names of files. */
+/** The document is not JSON, or it exceeds a bound. The message is a phrase without names of files. */
 export class InvalidDocument extends Error {}
 
 const MAX_DEPTH = 64;
@@ -63,31 +63,31 @@ export class JsonPicker {
     switch (token) {
       case TokenType.LEFT_BRACE:
       case TokenType.LEFT_BRACKET:
-        return this.openFrame(token === TokenType.LEFT_BRACKET);
+        return this.openContainer(token === TokenType.LEFT_BRACKET);
       case TokenType.RIGHT_BRACE:
       case TokenType.RIGHT_BRACKET:
-        return this.closeFrame(token === TokenType.RIGHT_BRACKET);
+        return this.closeContainer(token === TokenType.RIGHT_BRACKET);
       case TokenType.COLON:
-        if (this.expected !== 'colon') throw notJson();
+        if (this.expected !== 'colon') throw notJsonError();
         this.expected = 'value';
         return;
       case TokenType.COMMA:
-        if (this.expected !== 'comma') throw notJson();
+        if (this.expected !== 'comma') throw notJsonError();
         this.expected = this.frames.at(-1)!.list ? 'value' : 'key';
         return;
       default:
-        return this.expected === 'key' || this.expected === 'first key' ? this.readName(value) : this.readScalar(value);
+        return this.expected === 'key' || this.expected === 'first key' ? this.readKey(value) : this.readScalar(value);
     }
   }
 
   /** Returns the kept parts of the document after its last token. */
   finish(): PickedValue {
-    if (this.expected !== 'end' || this.result === undefined) throw notJson();
+    if (this.expected !== 'end' || this.result === undefined) throw notJsonError();
     return this.result;
   }
 
-  private openFrame(isArray: boolean): void {
-    const shape = this.shapeOfValue();
+  private openContainer(isArray: boolean): void {
+    const shape = this.shapeOfNextValue();
     if (this.frames.length >= MAX_DEPTH) throw new InvalidDocument(`it is nested deeper than ${MAX_DEPTH} levels`);
     const isKept = isArray ? shape?.items !== undefined : shape?.fields !== undefined;
     this.frames.push({
@@ -99,18 +99,18 @@ export class JsonPicker {
     this.expected = isArray ? 'first value' : 'first key';
   }
 
-  private closeFrame(isArray: boolean): void {
+  private closeContainer(isArray: boolean): void {
     const frame = this.frames.at(-1);
     const mayClose = this.expected === 'comma' || this.expected === (isArray ? 'first value' : 'first key');
-    if (!frame || !mayClose || isArray !== (frame.list !== null)) throw notJson();
+    if (!frame || !mayClose || isArray !== (frame.list !== null)) throw notJsonError();
     this.frames.pop();
-    this.putValue(frame.shape ? (frame.list ?? frame.object!) : undefined);
+    this.addToParent(frame.shape ? (frame.list ?? frame.object!) : undefined);
   }
 
-  private readName(value: unknown): void {
+  private readKey(value: unknown): void {
     const { keys } = this.frames.at(-1)!;
-    if (typeof value !== 'string') throw notJson();
-    if (value.length > MAX_TEXT) throw tooLong();
+    if (typeof value !== 'string') throw notJsonError();
+    if (value.length > MAX_TEXT) throw textTooLongError();
     if (REFUSED_KEYS.has(value)) throw new InvalidDocument(`the key ${value} is not allowed`);
     if (keys.has(value)) throw new InvalidDocument('an object has the same key twice');
     keys.add(value);
@@ -119,17 +119,17 @@ export class JsonPicker {
   }
 
   private readScalar(value: unknown): void {
-    const wanted = this.shapeOfValue()?.scalar;
-    if (wanted === undefined) return this.putValue(undefined);
-    if (typeof value !== 'string') return this.putValue(value as PickedValue);
-    if (value.length <= MAX_TEXT) return this.putValue(storableText(value));
-    if (wanted === 'strict') throw tooLong();
-    this.putValue(undefined);
+    const wanted = this.shapeOfNextValue()?.scalar;
+    if (wanted === undefined) return this.addToParent(undefined);
+    if (typeof value !== 'string') return this.addToParent(value as PickedValue);
+    if (value.length <= MAX_TEXT) return this.addToParent(storableText(value));
+    if (wanted === 'strict') throw textTooLongError();
+    this.addToParent(undefined);
   }
 
   /** Returns the shape of the value that begins; null if it is skipped. */
-  private shapeOfValue(): PickedShape | null {
-    if (this.expected !== 'value' && this.expected !== 'first value') throw notJson();
+  private shapeOfNextValue(): PickedShape | null {
+    if (this.expected !== 'value' && this.expected !== 'first value') throw notJsonError();
     const frame = this.frames.at(-1);
     if (!frame) return this.root;
     const { shape, list, key, count } = frame;
@@ -138,8 +138,8 @@ export class JsonPicker {
     return items && count < (items.most ?? Infinity) ? items.of : null;
   }
 
-  /** Adds a completely read value to its parent. Shape: undefined for a skipped value, which is not added. */
-  private putValue(value: PickedValue | undefined): void {
+  /** Adds a completely read value to its parent. A skipped value is undefined and is not added. */
+  private addToParent(value: PickedValue | undefined): void {
     const frame = this.frames.at(-1);
     this.expected = frame ? 'comma' : 'end';
     if (!frame) {
@@ -165,10 +165,10 @@ function storableText(text: string): string {
   return Buffer.from(text.replaceAll('\0', '')).toString();
 }
 
-function notJson(): InvalidDocument {
+function notJsonError(): InvalidDocument {
   return new InvalidDocument('it is no JSON document');
 }
 
-function tooLong(): InvalidDocument {
+function textTooLongError(): InvalidDocument {
   return new InvalidDocument(`a text is longer than ${MAX_TEXT} characters`);
 }

@@ -25,15 +25,15 @@ const MAX_FILE_NAME = 255;
 const FORMATS = ['gzip', 'raw'];
 
 const FIELDS = ['token', 'artifact_type', 'artifact_format'] as const;
-type Field = (typeof FIELDS)[number];
+type UploadField = (typeof FIELDS)[number];
 
-/** A report while it arrives. Shape: texts of the query win over those of the form. */
+/** A report while it arrives. Fields of the query take precedence over those of the form. */
 export interface ReportUpload {
   readonly jobId: number;
   readonly body: Readable & { readonly mediaType: string };
   /** The job of the credential of the request; undefined without one. */
   readonly job: { readonly id: number } | undefined;
-  readonly query: Readonly<Partial<Record<Field, string>>>;
+  readonly query: Readonly<Partial<Record<UploadField, string>>>;
 }
 /** A token as a parameter, or the job whose token was the credential of the request. */
 type JobProof = string | { readonly id: number };
@@ -77,26 +77,27 @@ export class ReportIntake {
    * too many; TooLarge.
    */
   async storeReport({ jobId, body, query, job }: ReportUpload): Promise<void> {
-    const textOf = (fields: ReadonlyMap<Field, string>, name: Field): string => query[name] ?? fields.get(name) ?? '';
-    const store = async ({ source, fileName, fields }: ContentPart<Field>): Promise<ReportContent> => {
+    const textOf = (fields: ReadonlyMap<UploadField, string>, name: UploadField): string =>
+      query[name] ?? fields.get(name) ?? '';
+    const store = async ({ source, fileName, fields }: ContentPart<UploadField>): Promise<ReportContent> => {
       await this.authorizeJob(jobId, job ?? textOf(fields, 'token'));
       return { fileName, file: await this.storeInflated(source, textOf(fields, 'artifact_format')) };
     };
     const { fields, content } = await readUploadForm(body, { fields: FIELDS, file: 'file' }, store);
     const token = job ?? textOf(fields, 'token');
     await this.authorizeJob(jobId, token);
-    const problems = findProblems(content, textOf(fields, 'artifact_type'), textOf(fields, 'artifact_format'));
+    const problems = findUploadProblems(content, textOf(fields, 'artifact_type'), textOf(fields, 'artifact_format'));
     if (problems.length > 0) throw new InvalidParameters(problems);
     await this.work.run((tx) => this.addReport(tx, jobId, token, content!));
   }
 
-  /** Returns the running job of a token. Errors: Unauthorized; Forbidden. */
+  /** Errors: Unauthorized without a running job of this id and token; Forbidden if its user may not run pipelines. */
   private async authorizeJob(jobId: number, token: JobProof): Promise<void> {
-    const { project_id: projectId, user_id: userId } = await this.findRunningJob(jobId, token);
+    const { project_id: projectId, user_id: userId } = await this.requireRunningJob(jobId, token);
     if (!(await this.users.findRunnableProject(projectId, userId))?.canRun) throw new Forbidden();
   }
 
-  private async findRunningJob(jobId: number, token: JobProof, tx?: Tx): Promise<TokenJob> {
+  private async requireRunningJob(jobId: number, token: JobProof, tx?: Tx): Promise<TokenJob> {
     const job =
       typeof token === 'string'
         ? await this.tokens.findJobInAnyState(token, tx)
@@ -120,9 +121,9 @@ export class ReportIntake {
 
   /** The lock of the pipeline orders this write and the end of the job. */
   private async addReport(tx: Tx, jobId: number, token: JobProof, { fileName, file }: ReportContent): Promise<void> {
-    const { project_id: project, pipeline_id: pipelineId } = await this.findRunningJob(jobId, token, tx);
+    const { project_id: project, pipeline_id: pipelineId } = await this.requireRunningJob(jobId, token, tx);
     await this.pipelines.lockPipeline(tx, pipelineId, project);
-    await this.findRunningJob(jobId, token, tx);
+    await this.requireRunningJob(jobId, token, tx);
     const [present] = await tx.run(OF_JOB, { job: jobId, name: fileName });
     if (present!.sha256 === file.sha256) return;
     if (present!.sha256 !== null)
@@ -134,7 +135,7 @@ export class ReportIntake {
   }
 }
 
-function findProblems(content: ReportContent | null, type: string, format: string): string[] {
+function findUploadProblems(content: ReportContent | null, type: string, format: string): string[] {
   if (content === null) return ['file is missing'];
   return [
     ...(type === 'cyclonedx' ? [] : ['artifact_type does not have a valid value']),

@@ -28,14 +28,14 @@ const SET_DEPENDENTS = statement<{ report: number; rows: string }, never>(
    from jsonb_to_recordset(:rows::jsonb) as given (position integer, is_top_level boolean, parents integer[])
    where c.report_id = :report::bigint and c.position = given.position`,
 );
-interface ValidParams {
+interface SetValidParams {
   readonly id: number;
   readonly inputFile: string | null;
   readonly packager: string | null;
   readonly tools: string;
   readonly properties: string;
 }
-const SET_VALID = statement<ValidParams, never>(
+const SET_VALID = statement<SetValidParams, never>(
   'dependency_reports_set_valid',
   `update dependency_reports set state = 'valid', input_file = :inputFile, packager = :packager, tools = :tools::jsonb,
      properties = :properties::jsonb

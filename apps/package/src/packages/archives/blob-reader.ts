@@ -32,8 +32,11 @@ export class BlobReader extends RandomAccessReader {
     const stream = new PassThrough();
     this.blobs
       .open(this.key, { start, end: end - 1 })
-      // pipeline does not close a source whose target was destroyed before.
-      .then(({ body }) => (stream.destroyed ? body.destroy() : pipeline(body, stream)))
+      .then(async ({ body }) => {
+        if (!stream.destroyed) return pipeline(body, stream);
+        // pipeline would not close a source whose target is destroyed.
+        body.destroy();
+      })
       .catch((error: unknown) => stream.destroy(error as Error));
     return stream;
   }

@@ -21,7 +21,7 @@ export interface TarEntryQuery {
 const GZIP_MAGIC = 0x1f8b;
 
 /** An archive beyond its bounds. `cause` is the error of the caller. */
-class BeyondBounds extends Error {}
+class ArchiveBoundsExceeded extends Error {}
 
 /**
  * Reads the first plain file of a tarball whose name matches, and no further. Returns null if the bytes are not a tarball
@@ -29,23 +29,23 @@ class BeyondBounds extends Error {}
  */
 export async function readTarEntry(bytes: Readable, wanted: TarEntryQuery): Promise<Buffer | null> {
   const entries = extract();
-  const closed = pipeline(bytes, (source: AsyncIterable<Buffer>) => inflate(source, wanted), entries);
+  const closed = pipeline(bytes, (source: AsyncIterable<Buffer>) => inflateWithinBounds(source, wanted), entries);
   closed.catch(() => undefined);
   let count = 0;
   try {
     for await (const entry of entries) {
-      if (++count > wanted.maxEntries) throw createBeyondBounds(wanted);
+      if (++count > wanted.maxEntries) throw createBoundsError(wanted);
       const { name, type, size } = entry.header;
       if (type !== 'file' || !wanted.name.test(name)) {
         entry.resume();
         continue;
       }
-      if ((size ?? Infinity) > wanted.maxEntryBytes) throw createBeyondBounds(wanted);
-      return await readContent(entry as unknown as Readable);
+      if ((size ?? Infinity) > wanted.maxEntryBytes) throw createBoundsError(wanted);
+      return await readEntryContent(entry as unknown as Readable);
     }
     return null;
   } catch (error) {
-    if (error instanceof BeyondBounds) throw error.cause;
+    if (error instanceof ArchiveBoundsExceeded) throw error.cause;
     return null;
   } finally {
     bytes.destroy();
@@ -54,17 +54,17 @@ export async function readTarEntry(bytes: Readable, wanted: TarEntryQuery): Prom
   }
 }
 
-function createBeyondBounds({ refusal }: TarEntryQuery): BeyondBounds {
-  return new BeyondBounds('archive beyond its bounds', { cause: refusal() });
+function createBoundsError({ refusal }: TarEntryQuery): ArchiveBoundsExceeded {
+  return new ArchiveBoundsExceeded('archive beyond its bounds', { cause: refusal() });
 }
 
-/** The bytes of the archive. Errors: BeyondBounds. */
-async function* inflate(source: AsyncIterable<Buffer>, wanted: TarEntryQuery): AsyncGenerator<Buffer> {
+/** Yields the bytes of the archive, inflated if it is gzip. Errors: ArchiveBoundsExceeded. */
+async function* inflateWithinBounds(source: AsyncIterable<Buffer>, wanted: TarEntryQuery): AsyncGenerator<Buffer> {
   const facts = { read: 0 };
   const chunks = countBytes(source, facts);
   const { value: first } = await chunks.next();
   if (!first) return;
-  const whole = joinChunks(first, chunks);
+  const whole = prependChunk(first, chunks);
   const isGzip = first.length >= 2 && first.readUInt16BE(0) === GZIP_MAGIC;
   if (!isGzip && wanted.isAlwaysGzip) return;
   if (!isGzip) return yield* whole;
@@ -74,7 +74,7 @@ async function* inflate(source: AsyncIterable<Buffer>, wanted: TarEntryQuery): A
   let size = 0;
   for await (const chunk of gunzip as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > Math.max(wanted.freeInflatedBytes, wanted.maxRatio * facts.read)) throw createBeyondBounds(wanted);
+    if (size > Math.max(wanted.freeInflatedBytes, wanted.maxRatio * facts.read)) throw createBoundsError(wanted);
     yield chunk;
   }
 }
@@ -87,12 +87,12 @@ async function* countBytes(source: AsyncIterable<Buffer>, facts: { read: number 
   return undefined;
 }
 
-async function* joinChunks(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* prependChunk(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
 }
 
-async function readContent(entry: Readable): Promise<Buffer> {
+async function readEntryContent(entry: Readable): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const part of entry as AsyncIterable<Buffer>) parts.push(part);
   return Buffer.concat(parts);

@@ -6,13 +6,13 @@ const MAX_ATTRIBUTES = 50_000;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /**
- * Returns the text of an uploaded XML document. A byte order mark decides between UTF-8 and UTF-16. Shape: `document` is
- * its name in refusals.
- * Errors: Refused for other encodings, for declarations of a document type or entities, and beyond 50,000 elements
- * or as many signs `=`, of which each attribute has one.
+ * Returns the text of an uploaded XML document. A byte order mark decides between UTF-8 and UTF-16. `document` is the
+ * name of the document in refusals.
+ * Errors: Refused for other encodings, for declarations of a document type or entities, and beyond 50,000 elements or
+ * as many signs `=`, of which each attribute has one.
  */
 export function decodeXml(bytes: Buffer, document: string): string {
-  const text = decodeBytes(bytes, document);
+  const text = decodeXmlBytes(bytes, document);
   // A declaration of a type or an entity begins with `<!` and a letter; comments and CDATA sections do not.
   if (/<!(?!--|\[CDATA\[)/.test(text)) throw new Refused(`${document} declares a document type`);
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text)) throw new Refused(`${document} has control characters`);
@@ -32,12 +32,12 @@ export function unescapeXml(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name]!);
 }
 
-function decodeBytes(bytes: Buffer, document: string): string {
+function decodeXmlBytes(bytes: Buffer, documentName: string): string {
   const encoding = detectEncoding(bytes);
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new Refused(`${document} is neither UTF-8 nor UTF-16`);
+    throw new Refused(`${documentName} is neither UTF-8 nor UTF-16`);
   }
 }
 

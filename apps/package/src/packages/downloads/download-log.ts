@@ -50,10 +50,10 @@ export class DownloadLog {
   flush(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
-    return (this.writing = this.writing.then(() => runDetached(() => this.writeTimes())));
+    return (this.writing = this.writing.then(() => runDetached(() => this.writeDownloadTimes())));
   }
 
-  private async writeTimes(): Promise<void> {
+  private async writeDownloadTimes(): Promise<void> {
     const entries = [...this.noted].sort(([a], [b]) => a - b);
     this.noted.clear();
     try {

@@ -32,15 +32,15 @@ const RAISE_EXISTING = statement<IndexKeyParams, never>(
  * transaction that changes what the documents show. Returns the new generation.
  */
 export async function raiseGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<number> {
-  const [row] = await tx.run(RAISE, toKeyParams(named, now));
+  const [row] = await tx.run(RAISE, toIndexKeyParams(named, now));
   return row!.generation;
 }
 
 /** Raises the generation of a name of any format. Has no effect for formats without documents. */
 export async function raiseExistingGeneration(tx: Tx, named: PackageNameKey, now: Date): Promise<void> {
-  await tx.run(RAISE_EXISTING, toKeyParams(named, now));
+  await tx.run(RAISE_EXISTING, toIndexKeyParams(named, now));
 }
 
-function toKeyParams({ projectId: project, type, name }: PackageNameKey, now: Date): IndexKeyParams {
+function toIndexKeyParams({ projectId: project, type, name }: PackageNameKey, now: Date): IndexKeyParams {
   return { project, type, key: nameKeyOf(type, name), now };
 }

@@ -42,7 +42,7 @@ export async function removeTag(tx: Tx, { projectId, type, name }: PackageNameKe
   return (await tx.run(REMOVE, key)).length > 0;
 }
 
-/** Tags of packages, by name. Shape: keys are ids of packages; packages without tags are missing. */
+/** Maps the ids of packages to their tags, ordered by name. Packages without tags are missing. */
 export async function tagsOfPackages(
   reads: SqlReader,
   packages: readonly number[],

@@ -1,7 +1,7 @@
 import type { GroupPackageType, PackageStatus, PackageType } from '../package-types';
 
 /** Filters and order of a package list. Source: reference packages-and-admin 3.4. */
-interface PackageListing {
+interface CommonPackageListing {
   readonly sort: 'asc' | 'desc';
   readonly package_name?: string;
   readonly package_version?: string;
@@ -9,12 +9,12 @@ interface PackageListing {
   readonly status?: PackageStatus;
 }
 
-export interface ProjectListing extends PackageListing {
+export interface ProjectListing extends CommonPackageListing {
   readonly order_by: 'created_at' | 'name' | 'version' | 'type';
   readonly package_type?: PackageType;
 }
 
-export interface GroupListing extends PackageListing {
+export interface GroupListing extends CommonPackageListing {
   readonly order_by: 'created_at' | 'name' | 'version' | 'type' | 'project_path';
   readonly package_type?: GroupPackageType;
   readonly exclude_subgroups: boolean;

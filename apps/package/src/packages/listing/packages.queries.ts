@@ -53,8 +53,8 @@ export interface PackageFileRow {
   readonly updated_at: Date;
 }
 
-type StoredRow = Omit<PackageRow, 'project_path' | 'can_delete' | 'tags'>;
-type GroupRow = Omit<PackageRow, 'tags'>;
+type StoredPackageRow = Omit<PackageRow, 'project_path' | 'can_delete' | 'tags'>;
+type GroupPackageRow = Omit<PackageRow, 'tags'>;
 type PackageListing = ProjectListing | GroupListing;
 type RequestedFilters = Pick<ProjectListing, 'package_type' | 'package_name' | 'package_version'>;
 
@@ -75,13 +75,13 @@ const IN_SCOPE = '(select p.*, scope.path as project_path from packages p where 
 const FILTERS: Filters<RequestedFilters> = {
   package_type: (type, bind) => `p.package_type = ${bind(type)}`,
   package_name: (name, bind) =>
-    searchTerms(name)
+    splitSearchTerms(name)
       .map((term) => containsSql(['p.name'], bind(likePattern(term))))
       .join(' and ') || false,
   package_version: (version, bind) => `p.version = ${bind(version)}`,
 };
 
-const ONE = statement<{ id: number; project: number }, StoredRow>(
+const ONE = statement<{ id: number; project: number }, StoredPackageRow>(
   'packages_one',
   `select ${COLUMNS} from packages p where p.id = :id::bigint and p.project_id = :project::bigint`,
 );
@@ -110,7 +110,7 @@ export class PackagesQueries {
     asked: ProjectListing,
     page: PageRequest,
   ): Promise<Page<PackageRow>> {
-    const query = new ListQuery<StoredRow>({ name: 'packages', from: 'packages p', columns: COLUMNS })
+    const query = new ListQuery<StoredPackageRow>({ name: 'packages', from: 'packages p', columns: COLUMNS })
       .where((bind) => `p.project_id = ${bind(project.id, 'project')}`)
       .where(statusCondition(asked))
       .where(versionCondition(asked))
@@ -118,13 +118,13 @@ export class PackagesQueries {
       .orderBy([[ORDER_BY[asked.order_by], asked.sort]]);
     const found = await query.readPage(this.database, page);
     const rows = await this.withTags(found.rows);
-    return { ...found, rows: rows.map((row) => inProject(row, project, viewer)) };
+    return { ...found, rows: rows.map((row) => toPackageOfProject(row, project, viewer)) };
   }
 
   /** Packages of the projects in a group that the viewer may read packages of. */
   async ofGroup(group: GroupScope, viewer: Viewer, asked: GroupListing, page: PageRequest): Promise<Page<PackageRow>> {
     await this.directory.requireFresh(viewer);
-    const query = new ListQuery<GroupRow>({
+    const query = new ListQuery<GroupPackageRow>({
       name: 'group_packages',
       from: 'packages p',
       columns: `${COLUMNS}, home.full_path || '/' || project.path as project_path,
@@ -162,7 +162,7 @@ export class PackagesQueries {
     const [row] = await this.database.run(ONE, { id, project: project.id });
     if (row?.status === 'error') throw failedAs;
     if (!row || !SHOWN_STATUSES.includes(row.status)) throw new NotFound();
-    return inProject((await this.withTags([row]))[0]!, project, viewer);
+    return toPackageOfProject((await this.withTags([row]))[0]!, project, viewer);
   }
 
   /** Other versions of a package, by version. */
@@ -189,12 +189,16 @@ export class PackagesQueries {
   }
 }
 
-function inProject(row: StoredRow & Pick<PackageRow, 'tags'>, project: ProjectScope, viewer: Viewer): PackageRow {
+function toPackageOfProject(
+  row: StoredPackageRow & Pick<PackageRow, 'tags'>,
+  project: ProjectScope,
+  viewer: Viewer,
+): PackageRow {
   return { ...row, project_path: project.fullPath, can_delete: canDeletePackages(viewer, project) };
 }
 
 /** Splits a search text at blanks and keeps phrases in double quotes together. */
-function searchTerms(text: string): readonly string[] {
+function splitSearchTerms(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]+)"|(\S+)/g)].map(([, phrase, word]) => (phrase ?? word)!);
 }
 
@@ -217,8 +221,8 @@ export type ReadableProjectsParams = {
 };
 
 /**
- * FROM clause of the projects of the group whose packages the viewer may read. Shape: an item `scope` with the columns `id`
- * and `path`; parameters: ReadableProjectsParams.
+ * FROM item `scope` with the columns `id` and `path` of the projects of the group whose packages the viewer may read.
+ * Its parameters are ReadableProjectsParams.
  */
 export function readableProjects({ exclude_subgroups: isDirect }: Pick<GroupListing, 'exclude_subgroups'>): string {
   const place = isDirect ? 'home.id = :group::bigint' : withinGroupSql({ namespace: 'home', traversalIds: ':below' });

@@ -11,12 +11,12 @@ import type { StoredFile } from '../package-files';
 import { isRepetition, UploadReceipts } from './upload-receipts';
 import type { EarlierUpload } from './upload-receipts';
 
-/** A file of a package. Shape: `fileName` as it is stored. */
+/** A file of a package. `fileName` is the stored name. */
 export interface NewPackageFile extends PackageName {
   readonly fileName: string;
 }
 
-/** A stored upload. Shape: `answered` resolves with whether the client was sent the whole answer. */
+/** A stored upload. `answered` resolves with whether the client was sent the whole answer. */
 export interface UploadedFile {
   readonly content: StoredFile;
   readonly answered: Promise<boolean>;
@@ -73,7 +73,7 @@ export class DuplicateFiles {
     add: AddFile,
   ): Promise<PackageFileRow> {
     if (await this.areAllowed(project, file)) return this.work.run((tx) => add(tx, null));
-    const key = fileKey(project, file);
+    const key = fileLockKey(project, file);
     const turn = await this.receipts.beginTurn(key, answered);
     const row = await this.work.run(async (tx) => {
       await tx.run(LOCK, { key });
@@ -101,7 +101,7 @@ export class DuplicateFiles {
   }
 }
 
-function fileKey({ id }: ProjectScope, { type, name, version, fileName }: NewPackageFile): string {
+function fileLockKey({ id }: ProjectScope, { type, name, version, fileName }: NewPackageFile): string {
   return JSON.stringify(['package file', id, type, name, version, fileName]);
 }
 

@@ -121,31 +121,31 @@ export class PackagePublishing {
    */
   async publishFile(tx: Tx, file: PublishedFile): Promise<PackageFileRow> {
     await this.quota.enforceQuota(tx, file.project, file.content.size);
-    const found = await this.findOrCreate(tx, file);
+    const found = await this.findOrCreatePackage(tx, file);
     const now = this.clock.now();
-    if (file.status !== undefined && file.status !== found.status && isToggled(found.status))
+    if (file.status !== undefined && file.status !== found.status && isToggledByUploads(found.status))
       await tx.run(SET_STATUS, { id: found.id, status: file.status, now });
     const { size, sha256, sha1, md5 } = file.content;
     const [row] = await tx.run(ADD_FILE, {
       ...{ package: found.id, project: file.project.id, name: file.fileName },
       ...{ size, sha256, sha1, md5, token: file.repeatableBy ?? null, now },
     });
-    if (file.isReplacing) await this.replaceOlder(tx, row!, now);
+    if (file.isReplacing) await this.replaceOlderFiles(tx, row!, now);
     await this.jobs.enqueue(tx, measureStorage, { project_id: file.project.id });
     return row!;
   }
 
   /** Returns the id of a package whose files are not stored, and creates it first if it does not exist. Errors: Unavailable. */
   async publishWithoutFile(tx: Tx, named: PublishedPackage): Promise<number> {
-    return (await this.findOrCreate(tx, named)).id;
+    return (await this.findOrCreatePackage(tx, named)).id;
   }
 
-  private async replaceOlder(tx: Tx, { id, package_id, file_name }: PackageFileRow, now: Date): Promise<void> {
+  private async replaceOlderFiles(tx: Tx, { id, package_id, file_name }: PackageFileRow, now: Date): Promise<void> {
     const replaced = await tx.run(REPLACE, { id, package: package_id, name: file_name, now });
     if (replaced.length > 0) await this.jobs.enqueue(tx, destroyPackages, {});
   }
 
-  private async findOrCreate(tx: Tx, file: PublishedPackage): Promise<ExistingPackage> {
+  private async findOrCreatePackage(tx: Tx, file: PublishedPackage): Promise<ExistingPackage> {
     const { type, name, version, creatorId: creator } = file;
     const project = file.project.id;
     const key = { project, type, key: file.nameKey ?? nameKeyOf(type, name), version };
@@ -166,6 +166,6 @@ export class PackagePublishing {
 }
 
 /** Uploads change only between these two statuses. */
-function isToggled(status: PackageStatus): boolean {
+function isToggledByUploads(status: PackageStatus): boolean {
   return status === 'default' || status === 'hidden';
 }

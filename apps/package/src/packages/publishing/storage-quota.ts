@@ -6,14 +6,14 @@ import { Forbidden } from '@rookery/kernel';
 import { Database, statement } from '@rookery/persistence';
 import type { SqlReader, Tx } from '@rookery/persistence';
 
-type Size = { readonly size: number };
+type StoredSizeRow = { readonly size: number };
 
-const OF_PROJECT = statement<{ id: number }, Size>(
+const OF_PROJECT = statement<{ id: number }, StoredSizeRow>(
   'package_storage_of_project',
   `select coalesce(sum(f.size), 0)::bigint as size from package_files f
    where f.project_id = :id::bigint and not f.is_pending_destruction`,
 );
-const OF_NAMESPACE = statement<{ id: number }, Size>(
+const OF_NAMESPACE = statement<{ id: number }, StoredSizeRow>(
   'package_storage_of_namespace',
   `select coalesce(sum(f.size), 0)::bigint as size from directory_namespaces home
    join directory_projects project on project.namespace_id = home.id
@@ -49,7 +49,7 @@ export class StorageQuota {
 
   /** Refuses an upload before its body is read. Units: bytes. Errors: Forbidden beyond a limit. */
   async admitUpload(project: ProjectScope, size: number): Promise<void> {
-    for (const quota of this.listQuotas(project)) await refuseBeyond(this.database, quota, size);
+    for (const quota of this.listQuotas(project)) await refuseBeyondQuota(this.database, quota, size);
   }
 
   /**
@@ -59,7 +59,7 @@ export class StorageQuota {
   async enforceQuota(tx: Tx, project: ProjectScope, size: number): Promise<void> {
     for (const quota of this.listQuotas(project)) {
       await tx.run(LOCK, { kind: quota.kind, id: quota.id });
-      await refuseBeyond(tx, quota, size);
+      await refuseBeyondQuota(tx, quota, size);
     }
   }
 
@@ -73,7 +73,7 @@ export class StorageQuota {
   }
 }
 
-async function refuseBeyond(reads: SqlReader, { kind, id, limit }: Quota, size: number): Promise<void> {
+async function refuseBeyondQuota(reads: SqlReader, { kind, id, limit }: Quota, addedBytes: number): Promise<void> {
   const [row] = await reads.run(kind === 'project' ? OF_PROJECT : OF_NAMESPACE, { id });
-  if (row!.size + size > limit) throw new Forbidden(`Package storage of the ${kind} is full.`);
+  if (row!.size + addedBytes > limit) throw new Forbidden(`Package storage of the ${kind} is full.`);
 }

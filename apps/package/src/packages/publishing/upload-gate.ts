@@ -36,7 +36,7 @@ export class UploadGate {
   }
 
   /**
-   * Returns the size limit of an upload whose body is the file. Shape: `declaredSize` is null if unknown. Units: bytes.
+   * Returns the size limit of an upload whose body is the file. `declaredSize` is null if unknown. Units: bytes.
    * Errors: Forbidden for a protected name and beyond a limit of storage; Refused `File is too large`.
    */
   async admitUpload(

@@ -4,7 +4,7 @@ import { statement, Work } from '@rookery/persistence';
 import type { Logger } from '@rookery/platform';
 import { runDetached, LOGGER } from '@rookery/platform';
 
-/** A file that an upload meets under its own name. Shape: columns are null without a file. */
+/** The stored file that has the name of an upload. Its columns are null without such a file. */
 export interface EarlierUpload {
   readonly sha256: string | null;
   /** Credential of the upload until its answer is known to be written, then null. */
@@ -37,15 +37,16 @@ export class UploadReceipts {
   ) {}
 
   /**
-   * Waits for the turn of an upload. Uploads under one key that this process received follow each other, each until it is
-   * answered and that is recorded, so that only a lost answer makes a repetition. Shape: `answered` as in a streamed call.
+   * Waits for the turn of an upload. Uploads under one key that this process received follow each other. Each turn
+   * lasts until the upload is answered and the answer is recorded, so that only a lost answer makes a repetition.
+   * `answered` resolves with whether the client was sent the whole answer.
    */
   async beginTurn(key: string, answered: Promise<boolean>): Promise<UploadTurn> {
     const before = this.last.get(key);
     let file: number | null = null;
     const own = runDetached(async () => {
       await before;
-      if ((await answered) && file !== null) await this.recordFile(file);
+      if ((await answered) && file !== null) await this.acknowledgeUpload(file);
     }).finally(() => {
       if (this.last.get(key) === own) this.last.delete(key);
     });
@@ -54,7 +55,7 @@ export class UploadReceipts {
     return { stored: (fileId) => void (file = fileId) };
   }
 
-  private async recordFile(file: number): Promise<void> {
+  private async acknowledgeUpload(file: number): Promise<void> {
     try {
       await this.work.run((tx) => tx.run(ACKNOWLEDGE, { file }));
     } catch (error) {

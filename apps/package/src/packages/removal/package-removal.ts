@@ -78,21 +78,21 @@ export class PackageRemoval {
   /** Errors: NotFound; those of `check`. */
   removePackage(id: number, deletion: Deletion): Promise<void> {
     return this.work.run(async (tx) => {
-      const found = await lockPackage(tx, id, deletion);
-      await this.markPackage(tx, found, deletion);
+      const found = await lockAndCheckPackage(tx, id, deletion);
+      await this.markPackageDeleted(tx, found, deletion);
     });
   }
 
   /** Deletes a file, and its package with the last file. Errors: NotFound; those of `check`. */
   removeFile(id: number, packageId: number, deletion: Deletion): Promise<void> {
     return this.work.run(async (tx) => {
-      const found = await lockPackage(tx, packageId, deletion);
+      const found = await lockAndCheckPackage(tx, packageId, deletion);
       const [marked] = await tx.run(MARK_FILE, { id, package: packageId, now: this.clock.now() });
       if (!marked) throw new NotFound();
       const [left] = await tx.run(HAS_FILES, { package: packageId });
-      if (!left!.has_files) return this.markPackage(tx, found, deletion);
+      if (!left!.has_files) return this.markPackageDeleted(tx, found, deletion);
       await raiseExistingGeneration(tx, toPackageNameKey(found), this.clock.now());
-      await this.requestJobs(tx, deletion.projectId);
+      await this.requestCleanupJobs(tx, deletion.projectId);
     });
   }
 
@@ -100,7 +100,7 @@ export class PackageRemoval {
   async removeFiles(tx: Tx, projectId: number, ids: readonly number[]): Promise<void> {
     if (ids.length === 0) return;
     await tx.run(MARK_FILES, { ids, now: this.clock.now() });
-    await this.requestJobs(tx, projectId);
+    await this.requestCleanupJobs(tx, projectId);
   }
 
   /** Deletes versions of one package, which the caller has locked by its generation. */
@@ -109,24 +109,24 @@ export class PackageRemoval {
       const data = { package_id: id, project_id: named.projectId, package_type: named.type };
       tx.emit(packageDeleted.of({ aggregateId: id, actorId, data }));
     }
-    await this.requestJobs(tx, named.projectId);
+    await this.requestCleanupJobs(tx, named.projectId);
   }
 
-  private async markPackage(tx: Tx, found: LockedPackage, { actorId }: Deletion): Promise<void> {
+  private async markPackageDeleted(tx: Tx, found: LockedPackage, { actorId }: Deletion): Promise<void> {
     await raiseExistingGeneration(tx, toPackageNameKey(found), this.clock.now());
     await tx.run(MARK_PACKAGE, { id: found.id, now: this.clock.now() });
     const data = { package_id: found.id, project_id: found.project_id, package_type: found.package_type };
     tx.emit(packageDeleted.of({ aggregateId: found.id, actorId, data }));
-    await this.requestJobs(tx, found.project_id);
+    await this.requestCleanupJobs(tx, found.project_id);
   }
 
-  private async requestJobs(tx: Tx, projectId: number): Promise<void> {
+  private async requestCleanupJobs(tx: Tx, projectId: number): Promise<void> {
     await this.jobs.enqueue(tx, destroyPackages, {});
     await this.jobs.enqueue(tx, measureStorage, { project_id: projectId });
   }
 }
 
-async function lockPackage(tx: Tx, id: number, { projectId, check }: Deletion): Promise<LockedPackage> {
+async function lockAndCheckPackage(tx: Tx, id: number, { projectId, check }: Deletion): Promise<LockedPackage> {
   const [found] = await tx.run(LOCK, { id, project: projectId });
   if (!found) throw new NotFound();
   await check(found, tx);

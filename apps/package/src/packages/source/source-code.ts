@@ -49,34 +49,34 @@ export class SourceCode {
 
   /** Reads a file at a ref, and keeps the commit for ever if the file exists. Errors: Unavailable. */
   readFile(request: SourceFileRequest): Promise<SourceFileAnswer> {
-    return this.orUnavailable(() => this.files.ask(request));
+    return this.askOrUnavailable(() => this.files.ask(request));
   }
 
-  /** Opens an archive of a commit. Shape: a zip file. Errors: TooManyRequests; Unavailable. */
+  /** Opens a zip archive of a commit. Errors: TooManyRequests; Unavailable. */
   openArchive(request: SourceArchiveRequest): Promise<Readable> {
-    return this.orUnavailable(() => this.archives.open(request));
+    return this.askOrUnavailable(() => this.archives.open(request));
   }
 
-  /** Finds a commit with files. Shape: null if the project has no such commit. Errors: Unavailable. */
+  /** Returns a commit with files, or null if the project has no such commit. Errors: Unavailable. */
   async readCommit(request: SourceCommitRequest): Promise<SourceCommit | null> {
-    return (await this.orUnavailable(() => this.commits.ask(request))).commit;
+    return (await this.askOrUnavailable(() => this.commits.ask(request))).commit;
   }
 
   /** Lists the tags of versions. Errors: Unavailable. */
   async listTags(request: SourceTagsRequest): Promise<readonly SourceTag[]> {
-    return (await this.orUnavailable(() => this.tags.ask(request))).tags;
+    return (await this.askOrUnavailable(() => this.tags.ask(request))).tags;
   }
 
   /**
-   * Opens the files of a Go module. Shape: a zip file; null for a module that Go refuses. Errors: TooManyRequests;
+   * Opens a zip file with the files of a Go module. Returns null for a module that Go refuses. Errors: TooManyRequests;
    * Unavailable.
    */
   openGoModule(request: SourceModuleRequest): Promise<Readable | null> {
-    return this.orUnavailable(() => this.modules.open(request).catch(refusalAsNull));
+    return this.askOrUnavailable(() => this.modules.open(request).catch(nullIfRefused));
   }
 
   /** Rechecks the rights of the request before each call, because a call may wait for a free git process. */
-  private async orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+  private async askOrUnavailable<T>(ask: () => Promise<T>): Promise<T> {
     await currentWaiter()?.rights?.recheckBeforeRead();
     try {
       return await ask();
@@ -89,7 +89,7 @@ export class SourceCode {
 }
 
 /** A module that Go refuses is missing, or its list of files is too large. */
-function refusalAsNull(error: unknown): null {
+function nullIfRefused(error: unknown): null {
   if (error instanceof InternalRefusal && (error.status === 404 || error.status === 413)) return null;
   throw error;
 }

@@ -23,7 +23,7 @@ const NUMBERED_BRANCH = /^v?(\d+(?:\.\d+){0,2})(?:\.x)?$/i;
  */
 export function parseComposerJson(content: Buffer | null): ComposerDescription {
   if (content === null) throw new Unprocessable('The file composer.json was not found.');
-  const parsed = parseObject(content);
+  const parsed = parseComposerObject(content);
   const name = parsed['name'];
   if (typeof name !== 'string' || name === '') throw new Unprocessable('The file composer.json has no name.');
   if (name.length > MAX_NAME || !NAME.test(name)) throw new Unprocessable('The name in composer.json is invalid.');
@@ -55,7 +55,7 @@ export function isOfBranch(version: string): boolean {
   return version.startsWith('dev-') || version.endsWith('-dev');
 }
 
-function parseObject(content: Buffer): Readonly<Record<string, unknown>> {
+function parseComposerObject(content: Buffer): Readonly<Record<string, unknown>> {
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(content));
@@ -63,12 +63,12 @@ function parseObject(content: Buffer): Readonly<Record<string, unknown>> {
     parsed = null;
   }
   const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-  if (isObject && !isDeep(parsed, MAX_DEPTH)) return { ...(parsed as object) };
+  if (isObject && !isDeeperThan(parsed, MAX_DEPTH)) return { ...(parsed as object) };
   throw new Unprocessable('Could not parse composer.json file. Invalid JSON.');
 }
 
 /** Whether a value has more levels of lists and objects. JSON of thousands of levels cannot be written again. */
-function isDeep(value: unknown, levels: number): boolean {
+function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((one) => isDeep(one, levels - 1));
+  return levels === 0 || Object.values(value).some((one) => isDeeperThan(one, levels - 1));
 }

@@ -5,13 +5,16 @@ import type { ComposerVersionRow } from './composer.queries';
 
 /** Documents of a Composer repository. Source: reference packages-and-admin 4.11. */
 
-/** The root of a repository. Shape: `base` is the path of the repository below the host. */
+/** The root document of a repository. `base` is the path of the repository, without the host. */
 export function repositoryDocument(base: string, names: readonly string[]): object {
   const listed = names.length > MAX_NAMES ? {} : { 'available-packages': names };
   return { packages: [], 'metadata-url': `${base}/p2/%package%.json`, ...listed };
 }
 
-/** Versions of a package: those of tags, or those of branches. Shape: JSON; null without such versions. */
+/**
+ * Returns the JSON of the versions of a package: those of tags, or those of branches. Returns null without such
+ * versions.
+ */
 export function packageDocument(
   links: Links,
   name: string,

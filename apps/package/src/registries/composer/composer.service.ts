@@ -12,7 +12,7 @@ import { ComposerQueries } from './composer.queries';
 /** Largest `composer.json` that is read. Units: bytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** A tag or a branch. Shape: exactly one of both. */
+/** A tag or a branch. Exactly one of the fields is set. */
 export interface ComposerRef {
   readonly tag?: string;
   readonly branch?: string;

@@ -23,7 +23,7 @@ import { ConanRemovals } from './publishing/conan-removals';
 import { ConanService } from './publishing/conan.service';
 
 /** Binary packages with revisions (version 2): the same routes below projects and for the instance. */
-function conanBinariesBelow(kind: ConanRegistryKind) {
+function createConanBinariesController(kind: ConanRegistryKind) {
   const binaries = `${recipePath(kind, 'v2')}/revisions/:recipe_revision/packages`;
   const binary = `${binaries}/:conan_package_reference`;
   const revision = `${binary}/revisions/:package_revision`;
@@ -142,5 +142,5 @@ function conanBinariesBelow(kind: ConanRegistryKind) {
   return ConanBinariesController;
 }
 
-export const ConanBinariesOfProjectsController = conanBinariesBelow('project');
-export const ConanBinariesOfInstanceController = conanBinariesBelow('instance');
+export const ConanBinariesOfProjectsController = createConanBinariesController('project');
+export const ConanBinariesOfInstanceController = createConanBinariesController('instance');

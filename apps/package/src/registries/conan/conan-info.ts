@@ -21,18 +21,18 @@ export function hasTooManyLines(text: string): boolean {
  * sections and lines beyond MAX_INFO_LINES are skipped. Source: reference packages-and-admin 4.13.
  */
 export function parseConanInfo(text: string): ConanInfo {
-  const sections = parseSections(text);
+  const sections = parseInfoSections(text);
   const lines = (name: string): readonly string[] => sections.get(name) ?? [];
   return {
-    settings: parsePairs(lines('settings')),
-    options: parsePairs(lines('options')),
+    settings: parseKeyValueLines(lines('settings')),
+    options: parseKeyValueLines(lines('options')),
     requires: lines('requires'),
     full_requires: lines('full_requires'),
     recipe_hash: lines('recipe_hash')[0] ?? null,
   };
 }
 
-function parseSections(text: string): ReadonlyMap<string, readonly string[]> {
+function parseInfoSections(text: string): ReadonlyMap<string, readonly string[]> {
   const sections = new Map<string, string[]>();
   let lines: string[] = [];
   for (const line of text.split(/\r?\n/, MAX_INFO_LINES).map((one) => one.trim())) {
@@ -44,7 +44,7 @@ function parseSections(text: string): ReadonlyMap<string, readonly string[]> {
 }
 
 /** The names come from clients, so they do not become properties of a plain object's prototype. */
-function parsePairs(lines: readonly string[]): Readonly<Record<string, string>> {
+function parseKeyValueLines(lines: readonly string[]): Readonly<Record<string, string>> {
   const entries = lines.flatMap((line): [string, string][] => {
     const at = line.indexOf('=');
     return at > 0 ? [[line.slice(0, at).trim(), line.slice(at + 1).trim()]] : [];

@@ -32,7 +32,7 @@ import { ConanRemovals } from './publishing/conan-removals';
 import { ConanService } from './publishing/conan.service';
 
 /** Recipes with revisions (version 2): the same routes below projects and for the instance. */
-function conanRecipesBelow(kind: ConanRegistryKind) {
+function createConanRecipesController(kind: ConanRegistryKind) {
   const recipe = recipePath(kind, 'v2');
   const revision = `${recipe}/revisions/:recipe_revision`;
   const shared = routesOfRecipes(kind);
@@ -163,5 +163,5 @@ function conanRecipesBelow(kind: ConanRegistryKind) {
   return ConanRecipesController;
 }
 
-export const ConanRecipesOfProjectsController = conanRecipesBelow('project');
-export const ConanRecipesOfInstanceController = conanRecipesBelow('instance');
+export const ConanRecipesOfProjectsController = createConanRecipesController('project');
+export const ConanRecipesOfInstanceController = createConanRecipesController('instance');

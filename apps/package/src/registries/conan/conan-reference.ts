@@ -2,7 +2,7 @@ import { Refused } from '@rookery/kernel';
 
 /** Names of recipes, revisions and files. Source: reference packages-and-admin 4.13. */
 
-/** A recipe. Shape: user and channel are both `_` for a recipe without them. */
+/** A recipe. `user` and `channel` are both `_` for a recipe without them. */
 export interface ConanReference {
   readonly name: string;
   readonly version: string;
@@ -10,7 +10,7 @@ export interface ConanReference {
   readonly channel: string;
 }
 
-/** A revision of a recipe, or of a binary package. Shape: the last two are empty for the recipe itself. */
+/** A revision of a recipe, or of a binary package. The last two fields are empty for the recipe itself. */
 export interface ConanRevisionName {
   readonly recipeRevision: string;
   readonly binaryReference: string;
@@ -40,7 +40,7 @@ export function conanKeyOf({ name, user, channel }: ConanReference): string {
   return `${name}@${user}/${channel}`;
 }
 
-/** Returns the reference as clients write it. Shape: `key` as `conanKeyOf` returns it. */
+/** Returns the reference as clients write it. `key` is a result of `conanKeyOf`. */
 export function shownReference(name: string, version: string, key: string): string {
   const place = key.slice(name.length);
   return place === `@${BLANK}/${BLANK}` ? `${name}/${version}` : `${name}/${version}${place}`;

@@ -11,14 +11,14 @@ import { ConanQueries } from './conan.queries';
 import type { ConanProtocol } from './conan.queries';
 
 /** Undefined in the registry of the instance. */
-type Within = ProjectScope | undefined;
+type ProjectOrInstance = ProjectScope | undefined;
 
 const TEXT = 'text/plain';
 /** Clients of version 2 refuse a server without it. */
 const CAPABILITIES = { 'x-conan-server-capabilities': 'revisions' };
 
 /** Login and search: the same routes in both versions of the protocol, below projects and for the instance. */
-function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
+function createConanSessionController(kind: ConanRegistryKind, protocol: ConanProtocol) {
   const base = `${CONAN_REGISTRIES[kind].base}/${protocol}`;
   const place = `${protocol}, ${kind}`;
   const shared = {
@@ -39,7 +39,7 @@ function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
       may: signedIn(),
       answers: file(TEXT),
     })
-    authenticate({ viewer }: Call<NoParams, Within, SignedInViewer>): FileAnswer {
+    authenticate({ viewer }: Call<NoParams, ProjectOrInstance, SignedInViewer>): FileAnswer {
       return { stream: Buffer.from(viewer.clientToken ?? ''), mediaType: TEXT, isNeverStored: true };
     }
 
@@ -49,7 +49,7 @@ function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
       may: signedIn(),
       answers: file(TEXT),
     })
-    checkCredentials(_call: Call<NoParams, Within, SignedInViewer>): FileAnswer {
+    checkCredentials(_call: Call<NoParams, ProjectOrInstance, SignedInViewer>): FileAnswer {
       return { stream: Buffer.from('ok'), mediaType: TEXT, isNeverStored: true };
     }
 
@@ -61,7 +61,7 @@ function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
       isCostly: true,
       answers: json<object>(RECIPES),
     })
-    async search({ within, viewer, params }: Call<ListConanRecipes, Within>): Promise<object> {
+    async search({ within, viewer, params }: Call<ListConanRecipes, ProjectOrInstance>): Promise<object> {
       const { q, ignorecase: ignoresCase } = params;
       return recipesDocument(
         await this.conan.searchRecipes(within ?? null, viewer, { pattern: q ?? null, ignoresCase, protocol }),
@@ -72,7 +72,7 @@ function conanSessionBelow(kind: ConanRegistryKind, protocol: ConanProtocol) {
 }
 
 /** Creates the controller of `ping`, the first request of Conan 1 and Conan 2 clients. */
-function conanPingBelow(kind: ConanRegistryKind) {
+function createConanPingController(kind: ConanRegistryKind) {
   const reads = kind === 'project' ? readsPackages : anyone();
   const within = (kind === 'project' ? { within: CONAN_REGISTRIES.project.within } : {}) as object;
 
@@ -94,7 +94,7 @@ function conanPingBelow(kind: ConanRegistryKind) {
 }
 
 export const CONAN_SESSION_CONTROLLERS = (['project', 'instance'] as const).flatMap((kind) => [
-  conanPingBelow(kind),
-  conanSessionBelow(kind, 'v1'),
-  conanSessionBelow(kind, 'v2'),
+  createConanPingController(kind),
+  createConanSessionController(kind, 'v1'),
+  createConanSessionController(kind, 'v2'),
 ]);

@@ -6,17 +6,22 @@ const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9_+.-]{1,49}$/;
 const NAME_OR_BLANK = /^(?:_|[a-zA-Z0-9_][a-zA-Z0-9_+.-]{1,49})$/;
 const REVISION = /^(?:[0-9a-f]{32}|[0-9a-f]{40})$/;
 const REFERENCE = /^[A-Za-z0-9]{1,128}$/;
-const oneOf = (names: readonly string[]): RegExp =>
+const patternOfNames = (names: readonly string[]): RegExp =>
   new RegExp(`^(?:${names.map((name) => name.replaceAll('.', '\\.')).join('|')})$`);
 
 /** Fields that both versions of the protocol share. */
 export const RECIPE_FILE = {
   in: 'path',
   max: 255,
-  pattern: oneOf(RECIPE_FILES),
+  pattern: patternOfNames(RECIPE_FILES),
   about: 'Name of the file.',
 } as const;
-export const BINARY_FILE = { in: 'path', max: 255, pattern: oneOf(BINARY_FILES), about: 'Name of the file.' } as const;
+export const BINARY_FILE = {
+  in: 'path',
+  max: 255,
+  pattern: patternOfNames(BINARY_FILES),
+  about: 'Name of the file.',
+} as const;
 export const BINARY_ID = { in: 'path', max: 128, pattern: REFERENCE, about: 'Id of the binary package.' } as const;
 export const SHA1 = {
   in: 'header',

@@ -6,8 +6,8 @@ import { BASIC_REFUSALS } from '../../packages/packages.permission';
 export const CONAN_REFUSALS: Refusals = { ...BASIC_REFUSALS, renderedAs: asErrorList, isErrorList: true };
 
 /**
- * Registries. Shape: `base` is the path below `/api/v4`. In the registry of the instance, the user of a recipe is the full
- * path of its project with `+` for each slash.
+ * Conan registries. `base` is the path below `/api/v4`. In the registry of the instance, the user of a recipe is the
+ * full path of its project with `+` for each slash.
  */
 export const CONAN_REGISTRIES = {
   project: { base: '/projects/:id/packages/conan', within: project() },

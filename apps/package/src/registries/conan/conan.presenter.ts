@@ -6,31 +6,31 @@ import type { ConanBinaryRow, ConanRevisionRow, ConanRecipeMatch } from './conan
 
 /** Documents of the protocol of Conan. Source: reference packages-and-admin 4.13. */
 
-const record = (properties: JsonSchema, required = Object.keys(properties)): JsonSchema => ({
+const recordSchema = (properties: JsonSchema, required = Object.keys(properties)): JsonSchema => ({
   ...{ type: 'object', properties, required, additionalProperties: false },
 });
-const text = (description: string): JsonSchema => ({ type: 'string', description });
+const textSchema = (description: string): JsonSchema => ({ type: 'string', description });
 const listSchema = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
 const mapSchema = (additionalProperties: JsonSchema, description: string): JsonSchema => ({
   ...{ type: 'object', additionalProperties, description },
 });
 
-export const REVISION = record({
-  revision: text('The revision.'),
-  time: text('Time of its manifest, such as `2026-01-02T03:04:05.678+0000`.'),
+export const REVISION = recordSchema({
+  revision: textSchema('The revision.'),
+  time: textSchema('Time of its manifest, such as `2026-01-02T03:04:05.678+0000`.'),
 });
-export const REVISIONS = record({ revisions: listSchema(REVISION, 'Newest first.') });
-export const FILES = record({ files: mapSchema(record({}), 'An empty object for each file, by name.') });
-export const RECIPES = record({ results: listSchema({ type: 'string' }, 'References of recipes.') });
+export const REVISIONS = recordSchema({ revisions: listSchema(REVISION, 'Newest first.') });
+export const FILES = recordSchema({ files: mapSchema(recordSchema({}), 'An empty object for each file, by name.') });
+export const RECIPES = recordSchema({ results: listSchema({ type: 'string' }, 'References of recipes.') });
 const INFO = {
-  content: text('The description as it was uploaded.'),
+  content: textSchema('The description as it was uploaded.'),
   settings: mapSchema({ type: 'string' }, 'Settings by name.'),
   options: mapSchema({ type: 'string' }, 'Options by name.'),
   requires: listSchema({ type: 'string' }, 'Requirements.'),
   full_requires: listSchema({ type: 'string' }, 'Requirements with the ids of their binary packages.'),
   recipe_hash: { type: ['string', 'null'], description: 'Digest of the recipe, from older clients.' },
 };
-export const BINARIES = mapSchema(record(INFO, []), 'Descriptions of binary packages, by id.');
+export const BINARIES = mapSchema(recordSchema(INFO, []), 'Descriptions of binary packages, by id.');
 
 export function revisionDocument({ revision, time }: ConanRevisionRow): object {
   return { revision, time: time.toISOString().replace('Z', '+0000') };
@@ -48,7 +48,7 @@ export function recipesDocument(found: readonly ConanRecipeMatch[]): object {
   return { results: found.map(({ name, version, key }) => shownReference(name, version, key)) };
 }
 
-/** Shape: without descriptions if `isListOnly`. */
+/** Maps binary packages to their descriptions. The descriptions are empty if `isListOnly` is true. */
 export function binariesDocument(rows: readonly ConanBinaryRow[], isListOnly: boolean): object {
   const described = (info: string | null): object => ({ content: info ?? '', ...parseConanInfo(info ?? '') });
   return Object.fromEntries(rows.map(({ reference, info }) => [reference, isListOnly ? {} : described(info)]));

@@ -16,20 +16,23 @@ export interface ConanRevisionRow {
   readonly time: Date;
 }
 
-/** A binary package. Shape: `info` is the content of `conaninfo.txt`, null if it is not shown. */
+/** A binary package. `info` is the content of `conaninfo.txt`, or null if it is not shown. */
 export interface ConanBinaryRow {
   readonly reference: string;
   readonly info: string | null;
 }
 
-/** A recipe that a search found. Shape: `key` as `conanKeyOf` returns it. */
+/** A recipe that a search found. `key` is a result of `conanKeyOf`. */
 export interface ConanRecipeMatch {
   readonly name: string;
   readonly version: string;
   readonly key: string;
 }
 
-/** A search. Shape: `pattern` with `*` and `?`, null for every recipe; `protocol` chooses recipes with revisions, or without. */
+/**
+ * A search. `pattern` may contain `*` and `?`. It is null for every recipe. `protocol` chooses recipes with or without
+ * revisions.
+ */
 export interface ConanSearch {
   readonly pattern: string | null;
   readonly ignoresCase: boolean;
@@ -214,7 +217,7 @@ export class ConanQueries {
     search: ConanSearch,
   ): Promise<readonly ConanRecipeMatch[]> {
     const { ignoresCase, protocol } = search;
-    const asked = { pattern: likePattern(search), ignoresCase, isFirst: protocol === 'v1' };
+    const asked = { pattern: toLikePattern(search), ignoresCase, isFirst: protocol === 'v1' };
     if (project !== null) return this.database.run(SEARCH_PROJECT, { ...asked, project: project.id });
     await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
@@ -231,7 +234,7 @@ function requireRows<R>(rows: readonly R[]): readonly R[] {
   return rows;
 }
 
-function likePattern({ pattern, ignoresCase }: ConanSearch): string | null {
+function toLikePattern({ pattern, ignoresCase }: ConanSearch): string | null {
   if (pattern === null || pattern === '') return null;
   const like = pattern
     .replace(/[\\%_]/g, '\\$&')

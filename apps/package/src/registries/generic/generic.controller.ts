@@ -95,12 +95,12 @@ export class GenericController {
 
   @Endpoint('GET', `${VERSION}/:file_name`, { ...downloads, params: IdentifyGenericFile })
   download(call: Call<IdentifyGenericFile, ProjectScope>): Promise<FileAnswer> {
-    return this.findFile(call);
+    return this.downloadNewestFile(call);
   }
 
   @Endpoint('GET', `${VERSION}/*path/:file_name`, { ...downloads, params: IdentifyGenericFileInFolder })
   downloadInFolder(call: Call<IdentifyGenericFileInFolder, ProjectScope>): Promise<FileAnswer> {
-    return this.findFile(call);
+    return this.downloadNewestFile(call);
   }
 
   private async storeFile(
@@ -110,15 +110,15 @@ export class GenericController {
     const file = toGenericFile(params);
     const upload = { ...openUpload(body), status: params.status, answered };
     const row = await this.generic.uploadFile(within, viewer, file, upload);
-    if (params.select !== undefined) return new AlternativeAnswer(this.selectedFile(row, within, file));
+    if (params.select !== undefined) return new AlternativeAnswer(this.renderSelectedFile(row, within, file));
   }
 
-  private async findFile({ within, params }: Call<IdentifyGenericFile, ProjectScope>): Promise<FileAnswer> {
+  private async downloadNewestFile({ within, params }: Call<IdentifyGenericFile, ProjectScope>): Promise<FileAnswer> {
     const file = toGenericFile(params);
     return packageDownload(this.files, await this.generic.findNewest(within, file), file.path.split('/').at(-1)!);
   }
 
-  private selectedFile(row: PackageFileRow, { id }: ProjectScope, { name, version, path }: GenericFile): object {
+  private renderSelectedFile(row: PackageFileRow, { id }: ProjectScope, { name, version, path }: GenericFile): object {
     const segments = [name, version, ...path.split('/')].map(encodeURIComponent);
     return {
       ...{ id: row.id, package_id: row.package_id, created_at: row.created_at, updated_at: row.updated_at },

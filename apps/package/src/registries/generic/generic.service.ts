@@ -23,7 +23,9 @@ export interface UploadOptions {
   readonly status?: 'default' | 'hidden' | undefined;
 }
 
-/** Shape: `declaredSize` is null if the size is not known before the end. Units: bytes. */
+/**
+ * An upload of a generic package file. `declaredSize` is null if the size is not known before the end. Units: bytes.
+ */
 export interface GenericUpload extends UploadOptions {
   /** Opens the file. */
   readonly open: () => Readable;
@@ -72,7 +74,7 @@ export class GenericService {
       type: 'generic',
       name: file.name,
       version: file.version,
-      fileName: storedNameOf(file.path),
+      fileName: storedFileNameOf(file.path),
     } as const;
     if (named.fileName.length > MAX_NAME) throw new Refused('File name is too long');
     const maxBytes = await this.gate.admitUpload(project, viewer, { type: 'generic', name: file.name }, declaredSize);
@@ -85,13 +87,13 @@ export class GenericService {
 
   /** Returns the newest file with this name. Errors: NotFound. */
   async findNewest({ id }: ProjectScope, { name, version, path }: GenericFile): Promise<PackageFileRow> {
-    const [found] = await this.database.run(NEWEST, { project: id, name, version, file: storedNameOf(path) });
+    const [found] = await this.database.run(NEWEST, { project: id, name, version, file: storedFileNameOf(path) });
     if (!found) throw new NotFound();
     return found;
   }
 }
 
 /** A file in folders is stored, and listed, as one encoded name. */
-function storedNameOf(path: string): string {
+function storedFileNameOf(path: string): string {
   return path.includes('/') ? encodeURIComponent(path) : path;
 }

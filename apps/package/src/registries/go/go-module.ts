@@ -23,7 +23,9 @@ export function unescapeGo(text: string): string | null {
   return plain.includes('!') ? null : plain;
 }
 
-/** Returns the module of a path in a project. Shape: `base` is the path of the project's root; null for a path elsewhere. */
+/**
+ * Returns the module of a path in a project, or null for a path elsewhere. `base` is the path of the project's root.
+ */
 export function parseModule(base: string, path: string): GoModule | null {
   if (path !== base && !path.startsWith(`${base}/`)) return null;
   const rest = path.slice(base.length + 1);
@@ -44,7 +46,7 @@ export function inFolder(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }
 
-/** Returns the module path that a `go.mod` declares. Shape: null without one. */
+/** Returns the module path that a `go.mod` declares, or null without a declaration. */
 export function declaredPath(goMod: string): string | null {
   const [, quoted, raw, bare] = DECLARATION.exec(goMod) ?? [];
   return quoted ?? raw ?? bare ?? null;

@@ -50,7 +50,7 @@ export class GoPins {
     private readonly publishing: PackagePublishing,
   ) {}
 
-  /** Shape: null for a version that was not served yet. */
+  /** Returns the pin of a version, or null if the version was not served yet. */
   async findPin({ id: project }: ProjectScope, { module, version }: GoVersionKey): Promise<PinnedVersion | null> {
     const [found] = await this.database.run(FIND, { project, module, version });
     return found ?? null;

@@ -9,7 +9,10 @@ export interface GoTagVersion {
   readonly isIncompatible: boolean;
 }
 
-/** A version that names a commit. Shape: `base` is the version of the tag before it, null for none; `time` as in `renderVersionTime`. */
+/**
+ * A version that names a commit. `base` is the version of the preceding tag, or null without one. `time` is a result of
+ * `renderVersionTime`.
+ */
 export interface GoPseudoVersion {
   readonly text: string;
   readonly major: number;
@@ -28,7 +31,7 @@ export function fitsMajor({ major }: Pick<GoModule, 'major'>, version: number): 
   return major === null ? version < 2 : version === major;
 }
 
-/** Reads a version that a tag may have. Shape: null for another text, and for a version that names a commit. */
+/** Reads a version that a tag may have. Returns null for another text, and for a version that names a commit. */
 export function parseTagVersion(text: string): GoTagVersion | null {
   const isIncompatible = text.endsWith(INCOMPATIBLE);
   const tag = isIncompatible ? text.slice(0, -INCOMPATIBLE.length) : text;
@@ -47,7 +50,7 @@ export function parsePseudoVersion(text: string): GoPseudoVersion | null {
   return patch === '0' ? null : { ...common, base: `v${major}.${minor}.${Number(patch) - 1}` };
 }
 
-/** Returns the version that names a commit. Shape: `base` is the highest version before it, null for none. */
+/** Returns the version that names a commit. `base` is the highest version before it, or null without one. */
 export function createPseudoVersion(
   { major }: Pick<GoModule, 'major'>,
   base: string | null,
@@ -60,7 +63,7 @@ export function createPseudoVersion(
   return `v${first}.${second}.${Number(third) + 1}-0.${end}`;
 }
 
-/** Units: seconds. Shape: `yyyymmddhhmmss`, UTC. */
+/** Renders a time as `yyyymmddhhmmss` in UTC. Units: seconds. */
 export function renderVersionTime(iso: string): string {
   return new Date(iso).toISOString().slice(0, 19).replace(/[-T:]/g, '');
 }

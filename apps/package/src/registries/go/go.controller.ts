@@ -28,7 +28,7 @@ export class GoController {
 
   @Endpoint('GET', '/projects/:id/packages/go/*path', {
     ...basicRegistry,
-    refusals: { ...basicRegistry.refusals, renderedAs: asText, isText: true },
+    refusals: { ...basicRegistry.refusals, renderedAs: withTextBody, isText: true },
     source: 'reference packages-and-admin 4.12',
     may: readsCodeOfPackages,
     about: 'Lists the versions of a Go module, describes one, or returns its go.mod or its files.',
@@ -38,30 +38,31 @@ export class GoController {
   })
   async download({ within, viewer, params }: Call<IdentifyGoFile, ProjectScope>): Promise<FileAnswer> {
     const [, listed] = LIST.exec(params.path) ?? [];
-    if (listed !== undefined) return this.list(within, listed);
+    if (listed !== undefined) return this.listVersions(within, listed);
     const [, latest] = LATEST.exec(params.path) ?? [];
-    if (latest !== undefined) return infoAnswer(await this.go.findLatest(within, this.go.parseModule(within, latest)));
+    if (latest !== undefined)
+      return versionInfoAnswer(await this.go.findLatest(within, this.go.parseModule(within, latest)));
     const [, path, version, kind] = FILE.exec(params.path) ?? [];
     if (path === undefined) throw new NotFound();
     const module = this.go.parseModule(within, path);
-    if (kind === 'info') return infoAnswer(await this.go.describeVersion(within, module, version!));
+    if (kind === 'info') return versionInfoAnswer(await this.go.describeVersion(within, module, version!));
     const found = await this.go.findVersion(within, module, version!);
     if (kind === 'mod') return { stream: Buffer.from(found.goMod), mediaType: TEXT };
     return { stream: () => this.go.openZip(within, viewer, found), mediaType: 'application/zip' };
   }
 
-  private async list(project: ProjectScope, path: string): Promise<FileAnswer> {
+  private async listVersions(project: ProjectScope, path: string): Promise<FileAnswer> {
     const versions = await this.go.listVersions(project, this.go.parseModule(project, path));
     return { stream: Buffer.from(versions.map((version) => `${version}\n`).join('')), mediaType: TEXT };
   }
 }
 
-function infoAnswer({ version, time }: ResolvedGoVersion): FileAnswer {
+function versionInfoAnswer({ version, time }: ResolvedGoVersion): FileAnswer {
   return { stream: Buffer.from(JSON.stringify({ Version: version, Time: time })), mediaType: 'application/json' };
 }
 
 /** Converts the JSON body of an error to plain text, because the go command shows a text body to its user. */
-function asText(refusal: RenderedError): RenderedError {
+function withTextBody(refusal: RenderedError): RenderedError {
   if (refusal.body === null) return refusal;
   const { message, error, error_description } = JSON.parse(refusal.body) as Readonly<Record<string, unknown>>;
   const inner = (message as { readonly error?: unknown } | undefined)?.error;

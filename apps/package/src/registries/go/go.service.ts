@@ -26,7 +26,7 @@ export interface ResolvedGoVersion {
   readonly module: GoModule;
   readonly version: string;
   readonly commit: string;
-  /** Time of the commit. Shape: ISO 8601, UTC, without fractions of a second. */
+  /** Time of the commit, in ISO 8601, in UTC and without fractions of a second. */
   readonly time: string;
   readonly folder: string;
   readonly goMod: string;
@@ -63,17 +63,17 @@ export class GoService {
 
   /** Versions of tags. */
   async listVersions({ id }: ProjectScope, module: GoModule): Promise<readonly string[]> {
-    return this.listTags(id, module, null);
+    return this.listTagVersions(id, module, null);
   }
 
   /** Finds a version. Errors: NotFound. */
   async findVersion(project: ProjectScope, module: GoModule, escaped: string): Promise<ResolvedGoVersion> {
     const text = unescapeGo(escaped);
     const tag = text === null ? null : parseTagVersion(text);
-    if (tag !== null) return this.ofTag(project, module, tag);
+    if (tag !== null) return this.resolveTagVersion(project, module, tag);
     const pseudo = text === null ? null : parsePseudoVersion(text);
     if (pseudo === null) throw versionNotFound('unknown version');
-    return this.ofCommit(project, module, pseudo);
+    return this.resolvePseudoVersion(project, module, pseudo);
   }
 
   /** Finds a version, or the version of a branch or commit. Errors: NotFound. */
@@ -83,15 +83,15 @@ export class GoService {
     return isVersion ? this.findVersion(project, module, escaped) : this.resolveVersion(project, module, escaped);
   }
 
-  /** Finds the version of a branch or commit. Shape: null for the default branch. Errors: NotFound. */
+  /** Finds the version of a branch or commit. `escaped` is null for the default branch. Errors: NotFound. */
   async resolveVersion(project: ProjectScope, module: GoModule, escaped: string | null): Promise<ResolvedGoVersion> {
     const rev = escaped === null ? null : unescapeGo(escaped);
     if (escaped !== null && rev === null) throw versionNotFound('unknown revision');
     const commit = await this.findCommit(project, module, rev, { finds_tags: true });
     const found = findModuleFolder(module, commit);
-    const tags = await this.listTags(project.id, module, commit.id);
+    const tags = await this.listTagVersions(project.id, module, commit.id);
     const exact = findHighestVersion(tags.filter((version) => commit.tags.includes(tagNameOf(module, version))));
-    if (exact !== null) return this.ofTag(project, module, parseTagVersion(exact)!);
+    if (exact !== null) return this.resolveTagVersion(project, module, parseTagVersion(exact)!);
     const base = findHighestVersion(tags.filter((version) => !version.includes('+')));
     return toResolvedVersion(module, commit, found, createPseudoVersion(module, base, { ...commit }), null);
   }
@@ -100,7 +100,7 @@ export class GoService {
   async findLatest(project: ProjectScope, module: GoModule): Promise<ResolvedGoVersion> {
     const version = findLatestVersion(await this.listVersions(project, module));
     if (version === null) return this.resolveVersion(project, module, null);
-    return this.ofTag(project, module, parseTagVersion(version)!);
+    return this.resolveTagVersion(project, module, parseTagVersion(version)!);
   }
 
   /** Opens the files of a version. Errors: NotFound for a module that is too large or has unusable names. */
@@ -122,7 +122,11 @@ export class GoService {
     return zip;
   }
 
-  private async ofTag(project: ProjectScope, module: GoModule, asked: GoTagVersion): Promise<ResolvedGoVersion> {
+  private async resolveTagVersion(
+    project: ProjectScope,
+    module: GoModule,
+    asked: GoTagVersion,
+  ): Promise<ResolvedGoVersion> {
     const { text: version, major, isIncompatible } = asked;
     const fits = isIncompatible ? module.major === null && module.folder === '' && major > 1 : fitsMajor(module, major);
     if (!fits) throw versionNotFound('version does not belong to the module path');
@@ -135,24 +139,32 @@ export class GoService {
       throw versionNotFound('version has a go.mod, so it is not +incompatible');
     const row = pinned ?? (await this.pins.pinVersion(project, named, commit.id));
     // Another request has pinned another commit just now.
-    if (row.target_sha !== commit.id) return this.ofTag(project, module, asked);
+    if (row.target_sha !== commit.id) return this.resolveTagVersion(project, module, asked);
     return toResolvedVersion(module, commit, found, version, row.package_id);
   }
 
-  private async ofCommit(project: ProjectScope, module: GoModule, asked: GoPseudoVersion): Promise<ResolvedGoVersion> {
+  private async resolvePseudoVersion(
+    project: ProjectScope,
+    module: GoModule,
+    asked: GoPseudoVersion,
+  ): Promise<ResolvedGoVersion> {
     if (!fitsMajor(module, asked.major)) throw versionNotFound('version does not belong to the module path');
     const commit = await this.findCommit(project, module, asked.rev);
     if (!commit.id.startsWith(asked.rev)) throw versionNotFound('unknown revision');
     if (renderVersionTime(commit.committed_at) !== asked.time)
       throw versionNotFound('time of the version is not that of the commit');
     const { base } = asked;
-    if (base !== null && !(await this.listTags(project.id, module, commit.id)).includes(base))
+    if (base !== null && !(await this.listTagVersions(project.id, module, commit.id)).includes(base))
       throw versionNotFound(`${base} is no ancestor of the commit`);
     return toResolvedVersion(module, commit, findModuleFolder(module, commit), asked.text, null);
   }
 
   /** Versions of tags, of those that a commit contains if one is given. */
-  private async listTags(project: number, module: GoModule, mergedInto: string | null): Promise<readonly string[]> {
+  private async listTagVersions(
+    project: number,
+    module: GoModule,
+    mergedInto: string | null,
+  ): Promise<readonly string[]> {
     const folder = module.folder === '' ? '' : `${module.folder}/`;
     const tags = await this.source.listTags({
       project_id: project,

@@ -4,12 +4,13 @@ import { parseDocument, visit } from 'yaml';
 import type { YAMLMap } from 'yaml';
 
 /**
- * The fields of `Chart.yaml` that an index may have. Helm refuses a whole repository for a field that it does not know, or
- * for one of another type. Shape: as JSON; all versions are texts. Source: reference packages-and-admin 4.8.
+ * The fields of `Chart.yaml` that an index may have. Helm refuses a whole repository for a field that it does not know,
+ * or for one of another type. The fields are JSON values, and all versions are texts. Source: reference
+ * packages-and-admin 4.8.
  */
 export type Chart = Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string };
 
-/** Value of a field in the index. Shape: undefined for a field that is left out. Errors: Refused. */
+/** Returns the value of a field in the index. Returns undefined for a field that is left out. Errors: Refused. */
 type FieldReader = (value: unknown, place: string) => unknown;
 
 const NAME = /^(?!.*\.\.)(?!\.$)[A-Za-z0-9._+-]+$/;
@@ -26,20 +27,20 @@ const FIELDS: Readonly<Record<string, FieldReader>> = {
   version: readText,
   description: readText,
   home: readText,
-  sources: readList(readText),
-  keywords: readList(readText),
-  maintainers: readList(readRecord({ name: readText, email: readText, url: readText })),
+  sources: listReader(readText),
+  keywords: listReader(readText),
+  maintainers: listReader(recordReader({ name: readText, email: readText, url: readText })),
   icon: readText,
   condition: readText,
   tags: readText,
   appVersion: readText,
   deprecated: readFlag,
-  annotations: textsByKey,
+  annotations: readTextMap,
   kubeVersion: readText,
-  dependencies: readList(
-    readRecord({
-      ...{ name: readText, version: readText, repository: readText, condition: readText, tags: readList(readText) },
-      ...{ enabled: readFlag, 'import-values': readList(importValue), alias: readText },
+  dependencies: listReader(
+    recordReader({
+      ...{ name: readText, version: readText, repository: readText, condition: readText, tags: listReader(readText) },
+      ...{ enabled: readFlag, 'import-values': listReader(readImportValue), alias: readText },
     }),
   ),
   type: readText,
@@ -50,13 +51,13 @@ const FIELDS: Readonly<Record<string, FieldReader>> = {
  * Errors: Refused with the name of the field.
  */
 export function parseChart(content: Buffer): Chart {
-  const found = readRecord(FIELDS)(parseYaml(content), '') as Readonly<Record<string, unknown>>;
+  const found = recordReader(FIELDS)(parsePlainYaml(content), '') as Readonly<Record<string, unknown>>;
   const { name, version } = found;
   if (typeof found['apiVersion'] !== 'string') throw invalid('apiVersion is missing');
   if (typeof name !== 'string') throw invalid('name is missing');
   if (typeof version !== 'string') throw invalid('version is missing');
   if (name.length > MAX_LENGTH || !NAME.test(name)) throw invalid('name is invalid');
-  if (version.length > MAX_LENGTH || !isVersion(version)) throw invalid('version should follow SemVer');
+  if (version.length > MAX_LENGTH || !isChartVersion(version)) throw invalid('version should follow SemVer');
   const maintainers = found['maintainers'] as readonly { readonly name?: string }[] | undefined;
   // Helm has no maintainer without a name.
   const named = maintainers?.filter((one) => one.name !== undefined);
@@ -70,12 +71,12 @@ export function invalid(problem: string): Refused {
   return new Refused(`Chart.yaml: ${problem}`, { verbatim: true });
 }
 
-function isVersion(version: string): boolean {
+function isChartVersion(version: string): boolean {
   return VERSION.test(version) && version === version.trim() && parseVersion(version) !== null;
 }
 
 /** All scalars are texts in this schema. Errors: Refused for a text that is no YAML, or with tags, aliases or double keys. */
-function parseYaml(content: Buffer): unknown {
+function parsePlainYaml(content: Buffer): unknown {
   try {
     // The library's own check for double keys takes quadratic time.
     const document = parseDocument(content.toString(), { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' });
@@ -107,8 +108,8 @@ function readText(value: unknown, place: string): string {
 }
 
 /** Reads an entry of `import-values`: the name of an export of the subchart, or paths by `child` and `parent`. */
-function importValue(value: unknown, place: string): unknown {
-  return typeof value === 'string' ? readText(value, place) : textsByKey(value, place);
+function readImportValue(value: unknown, place: string): unknown {
+  return typeof value === 'string' ? readText(value, place) : readTextMap(value, place);
 }
 
 function readFlag(value: unknown, place: string): boolean {
@@ -116,7 +117,7 @@ function readFlag(value: unknown, place: string): boolean {
   return value.toLowerCase() === 'true';
 }
 
-function readList(item: FieldReader): FieldReader {
+function listReader(item: FieldReader): FieldReader {
   return (value, place) => {
     if (!Array.isArray(value)) throw invalid(`${place} is invalid`);
     return value.map((one, index) => item(one, `${place}[${index}]`));
@@ -124,7 +125,7 @@ function readList(item: FieldReader): FieldReader {
 }
 
 /** Reads known fields in their order and leaves out others. */
-function readRecord(fields: Readonly<Record<string, FieldReader>>): FieldReader {
+function recordReader(fields: Readonly<Record<string, FieldReader>>): FieldReader {
   return (value, place) => {
     const given = requireObject(value, place);
     const present = Object.keys(fields).filter((name) => Object.hasOwn(given, name) && !isAbsent(given[name]));
@@ -134,7 +135,7 @@ function readRecord(fields: Readonly<Record<string, FieldReader>>): FieldReader 
   };
 }
 
-function textsByKey(value: unknown, place: string): unknown {
+function readTextMap(value: unknown, place: string): unknown {
   const entries = Object.entries(requireObject(value, place));
   return Object.fromEntries(
     entries.map(([key, one]) => [readText(key, place), isAbsent(one) ? '' : readText(one, `${place}.${key}`)]),

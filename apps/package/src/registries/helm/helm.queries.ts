@@ -16,13 +16,13 @@ export interface IndexedChart {
   readonly created_at: Date;
 }
 
-/** State of a channel. Shape: `newest` is null without charts. */
+/** State of a channel. `newest` is null for a channel without charts. */
 export interface ChannelState {
   readonly digest: string;
   readonly newest: Date | null;
 }
 
-type Channel = { readonly project: number; readonly channel: string };
+type ChannelParams = { readonly project: number; readonly channel: string };
 
 /** Files of one statement. */
 const BATCH = 100;
@@ -31,18 +31,18 @@ const FILES = `from helm_files h
    join packages p on p.id = f.package_id and p.status in (${toLiterals(INSTALLABLE_STATUSES)})
    where h.project_id = :project::bigint and h.channel = :channel`;
 
-const STATE = statement<Channel, ChannelState>(
+const STATE = statement<ChannelParams, ChannelState>(
   'helm_channel_state',
   `select md5(coalesce(string_agg(f.id::text, ',' order by f.id), '')) as digest, max(f.created_at) as newest
    ${FILES} and h.chart is not null`,
 );
-const CHARTS = statement<Channel & { name: string; file: number }, IndexedChart>(
+const CHARTS = statement<ChannelParams & { name: string; file: number }, IndexedChart>(
   'helm_charts',
   `select f.id as file_id, p.name, p.version, h.chart, f.file_name, f.sha256, f.created_at
    ${FILES} and h.chart is not null and (h.chart_name, h.file_id) > (:name, :file::bigint)
    order by h.chart_name, h.file_id limit ${BATCH}`,
 );
-const NEWEST = statement<Channel & { file: string }, PackageFileRow>(
+const NEWEST = statement<ChannelParams & { file: string }, PackageFileRow>(
   'helm_newest_file',
   `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at
    ${FILES} and h.file_name = :file order by h.file_id desc limit 1`,
@@ -58,7 +58,10 @@ export class HelmQueries {
     return (await this.database.run(STATE, { project, channel }))[0]!;
   }
 
-  /** Charts of a channel, name by name. Shape: all versions of one name, in the order of their uploads. */
+  /**
+   * Yields the charts of a channel, name by name. Each item has all versions of one name, in the order of their
+   * uploads.
+   */
   async *listCharts(project: number, channel: string): AsyncGenerator<readonly IndexedChart[]> {
     let [name, file] = ['', 0];
     let ofName: IndexedChart[] = [];

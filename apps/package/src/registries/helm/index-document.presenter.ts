@@ -25,7 +25,7 @@ export function indexDocument(index: HelmIndex): FileAnswer {
   const { contextPath, state } = index;
   const version = createHash('sha256').update(`${contextPath}\n${state.digest}`).digest('hex').slice(0, 32);
   return {
-    stream: () => Readable.from(writeLines(index), { objectMode: false }),
+    stream: () => Readable.from(writeIndexYaml(index), { objectMode: false }),
     mediaType: INDEX_TYPE,
     version,
     cacheControl: 'private, no-cache',
@@ -33,7 +33,7 @@ export function indexDocument(index: HelmIndex): FileAnswer {
   };
 }
 
-async function* writeLines({ contextPath, state, charts }: HelmIndex): AsyncGenerator<Buffer> {
+async function* writeIndexYaml({ contextPath, state, charts }: HelmIndex): AsyncGenerator<Buffer> {
   let text = 'apiVersion: v1\n';
   if (state.newest !== null) text += `generated: ${quoteYaml(state.newest.toISOString())}\n`;
   text += `serverInfo:\n  contextPath: ${quoteYaml(contextPath)}\n`;
@@ -42,7 +42,7 @@ async function* writeLines({ contextPath, state, charts }: HelmIndex): AsyncGene
     if (isEmpty) text += 'entries:\n';
     isEmpty = false;
     text += `  ${quoteYaml(ofName[0]!.name)}:\n`;
-    for (const row of newestFirst(ofName)) text += `    - ${quoteYaml(toEntry(row))}\n`;
+    for (const row of onePerVersionNewestFirst(ofName)) text += `    - ${quoteYaml(toIndexEntry(row))}\n`;
     yield Buffer.from(text);
     text = '';
   }
@@ -50,12 +50,12 @@ async function* writeLines({ contextPath, state, charts }: HelmIndex): AsyncGene
 }
 
 /** One chart for each version, of equal versions the newest upload. */
-function newestFirst(charts: readonly IndexedChart[]): readonly IndexedChart[] {
+function onePerVersionNewestFirst(charts: readonly IndexedChart[]): readonly IndexedChart[] {
   const byVersion = new Map(charts.map((one) => [one.version, one]));
   return [...byVersion.values()].sort((a, b) => rcompare(a.version, b.version) || b.file_id - a.file_id);
 }
 
-function toEntry({ chart, file_name, created_at, sha256 }: IndexedChart): object {
+function toIndexEntry({ chart, file_name, created_at, sha256 }: IndexedChart): object {
   return { ...chart, urls: [`charts/${file_name}`], created: created_at.toISOString(), digest: sha256 };
 }
 

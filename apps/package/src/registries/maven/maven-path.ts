@@ -9,7 +9,7 @@ export const METADATA_FILE = 'maven-metadata.xml';
 
 export type MavenDigest = 'md5' | 'sha1' | 'sha256' | 'sha512';
 
-/** Place of a file. Shape: `version` is null for metadata of an artifact or a group. */
+/** Place of a file. `version` is null for metadata of an artifact or a group. */
 export interface MavenFilePath {
   /** Group and artifact, separated by slashes. */
   readonly name: string;
@@ -31,8 +31,8 @@ const DIGEST_SUFFIX = /^(.+)\.(md5|sha1|sha256|sha512)$/;
 const VERSION = /^(?!.*\.\.)[\w.+-]+$/;
 
 /**
- * Returns the address of a path. A path that no file can have gives a name or version that no package has.
- * Shape: `path` without the file name, its segments separated by slashes.
+ * Returns the address of a path. A path that no file can have gives a name or version that no package has. `path`
+ * excludes the file name. Slashes separate its segments.
  */
 export function parseMavenPath(path: string, file: string): MavenAddress {
   const [, base, suffix] = DIGEST_SUFFIX.exec(file) ?? [];

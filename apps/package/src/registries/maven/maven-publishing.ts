@@ -21,7 +21,7 @@ export interface MavenContent {
   readonly metadata: Metadata | null;
 }
 
-/** Place of a file that is added. Shape: `repeatableBy` as in `PublishedFile`. */
+/** Place of a file that is added. `repeatableBy` has the meaning that `PublishedFile` gives. */
 interface PublishTarget {
   readonly project: ProjectScope;
   readonly viewer: SignedInViewer;
@@ -66,12 +66,12 @@ export class MavenPublishing {
 
   /** Refuses an upload before its body is read, if no body could be accepted. Errors: Refused. */
   async refuseEarly(project: ProjectScope, viewer: SignedInViewer, path: MavenFilePath): Promise<void> {
-    if (!isReplaceable(path)) await this.duplicates.refuseEarly(project, viewer, namedFile(path));
+    if (!isReplaceable(path)) await this.duplicates.refuseEarly(project, viewer, toNewPackageFile(path));
   }
 
   /**
-   * Adds a file. Metadata replaces older metadata, and adds its plugins to those of the group. Shape: `answered` as in a
-   * streamed call. Errors: as `PackagePublishing`; Refused, for a duplicate too.
+   * Adds a file. Metadata replaces older metadata, and adds its plugins to those of the group. `answered` resolves with
+   * whether the client was sent the whole answer. Errors: as `PackagePublishing`; Refused, for a duplicate too.
    */
   async publishFile(
     project: ProjectScope,
@@ -83,7 +83,14 @@ export class MavenPublishing {
     const add = (tx: Tx, repeatableBy: number | null): Promise<PackageFileRow> =>
       this.addFile(tx, { project, viewer, path, repeatableBy }, file);
     if (isReplaceable(path)) await this.work.run((tx) => add(tx, null));
-    else await this.duplicates.publishOnce(project, viewer, namedFile(path), { content: file.content, answered }, add);
+    else
+      await this.duplicates.publishOnce(
+        project,
+        viewer,
+        toNewPackageFile(path),
+        { content: file.content, answered },
+        add,
+      );
   }
 
   private async addFile(
@@ -120,7 +127,7 @@ function isReplaceable({ version, fileName }: MavenFilePath): boolean {
   return version === null || fileName === METADATA_FILE || version.endsWith('-SNAPSHOT');
 }
 
-function namedFile({ name, version, fileName }: MavenFilePath): NewPackageFile {
+function toNewPackageFile({ name, version, fileName }: MavenFilePath): NewPackageFile {
   return { type: 'maven', name, version, fileName };
 }
 

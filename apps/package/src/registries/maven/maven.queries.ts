@@ -21,7 +21,7 @@ export interface MavenFileRow extends PackageFileRow {
   readonly sha512: string | null;
 }
 
-/** The metadata of a snapshot as it was uploaded. Shape: `missing` are listed files that were deleted. */
+/** The metadata of a snapshot as it was uploaded. `missing` has the listed files that were deleted. */
 export interface SnapshotMetadataRow extends MavenFileRow {
   readonly missing: readonly string[];
 }
@@ -63,8 +63,8 @@ const PLACES = {
        and ${readablePackagesSql()}`,
 } as const;
 
-/** Declares a statement for both places. Shape: `sql` gets the FROM item `p` with the columns `id` and `version`. */
-function inPlace<P extends object, Row>(
+/** Declares a statement for both places. `sql` receives the FROM item `p` with the columns `id` and `version`. */
+function declareForBothPlaces<P extends object, Row>(
   name: string,
   condition: string,
   sql: (packages: string) => string,
@@ -81,7 +81,7 @@ const FILE_OF_PACKAGE = `join package_files f on f.package_id = p.id and md5(f.f
   left join maven_files m on m.file_id = f.id`;
 type FileParams = NameParams & { readonly version: string; readonly file: string };
 
-const NEWEST = inPlace<FileParams, MavenFileRow>(
+const NEWEST = declareForBothPlaces<FileParams, MavenFileRow>(
   'newest_file',
   ONE_VERSION,
   (packages) => `select ${FILE_COLUMNS} from ${packages} ${FILE_OF_PACKAGE} order by p.id desc, f.id desc limit 1`,
@@ -90,7 +90,7 @@ const NEWEST = inPlace<FileParams, MavenFileRow>(
  * The look-up of each listed file is a subquery with a limit, so that other files of the package are not read.
  * Older rows may list names of more than 5,000 characters. They are skipped, because no stored file has such a name.
  */
-const SNAPSHOT_METADATA = inPlace<FileParams, SnapshotMetadataRow>(
+const SNAPSHOT_METADATA = declareForBothPlaces<FileParams, SnapshotMetadataRow>(
   'snapshot_metadata',
   ONE_VERSION,
   (packages) => `select found.*, array(
@@ -103,7 +103,7 @@ const SNAPSHOT_METADATA = inPlace<FileParams, SnapshotMetadataRow>(
       order by p.id desc, f.id desc limit 1) found`,
 );
 /** Bounds: the newest 5,000 versions. */
-const VERSIONS = inPlace<NameParams, VersionRow>(
+const VERSIONS = declareForBothPlaces<NameParams, VersionRow>(
   'versions',
   `${INSTALLABLE} and p.version is not null`,
   (packages) => `select p.id as published, p.version, newest.created_at as uploaded_at from ${packages}
@@ -112,7 +112,7 @@ const VERSIONS = inPlace<NameParams, VersionRow>(
     order by p.id desc limit 5000`,
 );
 /** Bounds: 5,000 plugins. */
-const PLUGINS = inPlace<NameParams, PluginRow>(
+const PLUGINS = declareForBothPlaces<NameParams, PluginRow>(
   'plugins',
   `${INSTALLABLE} and p.version is null`,
   (packages) => `select distinct on (plugin.artifact_id) plugin.artifact_id, plugin.prefix, plugin.name from ${packages}
@@ -135,12 +135,12 @@ export class MavenQueries {
 
   /** The newest file with this name, of the newest package that has one. Null without one. */
   async findNewest(place: MavenPlace, path: MavenFilePath): Promise<MavenFileRow | null> {
-    return (await this.readRows(place, NEWEST, asOneFile(path)))[0] ?? null;
+    return (await this.readRows(place, NEWEST, toFileParams(path)))[0] ?? null;
   }
 
   /** The uploaded metadata of a snapshot. Null without one. */
   async snapshotMetadata(place: MavenPlace, path: MavenFilePath): Promise<SnapshotMetadataRow | null> {
-    return (await this.readRows(place, SNAPSHOT_METADATA, asOneFile(path)))[0] ?? null;
+    return (await this.readRows(place, SNAPSHOT_METADATA, toFileParams(path)))[0] ?? null;
   }
 
   /** Versions of an artifact, the last published first. */
@@ -160,20 +160,20 @@ export class MavenQueries {
 
   private async readRows<P extends object, Row>(
     place: MavenPlace,
-    found: PlaceStatements<P, Row>,
+    statements: PlaceStatements<P, Row>,
     params: P,
   ): Promise<Row[]> {
-    if (place.kind === 'project') return this.database.run(found.project, { ...params, project: place.id });
+    if (place.kind === 'project') return this.database.run(statements.project, { ...params, project: place.id });
     const { group, viewer } = place;
     await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
-    return this.database.run(found.group, {
+    return this.database.run(statements.group, {
       ...params,
       ...{ below: group.traversalIds, viewer: userId, isAdmin, isExternal },
     });
   }
 }
 
-function asOneFile({ name, version, fileName }: MavenFilePath): FileParams {
+function toFileParams({ name, version, fileName }: MavenFilePath): FileParams {
   return { name, version: version ?? '', file: fileName };
 }

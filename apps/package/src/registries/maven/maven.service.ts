@@ -84,7 +84,7 @@ export class MavenService {
     address: MavenAddress,
     upload: MavenUpload,
   ): Promise<void> {
-    const bytes = await readAll(upload, MAX_METADATA_BYTES);
+    const bytes = await readUpload(upload, MAX_METADATA_BYTES);
     const metadata: Metadata = parseMetadata(bytes);
     const content = await this.files.storeFile(Readable.from([bytes]), MAX_METADATA_BYTES);
     const file = { content, sha512: createHash('sha512').update(bytes).digest('hex'), metadata };
@@ -102,24 +102,24 @@ export class MavenService {
     upload: MavenUpload,
   ): Promise<UploadResult> {
     const result = digest === 'sha1' ? 'compared' : 'ignored';
-    const text = (await readAll(upload, MAX_DIGEST_BYTES)).toString('latin1');
+    const text = (await readUpload(upload, MAX_DIGEST_BYTES)).toString('latin1');
     if (digest === 'md5' || address.fileName === METADATA_FILE) return result;
     const file = await this.maven.findNewest({ kind: 'project', id }, address);
     if (file === null) throw new NotFound();
     const expected = file[digest];
-    if (expected !== null && parseDigest(text, DIGEST_LENGTHS[digest]) !== expected) throw new Conflict();
+    if (expected !== null && findDigest(text, DIGEST_LENGTHS[digest]) !== expected) throw new Conflict();
     return result;
   }
 }
 
 /** Digest files may also name the file, before or after the digest. */
-function parseDigest(text: string, length: number): string | null {
+function findDigest(text: string, length: number): string | null {
   const found = new RegExp(`(?<![0-9a-f])[0-9a-f]{${length}}(?![0-9a-f])`, 'i').exec(text);
   return found === null ? null : found[0].toLowerCase();
 }
 
 /** Errors: Refused `File is too large`; those of the source. */
-async function readAll({ source, declaredSize }: MavenUpload, maxBytes: number): Promise<Buffer> {
+async function readUpload({ source, declaredSize }: MavenUpload, maxBytes: number): Promise<Buffer> {
   if (declaredSize !== null && declaredSize > maxBytes) throw new Refused('File is too large');
   const chunks: Buffer[] = [];
   let size = 0;

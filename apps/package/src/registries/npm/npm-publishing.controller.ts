@@ -87,7 +87,7 @@ export class NpmPublishingController {
 }
 
 /** Registries of groups and of the instance take no versions. */
-function npmRefusalsBelow(kind: 'group' | 'instance') {
+function createNpmRefusalsController(kind: 'group' | 'instance') {
   const { base: path, below, resource } = NPM_REGISTRIES[kind];
 
   @Controller()
@@ -115,5 +115,5 @@ function npmRefusalsBelow(kind: 'group' | 'instance') {
   return NpmRefusalsController;
 }
 
-export const NpmRefusalsOfGroupsController = npmRefusalsBelow('group');
-export const NpmRefusalsOfInstanceController = npmRefusalsBelow('instance');
+export const NpmRefusalsOfGroupsController = createNpmRefusalsController('group');
+export const NpmRefusalsOfInstanceController = createNpmRefusalsController('instance');

@@ -38,7 +38,7 @@ export type NpmRegistryKind = keyof typeof NPM_REGISTRIES;
 type ReadCall<P> = Call<P, NpmScope>;
 
 /** Metadata, tarballs and tags: the same routes below projects, below groups and for the instance. */
-function npmReadingBelow(kind: NpmRegistryKind) {
+function createNpmReadingController(kind: NpmRegistryKind) {
   const { base, below, resource } = NPM_REGISTRIES[kind];
   const shared = { ...below, source: SOURCE, refusals: npmRefusals(resource) } as object as {
     readonly source: string;
@@ -67,7 +67,7 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       const { viewer, params, knownVersions: known } = call;
       const target = parseNpmTarget(params.package_name);
       if (target === null) throw new NotFound();
-      const place = toPlace(call);
+      const place = toNpmPlace(call);
       if (target.kind === 'version')
         return npmManifestAnswer(await this.packuments.findManifest(place, viewer, target.name, target.versionOrTag));
       const form = chooseNpmForm(params.accept ?? '');
@@ -83,7 +83,7 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       fails: [404],
     })
     download(call: ReadCall<IdentifyNpmTarball>): Promise<FileAnswer> {
-      return this.tarball(call, call.params.package_name);
+      return this.downloadTarball(call, call.params.package_name);
     }
 
     @Endpoint('GET', `${base}/:package_scope/:package_name/-/*file_name`, {
@@ -95,7 +95,7 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       fails: [404],
     })
     downloadScoped(call: ReadCall<IdentifyScopedNpmTarball>): Promise<FileAnswer> {
-      return this.tarball(call, `${call.params.package_scope}/${call.params.package_name}`);
+      return this.downloadTarball(call, `${call.params.package_scope}/${call.params.package_name}`);
     }
 
     @Endpoint('GET', tags, {
@@ -107,7 +107,7 @@ function npmReadingBelow(kind: NpmRegistryKind) {
       fails: [404],
     })
     async listTags(call: ReadCall<IdentifyNpmPackage>): Promise<JsonText> {
-      const found = await this.packuments.listTags(toPlace(call), call.viewer, call.params.package_name);
+      const found = await this.packuments.listTags(toNpmPlace(call), call.viewer, call.params.package_name);
       const pairs = [...found].map(([tag, version]) => `${JSON.stringify(tag)}:${JSON.stringify(version)}`);
       return new JsonText(`{${pairs.join(',')}}`);
     }
@@ -123,7 +123,7 @@ function npmReadingBelow(kind: NpmRegistryKind) {
     })
     async setTag(call: StreamedCall<IdentifyNpmTag, NpmScope, SignedInViewer>): Promise<void> {
       const { package_name: name, tag } = call.params;
-      await this.tags.setTag(call.viewer, { place: toPlace(call), name, tag }, await readVersion(call.body));
+      await this.tags.setTag(call.viewer, { place: toNpmPlace(call), name, tag }, await readVersionFromBody(call.body));
     }
 
     @Endpoint('DELETE', `${tags}/:tag`, {
@@ -136,14 +136,14 @@ function npmReadingBelow(kind: NpmRegistryKind) {
     })
     async removeTag(call: Call<IdentifyNpmTag, NpmScope, SignedInViewer>): Promise<void> {
       const { package_name: name, tag } = call.params;
-      await this.tags.remove(call.viewer, { place: toPlace(call), name, tag });
+      await this.tags.remove(call.viewer, { place: toNpmPlace(call), name, tag });
     }
 
-    private async tarball(call: ReadCall<{ readonly file_name: string }>, name: string) {
+    private async downloadTarball(call: ReadCall<{ readonly file_name: string }>, name: string) {
       const { viewer, params } = call;
       const version = versionOfFile(name, params.file_name);
       if (version === null) throw new NotFound('Package');
-      const sources = await this.queries.listSources(toPlace(call), viewer, name);
+      const sources = await this.queries.listSources(toNpmPlace(call), viewer, name);
       const projects = sources.map(({ project_id }) => project_id);
       const row = await this.queries.findTarball(projects, name, version);
       return packageDownload(this.files, row, params.file_name.split('/').at(-1)!);
@@ -153,17 +153,17 @@ function npmReadingBelow(kind: NpmRegistryKind) {
   return NpmReadingController;
 }
 
-export const NpmReadingOfProjectsController = npmReadingBelow('project');
-export const NpmReadingOfGroupsController = npmReadingBelow('group');
-export const NpmReadingOfInstanceController = npmReadingBelow('instance');
+export const NpmReadingOfProjectsController = createNpmReadingController('project');
+export const NpmReadingOfGroupsController = createNpmReadingController('group');
+export const NpmReadingOfInstanceController = createNpmReadingController('instance');
 
 /** Only documents show the reference of the parent in their URLs. */
-function toPlace({ within, params }: Pick<Call<object, NpmScope>, 'within' | 'params'>): NpmPlace {
+function toNpmPlace({ within, params }: Pick<Call<object, NpmScope>, 'within' | 'params'>): NpmPlace {
   return npmPlaceOf(within, (params as { readonly id?: string }).id);
 }
 
 /** Reads a version that is sent as a JSON text. Errors: Refused for anything else. */
-async function readVersion(body: AsyncIterable<Buffer>): Promise<string> {
+async function readVersionFromBody(body: AsyncIterable<Buffer>): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of body) parts.push(part);
   let version: unknown;

@@ -29,7 +29,7 @@ const HINT = 'Log in with an access token: set _authToken of this registry in .n
  * Routes of npm clients that are not about packages: the username of the caller, search and audits. Rookery knows no advisories and
  * searches nothing, and answers so that clients go on. Source: reference packages-and-admin 4.4.
  */
-function npmServicesBelow(kind: NpmRegistryKind) {
+function createNpmServicesController(kind: NpmRegistryKind) {
   const { base, below, resource } = NPM_REGISTRIES[kind];
   const shared = {
     ...below,
@@ -133,9 +133,9 @@ function npmServicesBelow(kind: NpmRegistryKind) {
   return NpmServicesController;
 }
 
-export const NpmServicesOfProjectsController = npmServicesBelow('project');
-export const NpmServicesOfGroupsController = npmServicesBelow('group');
-export const NpmServicesOfInstanceController = npmServicesBelow('instance');
+export const NpmServicesOfProjectsController = createNpmServicesController('project');
+export const NpmServicesOfGroupsController = createNpmServicesController('group');
+export const NpmServicesOfInstanceController = createNpmServicesController('instance');
 
 /** Reads a body to its end, so that its limits count. */
 async function skipBody(body: AsyncIterable<Buffer>): Promise<void> {

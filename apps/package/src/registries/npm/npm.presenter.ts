@@ -7,7 +7,7 @@ import type { NpmForm } from './reading/npm.queries';
 export const SHORT_TYPE = 'application/vnd.npm.install-v1+json';
 const VARY = 'Accept, Authorization, Private-Token, Job-Token, Deploy-Token';
 
-/** Returns the form of a document that a client prefers. Shape: `accept` is the header; empty for none. */
+/** Returns the form of a document that a client prefers. `accept` is the header, or empty without one. */
 export function chooseNpmForm(accept: string): NpmForm {
   const weights = new Map(
     accept.split(',').map((range) => {

@@ -4,7 +4,8 @@ import type { JsonSchema } from '@rookery/api-v4';
 
 const EMPTY = { type: 'object', properties: {}, additionalProperties: false } as const;
 const COUNT = { type: 'integer', description: 'Always 0.' } as const;
-const counts = (...names: readonly string[]): JsonSchema => Object.fromEntries(names.map((name) => [name, COUNT]));
+const zeroCountSchemas = (...names: readonly string[]): JsonSchema =>
+  Object.fromEntries(names.map((name) => [name, COUNT]));
 const NOTHING = { type: 'array', maxItems: 0, description: 'Always empty.' } as const;
 
 const OK = { type: 'boolean', description: 'Always true.' } as const;
@@ -59,9 +60,9 @@ export const NO_AUDIT: JsonSchema = {
         vulnerabilities: {
           type: 'object',
           description: 'Numbers by severity.',
-          properties: counts('info', 'low', 'moderate', 'high', 'critical'),
+          properties: zeroCountSchemas('info', 'low', 'moderate', 'high', 'critical'),
         },
-        ...counts('dependencies', 'devDependencies', 'optionalDependencies', 'totalDependencies'),
+        ...zeroCountSchemas('dependencies', 'devDependencies', 'optionalDependencies', 'totalDependencies'),
       },
     },
   },

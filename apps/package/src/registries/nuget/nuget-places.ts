@@ -11,13 +11,16 @@ import type { ReadableProjectsParams } from '../../packages/listing/packages.que
 export type NugetPlace = ProjectScope | GroupScope;
 type ProjectParams = { readonly project: number };
 
-/** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
+/**
+ * One statement over the packages of a project, and of the projects in a group. The FROM item `scope` has the column
+ * `id`.
+ */
 export interface PlaceStatement<P extends object, R> {
   readonly ofProject: DeclaredStatement<ProjectParams & P, R>;
   readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
-/** Declares a statement for both kinds of places. Shape: `compose` takes the item of `from` that lists the projects. */
+/** Declares a statement for both kinds of places. `compose` receives the FROM item that lists the projects. */
 export function placeStatement<P extends object, R>(
   name: string,
   compose: (scope: string) => string,

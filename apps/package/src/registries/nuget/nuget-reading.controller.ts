@@ -38,7 +38,7 @@ const SOURCE = 'reference packages-and-admin 4.9';
 const PREFIXES = { project: '/projects/:id/packages/nuget', group: '/groups/:id/-/packages/nuget' } as const;
 
 /** Routes that read NuGet packages, below a project or a group. */
-function nugetReadingBelow(kind: 'project' | 'group') {
+function createNugetReadingController(kind: 'project' | 'group') {
   const base = PREFIXES[kind];
   const registry = kind === 'project' ? { ...basicRegistry, may: readsPackages } : basicGroupRegistry;
   const reads = { ...(registry as typeof basicGroupRegistry), source: SOURCE } as const;
@@ -73,7 +73,7 @@ function nugetReadingBelow(kind: 'project' | 'group') {
     })
     async search({ within, viewer, params }: Call<ListNugetPackages, NugetPlace>): Promise<object> {
       const [total, packages] = await this.nuget.searchPackages(within, viewer, params);
-      return searchResults(this.urls(within), total, packages);
+      return searchResults(this.nugetUrlsOf(within), total, packages);
     }
 
     @Endpoint('GET', `${base}/autocomplete`, {
@@ -102,7 +102,7 @@ function nugetReadingBelow(kind: 'project' | 'group') {
     })
     async show({ within, viewer, params }: Call<ShowNugetPackage, NugetPlace>): Promise<JsonText> {
       return registrationDocument(
-        this.urls(within),
+        this.nugetUrlsOf(within),
         await this.nuget.listVersions(within, viewer, params.package_name),
       );
     }
@@ -118,7 +118,7 @@ function nugetReadingBelow(kind: 'project' | 'group') {
       const key = parseNugetVersion(params.package_version.replace(/\.json$/, ''))?.key;
       if (key === undefined) throw new NotFound('Package');
       return registrationLeaf(
-        this.urls(within),
+        this.nugetUrlsOf(within),
         await this.nuget.findVersion(within, viewer, params.package_name, key),
       );
     }
@@ -151,7 +151,7 @@ function nugetReadingBelow(kind: 'project' | 'group') {
       const key = parseNugetVersion(params.package_version)?.key;
       const asked = params.file_name.toLowerCase();
       if (key === undefined) throw new NotFound();
-      if (asked === `${name}.nuspec`) return this.nuspecOf(within, viewer, name, key);
+      if (asked === `${name}.nuspec`) return this.downloadNuspec(within, viewer, name, key);
       const extension = ['nupkg', 'snupkg'].find(
         (one) => asked === `${name}.${params.package_version.toLowerCase()}.${one}`,
       );
@@ -160,14 +160,14 @@ function nugetReadingBelow(kind: 'project' | 'group') {
       return packageDownload(this.files, found, found.file_name);
     }
 
-    private async nuspecOf(...[within, viewer, name, key]: [NugetPlace, Call['viewer'], string, string]) {
+    private async downloadNuspec(...[within, viewer, name, key]: [NugetPlace, Call['viewer'], string, string]) {
       const found = await this.nuget.findFile(within, viewer, name, key, renderFileName(name, key, 'nupkg'));
       const content = await this.nuspecs.readNuspec(found);
       const common = { lastModified: found.created_at, version: `${found.sha256}-nuspec`, filename: `${name}.nuspec` };
       return { stream: content, mediaType: 'application/xml', length: content.length, ...common };
     }
 
-    private urls({ id }: NugetPlace): NugetUrls {
+    private nugetUrlsOf({ id }: NugetPlace): NugetUrls {
       const ofProject = (project: number): string => this.links.apiUrl(`projects/${project}/packages/nuget`);
       return { base: this.links.apiUrl(base.slice(1).replace(':id', String(id))), ofProject };
     }
@@ -176,5 +176,5 @@ function nugetReadingBelow(kind: 'project' | 'group') {
   return NugetReadingController;
 }
 
-export const NugetReadingOfProjectsController = nugetReadingBelow('project');
-export const NugetReadingOfGroupsController = nugetReadingBelow('group');
+export const NugetReadingOfProjectsController = createNugetReadingController('project');
+export const NugetReadingOfGroupsController = createNugetReadingController('group');

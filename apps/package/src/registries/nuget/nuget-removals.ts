@@ -10,7 +10,7 @@ import { PackageRemoval } from '../../packages/removal/package-removal';
 import { Protections } from '../../protection-rules/protections';
 import { parseNugetVersion } from './nuget-version';
 
-/** A stored version. Shape: `file_id` and further columns are null without a file of this name. */
+/** A stored version. `file_id` and the fields of `EarlierUpload` are null without a file of this name. */
 export interface ExistingVersion extends EarlierUpload {
   readonly package_id: number;
   readonly name: string;

@@ -26,7 +26,7 @@ export function parseNugetVersion(text: string): ParsedVersion | null {
   return { key: shown.join('.') + (labels.length > 0 ? `-${labels.join('.')}` : ''), numbers, labels };
 }
 
-/** Orders versions, the oldest first. Use with `sort`. Shape: keys of parsed versions. */
+/** Compares the keys of parsed versions, the oldest first. Use with `sort`. */
 export function compareKeys(a: string, b: string): number {
   const [one, other] = [parseNugetVersion(a)!, parseNugetVersion(b)!];
   for (const [index, number] of one.numbers.entries()) {

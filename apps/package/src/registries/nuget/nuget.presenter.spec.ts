@@ -9,7 +9,7 @@ const rowOf = (version: string, description: string): NugetRow => ({
 });
 
 /** The page of a document with versions of 3 Mi characters each. */
-function pageOf(count: number): unknown {
+function registrationPage(count: number): unknown {
   const description = 'a'.repeat(3 * 1024 ** 2);
   const rows = Array.from({ length: count }, (_, index) => rowOf(`1.0.${index}`, description));
   const { items } = JSON.parse(registrationDocument(URLS, rows).text) as {
@@ -22,6 +22,6 @@ function pageOf(count: number): unknown {
 it('shows the newest versions within 16 Mi characters, the oldest first', () => {
   const versions = ['1.0.3', '1.0.4', '1.0.5', '1.0.6', '1.0.7'];
   const id = 'http://a/metadata/a/index.json';
-  expect(pageOf(8)).toEqual({ '@id': id, lower: '1.0.3', upper: '1.0.7', count: 5, versions });
-  expect(pageOf(1)).toMatchObject({ count: 1, versions: ['1.0.0'] });
+  expect(registrationPage(8)).toEqual({ '@id': id, lower: '1.0.3', upper: '1.0.7', count: 5, versions });
+  expect(registrationPage(1)).toMatchObject({ count: 1, versions: ['1.0.0'] });
 });

@@ -6,107 +6,114 @@ import { renderFileName } from './nuget-releases';
 import type { DependencyGroup } from './nuspec';
 
 /** A text with its description. */
-const text = (description: string): JsonSchema => ({ type: 'string', description });
-const integer = (description: string): JsonSchema => ({ type: 'integer', description });
-const flag = (description: string): JsonSchema => ({ type: 'boolean', description });
-const list = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
-const object = (properties: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema => ({
+const textSchema = (description: string): JsonSchema => ({ type: 'string', description });
+const integerSchema = (description: string): JsonSchema => ({ type: 'integer', description });
+const flagSchema = (description: string): JsonSchema => ({ type: 'boolean', description });
+const listSchema = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
+const objectSchema = (
+  properties: Readonly<Record<string, JsonSchema>>,
+  optional: readonly string[] = [],
+): JsonSchema => ({
   ...{ type: 'object', properties },
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
 });
 
-const ADDRESS = text('Address of this document.');
-const KIND = text('Type of the object in the protocol.');
-const PACKAGE_CONTENT = text('Address of the package.');
-const ALL_VERSIONS = text('Address of the document about all versions.');
+const ADDRESS = textSchema('Address of this document.');
+const KIND = textSchema('Type of the object in the protocol.');
+const PACKAGE_CONTENT = textSchema('Address of the package.');
+const ALL_VERSIONS = textSchema('Address of the document about all versions.');
 const DESCRIBED = {
-  description: text('Description of the package.'),
-  summary: text('Short description.'),
-  tags: text('Tags, separated by spaces.'),
-  projectUrl: text('Address of the project, empty without one.'),
-  licenseUrl: text('Address of the license, empty without one.'),
-  iconUrl: text('Address of an icon, empty without one.'),
+  description: textSchema('Description of the package.'),
+  summary: textSchema('Short description.'),
+  tags: textSchema('Tags, separated by spaces.'),
+  projectUrl: textSchema('Address of the project, empty without one.'),
+  licenseUrl: textSchema('Address of the license, empty without one.'),
+  iconUrl: textSchema('Address of an icon, empty without one.'),
 } as const;
-const PACKAGE_ID = text('Name of the package as it was published.');
-const VERSION = text('Version as it was published.');
-const AUTHORS = text('Authors, separated by commas.');
+const PACKAGE_ID = textSchema('Name of the package as it was published.');
+const VERSION = textSchema('Version as it was published.');
+const AUTHORS = textSchema('Authors, separated by commas.');
 
-const DEPENDENCY = object({
+const DEPENDENCY = objectSchema({
   '@id': ADDRESS,
   '@type': KIND,
-  id: text('Name of the package that is needed.'),
-  range: text('Range of versions in the form of intervals.'),
+  id: textSchema('Name of the package that is needed.'),
+  range: textSchema('Range of versions in the form of intervals.'),
 });
-const DEPENDENCY_GROUP = object(
+const DEPENDENCY_GROUP = objectSchema(
   {
     '@id': ADDRESS,
     '@type': KIND,
-    targetFramework: text('Framework that needs the packages; absent for all.'),
-    dependencies: list(DEPENDENCY, 'Packages that are needed.'),
+    targetFramework: textSchema('Framework that needs the packages; absent for all.'),
+    dependencies: listSchema(DEPENDENCY, 'Packages that are needed.'),
   },
   ['targetFramework'],
 );
-const ENTRY = object({
+const ENTRY = objectSchema({
   ...{ '@id': ADDRESS, '@type': KIND, id: PACKAGE_ID, version: VERSION, authors: AUTHORS, ...DESCRIBED },
-  licenseExpression: text('SPDX expression of the license, empty without one.'),
-  requireLicenseAcceptance: flag('Whether clients must ask to accept the license.'),
-  published: { ...text('Time of the first upload.'), format: 'date-time' },
-  listed: flag('Always true.'),
+  licenseExpression: textSchema('SPDX expression of the license, empty without one.'),
+  requireLicenseAcceptance: flagSchema('Whether clients must ask to accept the license.'),
+  published: { ...textSchema('Time of the first upload.'), format: 'date-time' },
+  listed: flagSchema('Always true.'),
   packageContent: PACKAGE_CONTENT,
-  dependencyGroups: list(DEPENDENCY_GROUP, 'Dependencies by framework.'),
+  dependencyGroups: listSchema(DEPENDENCY_GROUP, 'Dependencies by framework.'),
 });
-export const LEAF = object({
+export const LEAF = objectSchema({
   '@id': ADDRESS,
   packageContent: PACKAGE_CONTENT,
   registration: ALL_VERSIONS,
   catalogEntry: { ...ENTRY, description: 'Description of the version.' },
 });
-const PAGE = object({
+const PAGE = objectSchema({
   '@id': ADDRESS,
-  lower: text('Oldest version.'),
-  upper: text('Newest version.'),
-  count: integer('Number of versions.'),
-  items: list(LEAF, 'Versions, the oldest first.'),
+  lower: textSchema('Oldest version.'),
+  upper: textSchema('Newest version.'),
+  count: integerSchema('Number of versions.'),
+  items: listSchema(LEAF, 'Versions, the oldest first.'),
 });
-export const REGISTRATION = object({
+export const REGISTRATION = objectSchema({
   '@id': ADDRESS,
-  count: integer('Number of pages, always 1.'),
-  items: list(PAGE, 'The page with all versions.'),
+  count: integerSchema('Number of pages, always 1.'),
+  items: listSchema(PAGE, 'The page with all versions.'),
 });
-export const SERVICE_INDEX = object({
-  version: text('Version of the protocol.'),
-  resources: list(
-    object({ '@id': text('Address of the part.'), '@type': KIND, comment: text('Purpose of the part.') }),
+export const SERVICE_INDEX = objectSchema({
+  version: textSchema('Version of the protocol.'),
+  resources: listSchema(
+    objectSchema({
+      '@id': textSchema('Address of the part.'),
+      '@type': KIND,
+      comment: textSchema('Purpose of the part.'),
+    }),
     'Parts of the registry.',
   ),
 });
-const FOUND_VERSION = object({
-  '@id': text('Address of the document about the version.'),
+const FOUND_VERSION = objectSchema({
+  '@id': textSchema('Address of the document about the version.'),
   version: VERSION,
-  downloads: integer('Always 0: downloads are not counted.'),
+  downloads: integerSchema('Always 0: downloads are not counted.'),
 });
-const FOUND = object({
-  ...{ '@id': ADDRESS, '@type': KIND, id: PACKAGE_ID, version: text('Newest version.') },
-  title: text('Title, or the name without one.'),
+const FOUND = objectSchema({
+  ...{ '@id': ADDRESS, '@type': KIND, id: PACKAGE_ID, version: textSchema('Newest version.') },
+  title: textSchema('Title, or the name without one.'),
   ...{ authors: AUTHORS, ...DESCRIBED },
-  totalDownloads: integer('Always 0: downloads are not counted.'),
-  verified: flag('Always true.'),
+  totalDownloads: integerSchema('Always 0: downloads are not counted.'),
+  verified: flagSchema('Always true.'),
   registration: ALL_VERSIONS,
-  versions: list(FOUND_VERSION, 'Newest versions, the oldest of them first.'),
+  versions: listSchema(FOUND_VERSION, 'Newest versions, the oldest of them first.'),
 });
-export const SEARCH = object({
-  totalHits: integer('Number of all results.'),
-  data: list(FOUND, 'Packages by name.'),
+export const SEARCH = objectSchema({
+  totalHits: integerSchema('Number of all results.'),
+  data: listSchema(FOUND, 'Packages by name.'),
 });
-export const CONTAINER = object({
-  versions: list({ type: 'string' }, 'Versions in lower case, the oldest first.'),
+export const CONTAINER = objectSchema({
+  versions: listSchema({ type: 'string' }, 'Versions in lower case, the oldest first.'),
 });
-export const AUTOCOMPLETE = object({
-  totalHits: integer('Number of all results.'),
-  data: list({ type: 'string' }, 'Names of packages, or versions of one, the oldest first.'),
+export const AUTOCOMPLETE = objectSchema({
+  totalHits: integerSchema('Number of all results.'),
+  data: listSchema({ type: 'string' }, 'Names of packages, or versions of one, the oldest first.'),
 });
 
-/** URLs of the registry that the request came through. Shape: `base` without a slash at its end. */
+/** URLs of the registry that the request came through. `base` has no trailing slash. */
 export interface NugetUrls {
   readonly base: string;
   /** Address of the registry of a project. */
@@ -132,18 +139,21 @@ export function serviceIndex(base: string, kind: 'project' | 'group'): object {
 /** Largest JSON of all versions in one document. Older versions beyond it are left out. Units: characters. */
 const MAX_LEAVES = 16 * 1024 ** 2;
 
-/** Versions of a package, in one page. Shape: the oldest first, at least one. Bounds: 16 Mi characters of versions. */
+/**
+ * Returns the versions of a package in one page, the oldest first. `rows` has at least one row. Bounds: 16 Mi
+ * characters of versions.
+ */
 export function registrationDocument(urls: NugetUrls, rows: readonly NugetRow[]): JsonText {
   const id = `${urls.base}/metadata/${rows[0]!.name_key}/index.json`;
-  const leaves = newestLeaves(urls, rows);
+  const leaves = renderNewestLeaves(urls, rows);
   const [lower, upper] = [rows.at(-leaves.length)!.version_key, rows.at(-1)!.version_key];
   const page = JSON.stringify({ '@id': id, lower, upper, count: leaves.length });
   const items = `[${page.slice(0, -1)},"items":[${leaves.join(',')}]}]`;
   return new JsonText(`{"@id":${JSON.stringify(id)},"count":1,"items":${items}}`);
 }
 
-/** The JSON of the newest versions, the oldest first. Shape: at least one. */
-function newestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly string[] {
+/** Returns the JSON of the newest versions, the oldest first. It has at least one version. */
+function renderNewestLeaves(urls: NugetUrls, rows: readonly NugetRow[]): readonly string[] {
   const leaves: string[] = [];
   let size = 0;
   for (const row of [...rows].reverse()) {
@@ -169,7 +179,7 @@ export function registrationLeaf(urls: NugetUrls, row: NugetRow): object {
       ...describePackage(row),
       ...{ licenseExpression: nuspec.licenseExpression, requireLicenseAcceptance: nuspec.requireLicenseAcceptance },
       ...{ published: row.created_at.toISOString(), listed: true, packageContent },
-      dependencyGroups: nuspec.dependencyGroups.map((group) => dependencyGroup(id, group)),
+      dependencyGroups: nuspec.dependencyGroups.map((group) => dependencyGroupDocument(id, group)),
     },
   };
 }
@@ -193,20 +203,20 @@ function describePackage({ nuspec }: NugetRow): object {
   return { description, summary, tags, projectUrl, licenseUrl, iconUrl };
 }
 
-function dependencyGroup(leafId: string, { targetFramework, dependencies }: DependencyGroup): object {
+function dependencyGroupDocument(leafId: string, { targetFramework, dependencies }: DependencyGroup): object {
   const id = `${leafId}#dependencyGroup${targetFramework === '' ? '' : `/${targetFramework.toLowerCase()}`}`;
   return {
     ...{ '@id': id, '@type': 'PackageDependencyGroup' },
     ...(targetFramework === '' ? {} : { targetFramework }),
     dependencies: dependencies.map((one) => ({
       '@id': `${id}/${nameKeyOf('nuget', one.id)}`,
-      ...{ '@type': 'PackageDependency', id: one.id, range: versionRange(one.version) },
+      ...{ '@type': 'PackageDependency', id: one.id, range: normalizeVersionRange(one.version) },
     })),
   };
 }
 
 /** A version alone means that version or a later one. */
-function versionRange(version: string): string {
+function normalizeVersionRange(version: string): string {
   if (version.trim() === '') return '(, )';
   return /^[[(]/.test(version.trim()) ? version.trim() : `[${version.trim()}, )`;
 }

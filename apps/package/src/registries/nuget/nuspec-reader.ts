@@ -22,12 +22,12 @@ export class NuspecReader {
   async readNuspec(archive: StoredArchive): Promise<Buffer> {
     const signal = AbortSignal.timeout(MAX_MS);
     return readPackage(this.blobs, archive, async (zip) =>
-      buffer(await zip.openReadStreamPromise(await nuspecEntry(zip, signal))),
+      buffer(await zip.openReadStreamPromise(await findNuspecEntry(zip, signal))),
     );
   }
 }
 
-async function nuspecEntry(zip: ZipFile, signal: AbortSignal): Promise<Entry> {
+async function findNuspecEntry(zip: ZipFile, signal: AbortSignal): Promise<Entry> {
   const [entry, ...more] = await listEntries(zip, ({ fileName }) => /^[^/]+\.nuspec$/i.test(fileName), signal);
   if (!entry) throw invalid('the package has no nuspec');
   if (more.length > 0) throw invalid('the package has several nuspec files');

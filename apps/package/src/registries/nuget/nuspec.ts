@@ -2,17 +2,17 @@ import { XMLParser } from 'fast-xml-parser';
 import { Refused } from '@rookery/kernel';
 import { unescapeXml, decodeXml } from '../../packages/archives/xml-text';
 
-interface Dependency {
+interface NugetDependency {
   readonly id: string;
   /** Range of versions, empty for any. */
   readonly version: string;
 }
 export interface DependencyGroup {
   readonly targetFramework: string;
-  readonly dependencies: readonly Dependency[];
+  readonly dependencies: readonly NugetDependency[];
 }
 
-/** Fields of a `.nuspec` that documents for clients show. Shape: an absent text is empty. */
+/** Fields of a `.nuspec` that documents for clients show. A missing text is empty. */
 export interface Nuspec {
   readonly id: string;
   readonly version: string;
@@ -69,7 +69,7 @@ export function parseNuspec(bytes: Buffer): Nuspec {
     ...{ projectUrl: text('projectUrl'), licenseUrl: text('licenseUrl'), iconUrl: text('iconUrl') },
     licenseExpression: licenseExpression(metadata),
     requireLicenseAcceptance: text('requireLicenseAcceptance').toLowerCase() === 'true',
-    dependencyGroups: findChildren(metadata, 'dependencies').flatMap(parseGroups),
+    dependencyGroups: findChildren(metadata, 'dependencies').flatMap(parseDependencyGroups),
     packageTypes: findChildren(metadata, 'packageTypes').flatMap((types) =>
       findChildren(types, 'packageType').map((type) => readAttribute(type, 'name')),
     ),
@@ -97,7 +97,7 @@ function parseXml(bytes: Buffer): XmlElement {
 }
 
 /** The older form has dependencies without groups. */
-function parseGroups(list: XmlElement): readonly DependencyGroup[] {
+function parseDependencyGroups(list: XmlElement): readonly DependencyGroup[] {
   const groups = findChildren(list, 'group').map((group) => ({
     targetFramework: readAttribute(group, 'targetFramework'),
     dependencies: parseDependencies(group),
@@ -106,7 +106,7 @@ function parseGroups(list: XmlElement): readonly DependencyGroup[] {
   return without.length > 0 ? [{ targetFramework: '', dependencies: without }, ...groups] : groups;
 }
 
-function parseDependencies(list: XmlElement): readonly Dependency[] {
+function parseDependencies(list: XmlElement): readonly NugetDependency[] {
   const found = findChildren(list, 'dependency').map((one) => ({
     id: readAttribute(one, 'id'),
     version: readAttribute(one, 'version'),

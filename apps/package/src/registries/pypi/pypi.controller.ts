@@ -74,12 +74,12 @@ export class PypiController {
 
   @Endpoint('GET', `${IN_PROJECT}/simple`, { ...reads, ...index, about: 'Lists the Python packages of a project.' })
   list(call: Call<ListPypiPackages, ProjectScope>): FileAnswer {
-    return this.listAnswer(call);
+    return this.indexAnswer(call);
   }
 
   @Endpoint('GET', `${IN_GROUP}/simple`, { ...readsGroup, ...index, about: 'Lists the Python packages of a group.' })
   listOfGroup(call: Call<ListPypiPackages, GroupScope>): FileAnswer {
-    return this.listAnswer(call);
+    return this.indexAnswer(call);
   }
 
   @Endpoint('GET', `${IN_PROJECT}/simple/:package_name`, {
@@ -88,7 +88,7 @@ export class PypiController {
     about: 'Lists the files of a Python package, for installers.',
   })
   show(call: Call<ShowPypiPackage, ProjectScope>): Promise<FileAnswer> {
-    return this.pageAnswer(call);
+    return this.packagePageAnswer(call);
   }
 
   @Endpoint('GET', `${IN_GROUP}/simple/:package_name`, {
@@ -97,7 +97,7 @@ export class PypiController {
     about: 'Lists the files of a Python package in the projects of a group, for installers.',
   })
   showInGroup(call: Call<ShowPypiPackage, GroupScope>): Promise<FileAnswer> {
-    return this.pageAnswer(call);
+    return this.packagePageAnswer(call);
   }
 
   @Endpoint('GET', `${IN_PROJECT}/files/:sha256/:file_identifier`, {
@@ -118,16 +118,16 @@ export class PypiController {
     return this.fileAnswer(call);
   }
 
-  private listAnswer({ within, viewer, params }: Call<ListPypiPackages, IndexPlace>): FileAnswer {
-    return indexPage(params.accept, `${this.downloadBase(within)}/simple`, () => this.simple.listNames(within, viewer));
+  private indexAnswer({ within, viewer, params }: Call<ListPypiPackages, IndexPlace>): FileAnswer {
+    return indexPage(params.accept, `${this.registryUrl(within)}/simple`, () => this.simple.listNames(within, viewer));
   }
 
-  private async pageAnswer({ within, viewer, params }: Call<ShowPypiPackage, IndexPlace>): Promise<FileAnswer> {
+  private async packagePageAnswer({ within, viewer, params }: Call<ShowPypiPackage, IndexPlace>): Promise<FileAnswer> {
     const { package_name: name, accept } = params;
     const digest = await this.simple.computeDigest(within, viewer, name);
     return packagePage(accept, {
       nameKey: nameKeyOf('pypi', name),
-      base: `${this.downloadBase(within)}/files`,
+      base: `${this.registryUrl(within)}/files`,
       digest,
       files: () => this.simple.listFiles(within, viewer, name),
       versions: () => this.simple.listVersions(within, viewer, name),
@@ -145,7 +145,7 @@ export class PypiController {
   }
 
   /** URLs in pages lead to the same place as the request. */
-  private downloadBase({ kind, id }: IndexPlace): string {
+  private registryUrl({ kind, id }: IndexPlace): string {
     return this.links.apiUrl(kind === 'project' ? `projects/${id}/packages/pypi` : `groups/${id}/-/packages/pypi`);
   }
 }

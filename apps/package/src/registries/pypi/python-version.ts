@@ -22,22 +22,22 @@ export function versionKeyOf(version: string): string | null {
   const { epoch = '0', release, pre, preNumber, bare, post, postNumber, dev, devNumber, local } = parts;
   const numbers = release!
     .split('.')
-    .map(stripZeros)
+    .map(stripLeadingZeros)
     .join('.')
     .replace(/(?:\.0)+$/, '');
   return [
-    `${stripZeros(epoch)}!${numbers}`,
-    pre === undefined ? '' : `${PRE_NAMES[pre] ?? pre}${stripZeros(preNumber)}`,
-    bare === undefined && post === undefined ? '' : `.post${stripZeros(bare ?? postNumber)}`,
-    dev === undefined ? '' : `.dev${stripZeros(devNumber)}`,
-    local === undefined ? '' : `+${local.split(/[-_.]/).map(localPart).join('.')}`,
+    `${stripLeadingZeros(epoch)}!${numbers}`,
+    pre === undefined ? '' : `${PRE_NAMES[pre] ?? pre}${stripLeadingZeros(preNumber)}`,
+    bare === undefined && post === undefined ? '' : `.post${stripLeadingZeros(bare ?? postNumber)}`,
+    dev === undefined ? '' : `.dev${stripLeadingZeros(devNumber)}`,
+    local === undefined ? '' : `+${local.split(/[-_.]/).map(normalizeLocalPart).join('.')}`,
   ].join('');
 }
 
-function stripZeros(digits = '0'): string {
+function stripLeadingZeros(digits = '0'): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
 
-function localPart(part: string): string {
-  return /^\d+$/.test(part) ? stripZeros(part) : part;
+function normalizeLocalPart(part: string): string {
+  return /^\d+$/.test(part) ? stripLeadingZeros(part) : part;
 }

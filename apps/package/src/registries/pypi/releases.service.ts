@@ -10,7 +10,10 @@ import { invalid } from './release';
 import type { Release } from './release';
 import type { WheelMetadata } from './wheel-metadata';
 
-/** The version that a release adds to. Shape: `file_id` and further columns are null without a file of the same name. */
+/**
+ * The version that a release adds to. `file_id` and the fields of `EarlierUpload` are null without a file of the same
+ * name.
+ */
 interface ExistingVersion extends EarlierUpload {
   readonly version: string;
   readonly file_id: number | null;
@@ -65,8 +68,9 @@ export class ReleasesService {
   ) {}
 
   /**
-   * Adds a release. The same upload again succeeds without effect if the first one was not answered.
-   * Shape: `answered` as in a streamed call. Errors: Refused for a file name that any version of the package has.
+   * Adds a release. The same upload again succeeds without effect if the first one was not answered. `answered`
+   * resolves with whether the client was sent the whole answer. Errors: Refused for a file name that any version of the
+   * package has.
    */
   async publishRelease(
     project: ProjectScope,

@@ -22,7 +22,7 @@ export interface IndexedFile {
   readonly yanked: string | null;
 }
 
-/** A package in the index. Shape: `name` as one of its uploads spells it. */
+/** A package in the index. `name` has the spelling of one of its uploads. */
 export interface IndexedName {
   readonly name_key: string;
   readonly name: string;
@@ -47,13 +47,19 @@ type ProjectParams = { readonly project: number };
 const BATCH = 2000;
 const INSTALLABLE = `p.status in (${toLiterals(INSTALLABLE_STATUSES)})`;
 
-/** One statement over the packages of a project, and of the projects in a group. Shape: an item `scope` with `id`. */
-interface PlaceStatement<P extends object, R> {
+/**
+ * One statement over the packages of a project, and of the projects in a group. The FROM item `scope` has the column
+ * `id`.
+ */
+interface PlaceStatements<P extends object, R> {
   readonly ofProject: DeclaredStatement<ProjectParams & P, R>;
   readonly ofGroup: DeclaredStatement<ReadableProjectsParams & P, R>;
 }
 
-function placeStatement<P extends object, R>(name: string, compose: (scope: string) => string): PlaceStatement<P, R> {
+function declareForBothPlaces<P extends object, R>(
+  name: string,
+  compose: (scope: string) => string,
+): PlaceStatements<P, R> {
   return {
     ofProject: statement(`pypi_${name}_of_project`, compose('(select :project::bigint as id) scope')),
     ofGroup: statement(`pypi_${name}_of_group`, compose(readableProjects({ exclude_subgroups: false }))),
@@ -61,51 +67,52 @@ function placeStatement<P extends object, R>(name: string, compose: (scope: stri
 }
 
 /** FROM clause of the packages with one name. */
-const named = (scope: string): string =>
+const namedPackagesSql = (scope: string): string =>
   `${scope} join packages p on p.project_id = scope.id and p.package_type = 'pypi' and p.name_key = :name and ${INSTALLABLE}`;
-const filesOf = (scope: string): string =>
-  `${named(scope)}
+const filesOfNamedPackagesSql = (scope: string): string =>
+  `${namedPackagesSql(scope)}
    join package_files f on f.package_id = p.id and not f.is_pending_destruction
    left join pypi_files m on m.file_id = f.id`;
-const nextName = (after: string): string =>
+const nextNameSql = (after: string): string =>
   `(select p.name_key, p.name from packages p
     where p.project_id = scope.id and p.package_type = 'pypi' and p.name_key > ${after} and ${INSTALLABLE}
     order by p.name_key limit 1)`;
 
-const DIGEST = placeStatement<{ name: string }, { files: number; digest: string }>(
+const DIGEST = declareForBothPlaces<{ name: string }, { files: number; digest: string }>(
   'digest',
   (scope) => `select count(*)::int as files,
      md5(coalesce(string_agg(f.id || coalesce('y' || m.yanked, ''), ',' order by f.id), '')) as digest
-   from ${filesOf(scope)}`,
+   from ${filesOfNamedPackagesSql(scope)}`,
 );
-const FILES = placeStatement<{ name: string; after: string }, IndexedFile>(
+const FILES = declareForBothPlaces<{ name: string; after: string }, IndexedFile>(
   'files',
   (scope) => `select distinct on (f.file_name) f.file_name, f.sha256, f.size, f.created_at, m.requires_python,
      m.metadata_sha256, m.yanked
-   from ${filesOf(scope)}
+   from ${filesOfNamedPackagesSql(scope)}
    where f.file_name > :after
    order by f.file_name, f.id desc limit ${BATCH}`,
 );
-const VERSIONS = placeStatement<{ name: string; after: string }, { version: string }>(
+const VERSIONS = declareForBothPlaces<{ name: string; after: string }, { version: string }>(
   'versions',
   (scope) =>
-    `select distinct p.version from ${named(scope)} where p.version > :after order by p.version limit ${BATCH}`,
+    `select distinct p.version from ${namedPackagesSql(scope)} ` +
+    `where p.version > :after order by p.version limit ${BATCH}`,
 );
 /** Jumps from name to name, however many versions each has. */
-const NAMES = placeStatement<{ after: string }, IndexedName>(
+const NAMES = declareForBothPlaces<{ after: string }, IndexedName>(
   'names',
   (scope) => `select distinct on (names.name_key) names.name_key, names.name
    from ${scope}, lateral (
      with recursive found as (
-       ${nextName(':after')}
+       ${nextNameSql(':after')}
        union all
-       select next.name_key, next.name from found, lateral ${nextName('found.name_key')} next
+       select next.name_key, next.name from found, lateral ${nextNameSql('found.name_key')} next
      )
      select name_key, name from found limit ${BATCH}
    ) names
    order by names.name_key, names.name limit ${BATCH}`,
 );
-const DOWNLOAD = placeStatement<{ sha256: string; file: string }, DownloadRow>(
+const DOWNLOAD = declareForBothPlaces<{ sha256: string; file: string }, DownloadRow>(
   'download',
   (scope) => `select f.id, f.package_id, f.file_name, f.size, f.sha256, f.sha1, f.md5, f.created_at, f.updated_at,
      m.metadata_sha256, m.metadata_size
@@ -164,33 +171,33 @@ export class SimpleIndexQueries {
 
   /** Returns the newest file with this name and content. Errors: NotFound. */
   findDownload(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<PackageFileRow> {
-    return this.findFile(place, viewer, sha256, file);
+    return this.requireFile(place, viewer, sha256, file);
   }
 
   /** Returns the core metadata of a file. Errors: NotFound, also for a file without any. */
   async findMetadata(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<CoreMetadata> {
-    const { metadata_sha256, metadata_size, created_at } = await this.findFile(place, viewer, sha256, file);
+    const { metadata_sha256, metadata_size, created_at } = await this.requireFile(place, viewer, sha256, file);
     if (metadata_sha256 === null || metadata_size === null) throw new NotFound();
     return { sha256: metadata_sha256, size: metadata_size, created_at };
   }
 
-  private async findFile(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<DownloadRow> {
+  private async requireFile(place: IndexPlace, viewer: Viewer, sha256: string, file: string): Promise<DownloadRow> {
     const [row] = await this.readRows(DOWNLOAD, place, viewer, { sha256, file });
     if (!row) throw new NotFound();
     return row;
   }
 
   private async readRows<P extends object, R>(
-    both: PlaceStatement<P, R>,
+    statements: PlaceStatements<P, R>,
     place: IndexPlace,
     viewer: Viewer,
     params: P,
   ): Promise<R[]> {
-    if (place.kind === 'project') return this.database.run(both.ofProject, { ...params, project: place.id });
+    if (place.kind === 'project') return this.database.run(statements.ofProject, { ...params, project: place.id });
     await this.directory.requireFresh(viewer);
     const { userId, isAdmin, isExternal } = viewer;
     const group = { group: place.id, below: place.traversalIds, viewer: userId, isAdmin, isExternal };
-    return this.database.run(both.ofGroup, { ...params, ...group });
+    return this.database.run(statements.ofGroup, { ...params, ...group });
   }
 }
 

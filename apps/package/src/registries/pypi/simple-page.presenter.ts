@@ -10,9 +10,9 @@ import type { IndexedFile, IndexedName } from './simple-index.queries';
  * their rows are read. Source: reference packages-and-admin 4.5.
  */
 
-type Form = 'html' | 'json';
+type PageForm = 'html' | 'json';
 interface Representation {
-  readonly form: Form;
+  readonly form: PageForm;
   readonly mediaType: string;
 }
 
@@ -106,14 +106,14 @@ export interface PackagePage {
 export function packagePage(accept: string | undefined, page: PackagePage): FileAnswer {
   const { form, mediaType } = chooseRepresentation(accept);
   const version = createHash('sha256').update([mediaType, page.base, page.nameKey, page.digest].join('\n'));
-  const pieces = form === 'json' ? packageJson : packageHtml;
-  return { ...fileAnswer(mediaType, () => pieces(page)), version: version.digest('hex').slice(0, 32) };
+  const pieces = form === 'json' ? writePackageJson : writePackageHtml;
+  return { ...streamedAnswer(mediaType, () => pieces(page)), version: version.digest('hex').slice(0, 32) };
 }
 
 /** Renders the list of all packages. `base` is the URL of the list, without a slash at its end. */
 export function indexPage(accept: string | undefined, base: string, names: () => Batches<IndexedName>): FileAnswer {
   const { form, mediaType } = chooseRepresentation(accept);
-  return fileAnswer(mediaType, () => (form === 'json' ? indexJson(names()) : indexHtml(base, names())));
+  return streamedAnswer(mediaType, () => (form === 'json' ? writeIndexJson(names()) : writeIndexHtml(base, names())));
 }
 
 function chooseRepresentation(accept: string | undefined): Representation {
@@ -121,7 +121,7 @@ function chooseRepresentation(accept: string | undefined): Representation {
   return (accepted === undefined ? undefined : REPRESENTATIONS[accepted]) ?? PLAIN;
 }
 
-function fileAnswer(mediaType: string, pieces: () => AsyncGenerator<string>): FileAnswer {
+function streamedAnswer(mediaType: string, pieces: () => AsyncGenerator<string>): FileAnswer {
   return { stream: () => Readable.from(toBytes(pieces()), { objectMode: false }), mediaType, vary: VARY };
 }
 
@@ -129,28 +129,28 @@ async function* toBytes(pieces: AsyncGenerator<string>): AsyncGenerator<Buffer> 
   for await (const piece of pieces) yield Buffer.from(piece);
 }
 
-async function* packageHtml({ nameKey, base, files }: PackagePage): AsyncGenerator<string> {
-  yield pageHead(`Links for ${nameKey}`);
-  for await (const batch of files()) yield batch.map((file) => fileAnchor(file, base)).join('');
+async function* writePackageHtml({ nameKey, base, files }: PackagePage): AsyncGenerator<string> {
+  yield writePageHead(`Links for ${nameKey}`);
+  for await (const batch of files()) yield batch.map((file) => writeFileAnchor(file, base)).join('');
   yield TAIL;
 }
 
-async function* indexHtml(base: string, names: Batches<IndexedName>): AsyncGenerator<string> {
-  yield pageHead('Simple index');
+async function* writeIndexHtml(base: string, names: Batches<IndexedName>): AsyncGenerator<string> {
+  yield writePageHead('Simple index');
   for await (const batch of names)
     yield batch.map(({ name_key, name }) => writeAnchor(`${base}/${name_key}/`, '', name)).join('');
   yield TAIL;
 }
 
-async function* packageJson({ nameKey, base, files, versions }: PackagePage): AsyncGenerator<string> {
+async function* writePackageJson({ nameKey, base, files, versions }: PackagePage): AsyncGenerator<string> {
   yield `{"meta":{"api-version":"${API_VERSION}"},"name":${JSON.stringify(nameKey)},"versions":[`;
   yield* writeJsonList(versions(), ({ version }) => version);
   yield '],"files":[';
-  yield* writeJsonList(files(), (file) => fileJson(file, base));
+  yield* writeJsonList(files(), (file) => toFileJson(file, base));
   yield ']}';
 }
 
-async function* indexJson(names: Batches<IndexedName>): AsyncGenerator<string> {
+async function* writeIndexJson(names: Batches<IndexedName>): AsyncGenerator<string> {
   yield `{"meta":{"api-version":"${API_VERSION}"},"projects":[`;
   yield* writeJsonList(names, ({ name }) => ({ name }));
   yield ']}';
@@ -165,7 +165,7 @@ async function* writeJsonList<R>(batches: Batches<R>, valueOf: (row: R) => unkno
   }
 }
 
-function fileJson(file: IndexedFile, base: string): object {
+function toFileJson(file: IndexedFile, base: string): object {
   return {
     filename: file.file_name,
     url: fileUrl(file, base),
@@ -179,7 +179,7 @@ function fileJson(file: IndexedFile, base: string): object {
   };
 }
 
-function fileAnchor(file: IndexedFile, base: string): string {
+function writeFileAnchor(file: IndexedFile, base: string): string {
   const metadata = file.metadata_sha256 === null ? null : `sha256=${file.metadata_sha256}`;
   const attributes = [
     writeAttribute('data-requires-python', file.requires_python),
@@ -202,7 +202,7 @@ function writeAttribute(name: string, value: string | null): string {
   return value === null ? '' : ` ${name}="${escapeHtml(value)}"`;
 }
 
-function pageHead(title: string): string {
+function writePageHead(title: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -34,7 +34,7 @@ export class WheelMetadataStore {
       const options = { strictFileNames: true, autoClose: false };
       const zip = await fromRandomAccessReaderPromise(new BlobReader(this.blobs, key), size, options);
       try {
-        const entry = await metadataEntry(zip, wheel[1]!, wheel[2]!, signal);
+        const entry = await findMetadataEntry(zip, wheel[1]!, wheel[2]!, signal);
         if (entry === null) return null;
         const source = await zip.openReadStreamPromise(entry);
         const stored = await this.blobs.put(source, { maxBytes: MAX_METADATA_BYTES, signal });
@@ -52,21 +52,26 @@ export class WheelMetadataStore {
  * The only entry `<name>-<version>.dist-info/METADATA`. Null if there is none or several, if it is encrypted or too
  * large, or if the archive has too many entries.
  */
-async function metadataEntry(zip: ZipFile, name: string, version: string, signal: AbortSignal): Promise<Entry | null> {
+async function findMetadataEntry(
+  zip: ZipFile,
+  name: string,
+  version: string,
+  signal: AbortSignal,
+): Promise<Entry | null> {
   if (zip.entryCount > MAX_ENTRIES) return null;
   const found: Entry[] = [];
   for await (const entry of zip.eachEntry()) {
     signal.throwIfAborted();
     const folder = /^([^/-]+)-([^/]+)\.dist-info\/METADATA$/.exec(entry.fileName);
     if (!folder) continue;
-    const isOwn = nameKeyOf('pypi', folder[1]!) === nameKeyOf('pypi', name) && isSame(folder[2]!, version);
+    const isOwn = nameKeyOf('pypi', folder[1]!) === nameKeyOf('pypi', name) && isSameVersion(folder[2]!, version);
     if (isOwn) found.push(entry);
   }
   const [entry] = found;
   return found.length === 1 && entry!.uncompressedSize <= MAX_METADATA_BYTES && !entry!.isEncrypted() ? entry! : null;
 }
 
-function isSame(version: string, other: string): boolean {
+function isSameVersion(version: string, other: string): boolean {
   const key = versionKeyOf(version);
   return version === other || (key !== null && key === versionKeyOf(other));
 }

@@ -30,7 +30,7 @@ export class TerraformFileTokens {
     this.keys = keys.deriveKeys('rookery terraform files', 'package');
   }
 
-  /** Returns a token. Shape: visible ASCII that needs no escape in a URL. */
+  /** Returns a token of visible ASCII characters that need no escape in a URL. */
   createToken({ fileId, viewer }: TerraformFileRight): string {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const rights = (viewer.isAdmin ? 1 : 0) + (viewer.isExternal ? 2 : 0);
@@ -38,7 +38,10 @@ export class TerraformFileTokens {
     return `${claims}.${computeMac(claims, this.keys[0]).toString('base64url')}`;
   }
 
-  /** Returns the right that a token gives at a request of `viewer`. Shape: null for a forged, malformed or expired token. */
+  /**
+   * Returns the right that a token gives to a request of `viewer`. Returns null for a forged, malformed or expired
+   * token.
+   */
   readToken(token: string, viewer: Viewer): TerraformFileRight | null {
     const [, file, expires, user, rights, signature] = TOKEN.exec(token) ?? [];
     if (signature === undefined || Number(expires) * 1000 <= this.clock.now().getTime()) return null;

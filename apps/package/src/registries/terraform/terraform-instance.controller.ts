@@ -52,7 +52,7 @@ export class TerraformInstanceController {
     answers: json<object>(VERSIONS),
   })
   async listVersions({ params, viewer }: Call<IdentifyTerraformModule>): Promise<object> {
-    const rows = await this.findVersions(params, viewer);
+    const rows = await this.listReadableVersions(params, viewer);
     return versionsDocument(params, rows, this.projectUrl(latestRow(rows)));
   }
 
@@ -63,7 +63,7 @@ export class TerraformInstanceController {
     answers: json<object>(DETAILS),
   })
   async show({ params, viewer }: Call<IdentifyTerraformModule>): Promise<object> {
-    const rows = await this.findVersions(params, viewer);
+    const rows = await this.listReadableVersions(params, viewer);
     return this.toDetails(params, latestRow(rows), rows);
   }
 
@@ -74,7 +74,7 @@ export class TerraformInstanceController {
     answers: json<object>(DETAILS),
   })
   async showVersion({ params, viewer }: Call<IdentifyTerraformVersion>): Promise<object> {
-    const rows = await this.findVersions(params, viewer);
+    const rows = await this.listReadableVersions(params, viewer);
     const found = rows.find(({ version }) => version === params.version);
     if (!found) throw noVersion(params);
     return this.toDetails(params, found, rows);
@@ -87,8 +87,8 @@ export class TerraformInstanceController {
     answers: redirect(),
   })
   async redirectToLatest({ params, viewer }: Call<IdentifyTerraformModule>): Promise<string> {
-    const { version } = latestRow(await this.findVersions(params, viewer));
-    return new URL(this.registryPath(moduleAddress(params, version, 'download')), this.links.apiUrl('')).href;
+    const { version } = latestRow(await this.listReadableVersions(params, viewer));
+    return new URL(this.registryPath(moduleUrlPath(params, version, 'download')), this.links.apiUrl('')).href;
   }
 
   @Endpoint('GET', `${MODULE}/:version/download`, {
@@ -100,7 +100,7 @@ export class TerraformInstanceController {
   })
   async locate({ params, viewer }: Call<IdentifyTerraformVersion>): Promise<AnswerHeaders> {
     const { id: fileId } = await challengeAnonymous(viewer, this.modules.findFile(params, params.version, viewer));
-    const path = this.registryPath(moduleAddress(params, params.version, 'file'));
+    const path = this.registryPath(moduleUrlPath(params, params.version, 'file'));
     return { 'x-terraform-get': `${path}?token=${this.tokens.createToken({ fileId, viewer })}&archive=tgz` };
   }
 
@@ -111,19 +111,19 @@ export class TerraformInstanceController {
     answers: streamed(),
   })
   async download({ params, viewer }: Call<ShowTerraformFile>): Promise<FileAnswer> {
-    const right = params.token === undefined ? null : this.requireRight(params.token, viewer);
+    const right = params.token === undefined ? null : this.requireDownloadRight(params.token, viewer);
     const reader = right === null ? viewer : await this.modules.asNow(right.viewer);
     const file = await challengeAnonymous(reader, this.modules.findFile(params, params.version, reader));
     if (right !== null && right.fileId !== file.id) throw invalidCredential();
     return packageDownload(this.files, file, file.file_name);
   }
 
-  private findVersions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
+  private listReadableVersions(address: TerraformAddress, viewer: Viewer): Promise<readonly TerraformVersionRow[]> {
     return challengeAnonymous(viewer, this.modules.listVersions(address, viewer));
   }
 
   /** Reads the token of a download link. Errors: Unauthorized for one that gives the viewer no right to a file. */
-  private requireRight(token: string, viewer: Viewer) {
+  private requireDownloadRight(token: string, viewer: Viewer) {
     const right = this.tokens.readToken(token, viewer);
     if (right === null) throw invalidCredential();
     return right;
@@ -144,6 +144,6 @@ export class TerraformInstanceController {
   }
 }
 
-function moduleAddress({ namespace, name, system }: TerraformAddress, version: string, last: string): string {
-  return [namespace, name, system, version, last].map(encodeURIComponent).join('/');
+function moduleUrlPath({ namespace, name, system }: TerraformAddress, version: string, lastSegment: string): string {
+  return [namespace, name, system, version, lastSegment].map(encodeURIComponent).join('/');
 }

@@ -35,7 +35,7 @@ export class TerraformProjectController {
     params: ShowLatestModuleOfProject,
   })
   async downloadLatest({ within, params }: Call<ShowLatestModuleOfProject, ProjectScope>) {
-    return this.findFile(within, params, await this.modules.latestOfProject(within.id, params));
+    return this.archiveAnswer(within, params, await this.modules.latestOfProject(within.id, params));
   }
 
   @Endpoint('GET', `${MODULE}/:version`, {
@@ -44,7 +44,7 @@ export class TerraformProjectController {
     params: ShowModuleOfProject,
   })
   download({ within, params }: Call<ShowModuleOfProject, ProjectScope>) {
-    return this.findFile(within, params, params.version);
+    return this.archiveAnswer(within, params, params.version);
   }
 
   @Endpoint('PUT', `${MODULE}/:version/file`, {
@@ -62,7 +62,7 @@ export class TerraformProjectController {
   }
 
   /** The archive, or its address for clients that ask for it. */
-  private async findFile(
+  private async archiveAnswer(
     { id }: ProjectScope,
     params: ShowLatestModuleOfProject,
     version: string,

@@ -4,32 +4,35 @@ import type { TerraformAddress, TerraformVersionRow } from './terraform.queries'
 
 /** Documents of the module registry protocol. Source: reference packages-and-admin 4.10. */
 
-const record = (properties: JsonSchema): JsonSchema => ({
+const recordSchema = (properties: JsonSchema): JsonSchema => ({
   ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
 });
-const text = (description: string): JsonSchema => ({ type: 'string', description });
+const textSchema = (description: string): JsonSchema => ({ type: 'string', description });
 const listSchema = (items: JsonSchema, description: string): JsonSchema => ({ type: 'array', items, description });
 /** Archives are not read. */
-const nothing = (description: string): JsonSchema => ({ ...listSchema({ type: 'object' }, description), maxItems: 0 });
-const source = text('Web address of the project.');
-const submodules = nothing('Always empty.');
-const dependencies = nothing('Always empty.');
-const version = text('Version (SemVer).');
+const emptyListSchema = (description: string): JsonSchema => ({
+  ...listSchema({ type: 'object' }, description),
+  maxItems: 0,
+});
+const source = textSchema('Web address of the project.');
+const submodules = emptyListSchema('Always empty.');
+const dependencies = emptyListSchema('Always empty.');
+const version = textSchema('Version (SemVer).');
 
 /** The answer to service discovery. */
-export const DISCOVERY = record({ 'modules.v1': text('Path of the registry of modules.') });
+export const DISCOVERY = recordSchema({ 'modules.v1': textSchema('Path of the registry of modules.') });
 
-export const VERSIONS = record({
+export const VERSIONS = recordSchema({
   modules: listSchema(
-    record({
+    recordSchema({
       versions: listSchema(
-        record({
+        recordSchema({
           ...{ version, submodules },
           root: {
-            ...record({
+            ...recordSchema({
               dependencies,
               providers: listSchema(
-                record({ name: text('The system.'), version: text('Always empty.') }),
+                recordSchema({ name: textSchema('The system.'), version: textSchema('Always empty.') }),
                 'The system as a provider.',
               ),
             }),
@@ -44,10 +47,10 @@ export const VERSIONS = record({
   ),
 });
 
-export const DETAILS = record({
-  ...{ name: text('Name of the module.'), provider: text('System of the module.') },
+export const DETAILS = recordSchema({
+  ...{ name: textSchema('Name of the module.'), provider: textSchema('System of the module.') },
   providers: listSchema({ type: 'string' }, 'The system.'),
-  root: { ...record({ dependencies }), description: 'The module itself.' },
+  root: { ...recordSchema({ dependencies }), description: 'The module itself.' },
   ...{ source, submodules, version, versions: listSchema({ type: 'string' }, 'All versions.') },
 });
 
@@ -57,7 +60,7 @@ export function versionsDocument({ system }: TerraformAddress, rows: readonly Te
   return { modules: [{ versions: rows.map(({ version }) => ({ version, submodules: [], root })), source }] };
 }
 
-/** Shape: `versions` are all of the module. */
+/** Returns the details of a version. `versions` has all versions of the module. */
 export function detailsDocument(
   { name, system }: TerraformAddress,
   version: string,
@@ -69,7 +72,7 @@ export function detailsDocument(
   };
 }
 
-/** The row of the latest version. Shape: at least one row. */
+/** Returns the row of the latest version. `rows` must not be empty. */
 export function latestRow(rows: readonly TerraformVersionRow[]): TerraformVersionRow {
   const latest = findLatestVersion(rows.map(({ version }) => version));
   return rows.find(({ version }) => version === latest)!;

@@ -14,12 +14,12 @@ export interface TerraformModuleName {
   readonly system: string;
 }
 
-/** A module of the instance. Shape: `namespace` is the path of the top-level namespace, ignoring case. */
+/** A module of the instance. `namespace` is the path of the top-level namespace. Letter case does not matter. */
 export interface TerraformAddress extends TerraformModuleName {
   readonly namespace: string;
 }
 
-/** A version of a module. Shape: `project_path` is the full path. */
+/** A version of a module. `project_path` is the full path. */
 export interface TerraformVersionRow {
   readonly version: string;
   readonly project_path: string;
@@ -132,7 +132,7 @@ export function moduleName({ name, system }: TerraformModuleName): string {
   return `${name}/${system}`;
 }
 
-/** Returns the highest release, or else the highest prerelease. Shape: at least one version. */
+/** Returns the highest release, or the highest prerelease if there is no release. `versions` must not be empty. */
 export function findLatestVersion(versions: readonly string[]): string {
   const releases = versions.filter((version) => prerelease(version) === null);
   return [...(releases.length > 0 ? releases : versions)].sort(compareBuild).at(-1)!;

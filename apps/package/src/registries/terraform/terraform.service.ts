@@ -14,7 +14,7 @@ export interface TerraformVersion extends TerraformModuleName {
   readonly version: string;
 }
 
-/** An archive that arrives. Shape: `declaredSize` is null if unknown. Units: bytes. */
+/** An archive that arrives. `declaredSize` is null if unknown. Units: bytes. */
 export interface TerraformUpload {
   readonly body: Readable & { readonly declaredSize: number | null };
   /** Resolves with whether the client was sent the whole answer. */

@@ -38,10 +38,10 @@ export class DiffBudget {
 
   /** The lines or bytes of the whole answer are used up. */
   get isSpent(): boolean {
-    return this.exceeds(1);
+    return this.exceedsShareOfLimits(1);
   }
 
-  /** Counts a patch and returns whether it is shown. Shape: null for a patch above the limit of a file. */
+  /** Counts a patch and returns whether it is shown. `patch` is null if it is above the limit of a file. */
   chargePatch(patch: Buffer | null): PatchState {
     this.files += 1;
     if (patch === null || patch.length > this.limits.fileBytes) return 'too large';
@@ -49,12 +49,12 @@ export class DiffBudget {
     this.bytes += patch.length;
     if (this.isSpent) return 'too large';
     const isLong = patch.length > this.limits.fileBytes * COLLAPSED_FROM;
-    const isLate = this.files > this.limits.files * COLLAPSED_FROM || this.exceeds(COLLAPSED_FROM);
+    const isLate = this.files > this.limits.files * COLLAPSED_FROM || this.exceedsShareOfLimits(COLLAPSED_FROM);
     return this.isCollapsing && (isLong || isLate) ? 'collapsed' : 'shown';
   }
 
-  private exceeds(part: number): boolean {
-    return this.lines > this.limits.lines * part || this.bytes > this.limits.bytes * part;
+  private exceedsShareOfLimits(share: number): boolean {
+    return this.lines > this.limits.lines * share || this.bytes > this.limits.bytes * share;
   }
 }
 

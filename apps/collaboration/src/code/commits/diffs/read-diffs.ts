@@ -17,7 +17,7 @@ export interface DiffForm {
   readonly isUnified: boolean;
 }
 
-/** Changed file of a diff. Shape: `text` is empty unless the state is `shown`. */
+/** Changed file of a diff. `text` is empty unless the state is `shown`. */
 export interface FileDiff {
   readonly change: FileChange;
   readonly text: string;
@@ -50,7 +50,7 @@ export async function readDiffPage(
       left -= patch?.length ?? 0;
       if (left < 0) throw new HeavyPage();
       const state = patch === null ? 'too large' : 'shown';
-      rows.push({ change, state, text: patch === null ? '' : patchText(patch, isUnified) });
+      rows.push({ change, state, text: patch === null ? '' : extractHunks(patch, isUnified) });
       return true;
     },
   );
@@ -72,7 +72,7 @@ export async function readDiff(
   const { files: max, fileBytes: maxFileBytes } = limits;
   const changes = await readPatches(repository, { ...sides, max, maxFileBytes }, ({ change, patch }) => {
     const state = budget.chargePatch(patch);
-    files.push({ change, state, text: state === 'shown' ? patchText(patch!, isUnified) : '' });
+    files.push({ change, state, text: state === 'shown' ? extractHunks(patch!, isUnified) : '' });
     return !budget.isSpent;
   });
   const rest = changes.slice(files.length, max).map((change) => ({ change, state: 'too large', text: '' }) as const);
@@ -85,7 +85,7 @@ const HUNK = '\n@@ ';
 const BINARY = '\nBinary files ';
 
 /** Returns the hunks of a patch; empty for a change without text. Bytes that are not UTF-8 are replaced. */
-function patchText(patch: Buffer, isUnified: boolean): string {
+function extractHunks(patch: Buffer, isUnified: boolean): string {
   const start = patch.includes(HUNK) ? patch.indexOf(isUnified ? NAMES : HUNK) : patch.indexOf(BINARY);
   return start < 0 ? '' : patch.toString('utf8', start + 1);
 }

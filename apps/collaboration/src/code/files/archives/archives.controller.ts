@@ -32,23 +32,23 @@ export class ArchivesController {
 
   @Endpoint('GET', ARCHIVE, { ...downloads, params: ShowArchive })
   download(call: Call<ShowArchive, ProjectScope>): Promise<FileAnswer> {
-    return this.openArchive(call);
+    return this.createArchiveAnswer(call);
   }
 
   @Endpoint('GET', `${ARCHIVE}.:format`, { ...downloads, params: ShowArchiveOfFormat })
   downloadOfFormat(call: Call<ShowArchiveOfFormat, ProjectScope>): Promise<FileAnswer> {
-    return this.openArchive(call);
+    return this.createArchiveAnswer(call);
   }
 
-  private openArchive({ within, viewer, params }: Call<ShowArchive, ProjectScope>): Promise<FileAnswer> {
+  private createArchiveAnswer({ within, viewer, params }: Call<ShowArchive, ProjectScope>): Promise<FileAnswer> {
     const format = findArchiveFormat(params.format);
     const path = params.path.replace(/\/$/, '');
     // Paths that cannot be in a repository leave nothing out.
     const without = params.exclude_paths.map((one) => one.replace(/\/$/, '')).filter(hasPathForm);
     return this.repositories.useRepository(within, async (repository) => {
       const { commit, ref } = await resolveRevision(repository, params.sha);
-      await checkPath(repository, commit, path);
-      const prefix = archiveName(within, [ref, commit], path);
+      await requirePathInCommit(repository, commit, path);
+      const prefix = composeArchiveName(within, [ref, commit], path);
       const paths = path === '' ? [] : [path];
       const open: OpenRange = async (_range, gone) => {
         await this.limits.countArchive(String(viewer.userId ?? viewer.address ?? ''), within.id);
@@ -60,7 +60,7 @@ export class ArchivesController {
       return {
         mediaType: format === 'zip' ? 'application/zip' : 'application/octet-stream',
         filename: `${prefix}.${format}`,
-        version: versionOf([commit, format, prefix, ...without]),
+        version: computeVersion([commit, format, prefix, ...without]),
         stream: open,
       };
     });
@@ -75,18 +75,18 @@ async function resolveRevision(repository: Repository, sha: string): Promise<{ c
   return { commit, ref: sha === '' ? (await readHead(repository)).slice('refs/heads/'.length) : sha };
 }
 
-async function checkPath(repository: Repository, commit: ObjectId, path: string): Promise<void> {
+async function requirePathInCommit(repository: Repository, commit: ObjectId, path: string): Promise<void> {
   if (path === '') return;
   const info = hasPathForm(path) ? await objectInfo(repository, { rev: commit, path }) : null;
   if (info === null) throw new NotFound('File');
 }
 
 /** The folder is left out of a name that would be too long. */
-function archiveName({ path: project }: ProjectScope, parts: readonly string[], folder: string): string {
+function composeArchiveName({ path: project }: ProjectScope, parts: readonly string[], folder: string): string {
   const [name, whole] = [parts, [...parts, folder]].map((each) => [project, ...each].join('-').replaceAll('/', '-'));
   return folder !== '' && hasPathForm(whole!) ? whole! : name!;
 }
 
-function versionOf(parts: readonly string[]): string {
+function computeVersion(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
 }

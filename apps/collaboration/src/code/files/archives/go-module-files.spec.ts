@@ -5,7 +5,7 @@ const entry = (path: string, over: Partial<TreeEntry> = {}): TreeEntry => ({
   ...{ path, mode: '100644', type: 'blob', id: path.padEnd(40, '0') as TreeEntry['id'], size: 1 },
   ...over,
 });
-const namesOf = (paths: readonly (string | TreeEntry)[], folder = ''): readonly string[] | null => {
+const goModuleFileNames = (paths: readonly (string | TreeEntry)[], folder = ''): readonly string[] | null => {
   const entries = paths.map((path) => (typeof path === 'string' ? entry(path) : path));
   return filesOfGoModule(entries, folder)?.map(({ name }) => name) ?? null;
 };
@@ -16,12 +16,12 @@ test('a module has regular files only', () => {
     entry('sub', { mode: '160000' }),
     entry('dir', { mode: '040000' }),
   ];
-  expect(namesOf(['go.mod', entry('run.sh', { mode: '100755' }), ...others])).toEqual(['go.mod', 'run.sh']);
+  expect(goModuleFileNames(['go.mod', entry('run.sh', { mode: '100755' }), ...others])).toEqual(['go.mod', 'run.sh']);
 });
 
 test('nested modules and vendored packages are left out', () => {
   expect(
-    namesOf([
+    goModuleFileNames([
       'a/b.go',
       'a/go.mod',
       'a/c/d.go',
@@ -36,8 +36,8 @@ test('nested modules and vendored packages are left out', () => {
 
 test('a folder has its own files, and the licence of the repository if it has none', () => {
   const paths = ['LICENSE', 'go.mod', 'sub/a.go', 'sub/go.mod', 'sub/in/go.mod', 'subother/b.go'];
-  expect(namesOf(paths, 'sub')).toEqual(['a.go', 'go.mod', 'LICENSE']);
-  expect(namesOf([...paths, 'sub/LICENSE'], 'sub')).toEqual(['a.go', 'go.mod', 'LICENSE']);
+  expect(goModuleFileNames(paths, 'sub')).toEqual(['a.go', 'go.mod', 'LICENSE']);
+  expect(goModuleFileNames([...paths, 'sub/LICENSE'], 'sub')).toEqual(['a.go', 'go.mod', 'LICENSE']);
   expect(
     filesOfGoModule(
       [...paths, 'sub/LICENSE'].map((path) => entry(path)),
@@ -54,8 +54,8 @@ test.each([
   ['a name that is no UTF-8', ['a\ufffd']],
   ['a go.mod that is too large', [entry('go.mod', { size: 16 * 1024 * 1024 + 1 })]],
   ['files that are too large together', [1, 2].map((n) => entry(`f${n}`, { size: 251 * 1024 * 1024 }))],
-])('a module with %s is refused', (_, paths) => expect(namesOf(paths)).toBeNull());
+])('a module with %s is refused', (_, paths) => expect(goModuleFileNames(paths)).toBeNull());
 
 test('names of all languages are accepted', () => {
-  expect(namesOf(['größe.go', '日本.go', 'a b~[x].txt'])).toHaveLength(3);
+  expect(goModuleFileNames(['größe.go', '日本.go', 'a b~[x].txt'])).toHaveLength(3);
 });

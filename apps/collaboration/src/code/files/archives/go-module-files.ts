@@ -32,16 +32,16 @@ export function filesOfGoModule(entries: readonly TreeEntry[], folder: string): 
   const nested = inside
     .filter(({ name }) => name.endsWith('/go.mod'))
     .map(({ name }) => name.slice(0, -'go.mod'.length));
-  const isNested = nestedTest(new Set(nested));
+  const isNested = createInFolderPredicate(new Set(nested));
   const files = inside.filter(({ name }) => !isNested(name) && !isVendored(name));
   const licence = regular.find(({ path }) => path === 'LICENSE');
   if (start !== '' && licence && !files.some(({ name }) => name === 'LICENSE'))
     files.push({ ...licence, name: 'LICENSE' });
-  return isAccepted(files) ? files.map(({ name, id }) => ({ name, id })) : null;
+  return isValidGoModule(files) ? files.map(({ name, id }) => ({ name, id })) : null;
 }
 
-/** Whether a file is in one of the folders, or below it. Shape: folders end with a slash. */
-function nestedTest(folders: ReadonlySet<string>): (name: string) => boolean {
+/** Returns a test of whether a file is in one of the folders, or below it. Folders end with a slash. */
+function createInFolderPredicate(folders: ReadonlySet<string>): (name: string) => boolean {
   return (name) => {
     for (let at = name.indexOf('/'); at >= 0; at = name.indexOf('/', at + 1))
       if (folders.has(name.slice(0, at + 1))) return true;
@@ -49,23 +49,26 @@ function nestedTest(folders: ReadonlySet<string>): (name: string) => boolean {
   };
 }
 
-/** Repeats an offset of Go's tools that is wrong below folders, and that they keep for the sake of digests. */
+/**
+ * Whether Go's tools leave the file out as vendored. Below folders their check skips a wrong number of characters. They
+ * keep this error so that digests do not change, so it is repeated here.
+ */
 function isVendored(name: string): boolean {
   if (name.startsWith('vendor/')) return name.slice('vendor/'.length).includes('/');
   return name.includes('/vendor/') && name.slice('/vendor/'.length).includes('/');
 }
 
-function isAccepted(files: readonly (TreeEntry & { readonly name: string })[]): boolean {
+function isValidGoModule(files: readonly (TreeEntry & { readonly name: string })[]): boolean {
   const total = files.reduce((sum, { size }) => sum + (size ?? 0), 0);
   const isSpecial = (name: string): boolean => name === 'go.mod' || name === 'LICENSE';
   const names = new Set(files.map(({ name }) => name.toLowerCase()));
   return (
     total <= MAX_TOTAL &&
     names.size === files.length &&
-    files.every(({ name, size }) => isName(name) && (!isSpecial(name) || (size ?? 0) <= MAX_SPECIAL))
+    files.every(({ name, size }) => isValidFilePath(name) && (!isSpecial(name) || (size ?? 0) <= MAX_SPECIAL))
   );
 }
 
-function isName(path: string): boolean {
+function isValidFilePath(path: string): boolean {
   return path.split('/').every((part) => NAME.test(part) && !part.endsWith('.') && !RESERVED.test(part));
 }

@@ -61,7 +61,7 @@ export class GoSourceController {
       const [commit] = id === null ? [] : await readCommits(repository, [id]);
       if (id === null || !commit) return { commit: null };
       const contents = await Promise.all(
-        asked.paths.map((path) => readAsBase64(repository, id, path, asked.max_bytes)),
+        asked.paths.map((path) => readFileAsBase64(repository, id, path, asked.max_bytes)),
       );
       const tags = asked.finds_tags ? await listRefs(repository, { under: ['refs/tags'], pointsAt: id }) : [];
       if (asked.keeps) await setHiddenRefs(repository, [keepAround(id)]);
@@ -113,7 +113,7 @@ async function findCommit(repository: Repository, rev: string | null): Promise<O
 }
 
 /** Returns a file as base64: null if there is none, and an empty text for one that is too large. */
-async function readAsBase64(
+async function readFileAsBase64(
   repository: Repository,
   rev: ObjectId,
   path: string,
@@ -145,34 +145,34 @@ function createZip(repository: Repository, files: readonly GoModuleFile[], prefi
 
 function parseCommitRequest(body: Readonly<Record<string, unknown>>): SourceCommitRequest {
   const { project_id, rev, paths, max_bytes, keeps, finds_tags } = body as unknown as SourceCommitRequest;
-  requireProject(project_id);
+  requireProjectId(project_id);
   if (rev !== null && typeof rev !== 'string') throw new InvalidParameters(['rev is invalid']);
-  if (!Array.isArray(paths) || !paths.every(isPath)) throw new InvalidParameters(['paths is invalid']);
+  if (!Array.isArray(paths) || !paths.every(isRepositoryPath)) throw new InvalidParameters(['paths is invalid']);
   if (!Number.isSafeInteger(max_bytes) || max_bytes < 0) throw new InvalidParameters(['max_bytes is invalid']);
   return { project_id, rev, paths, max_bytes, keeps: keeps === true, finds_tags: finds_tags === true };
 }
 
 function parseTagsRequest(body: Readonly<Record<string, unknown>>) {
   const { project_id, prefix, path, merged_into } = body as unknown as SourceTagsRequest;
-  requireProject(project_id);
+  requireProjectId(project_id);
   if (typeof prefix !== 'string') throw new InvalidParameters(['prefix is invalid']);
-  if (!isPath(path)) throw new InvalidParameters(['path is invalid']);
+  if (!isRepositoryPath(path)) throw new InvalidParameters(['path is invalid']);
   if (merged_into !== null && !isObjectId(merged_into)) throw new InvalidParameters(['merged_into is invalid']);
   return { project_id, prefix, path, merged_into };
 }
 
 function parseModuleRequest({ project_id, commit, folder, prefix, caller }: SourceModuleRequest) {
-  requireProject(project_id);
+  requireProjectId(project_id);
   if (typeof commit !== 'string' || !isObjectId(commit)) throw new InvalidParameters(['commit is invalid']);
-  if (folder !== '' && !isPath(folder)) throw new InvalidParameters(['folder is invalid']);
-  if (!isPath(prefix)) throw new InvalidParameters(['prefix is invalid']);
+  if (folder !== '' && !isRepositoryPath(folder)) throw new InvalidParameters(['folder is invalid']);
+  if (!isRepositoryPath(prefix)) throw new InvalidParameters(['prefix is invalid']);
   return { project_id, commit, folder, prefix, caller: parseCaller(caller) };
 }
 
-function requireProject(id: unknown): void {
+function requireProjectId(id: unknown): void {
   if (!Number.isSafeInteger(id)) throw new InvalidParameters(['project_id is invalid']);
 }
 
-function isPath(path: unknown): path is string {
+function isRepositoryPath(path: unknown): path is string {
   return typeof path === 'string' && hasPathForm(path);
 }

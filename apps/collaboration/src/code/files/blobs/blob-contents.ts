@@ -15,7 +15,7 @@ interface BlobRange {
   readonly end: number;
 }
 
-/** Content of a blob. Shape: `small` holds it as a whole, null for a blob that is only streamed. Units: bytes. */
+/** Content of a blob. `small` holds the whole content. It is null for a blob that is only streamed. Units: bytes. */
 export interface BlobContent {
   readonly id: string;
   readonly size: number;
@@ -47,7 +47,7 @@ export class BlobContents {
     { id, size }: { readonly id: string; readonly size: number },
   ): Promise<BlobContent> {
     const open = (range: BlobRange | null = null, gone?: AbortSignal) => openBlob(repository, id, range, gone);
-    if (size > SMALL_BYTES) return { id, size, small: null, open, ...(await this.readFacts(id, open)) };
+    if (size > SMALL_BYTES) return { id, size, small: null, open, ...(await this.readBlobFacts(id, open)) };
     const object = await readObject(repository, { rev: id as ObjectId }, SMALL_BYTES);
     if (object === null) throw new NotFound('Blob');
     const small = object.content;
@@ -56,12 +56,12 @@ export class BlobContents {
   }
 
   /** Errors: Unavailable at the deadline of the request, whose place in the line must not outlast it. */
-  private async readFacts(id: string, open: BlobContent['open']): Promise<BlobFacts> {
+  private async readBlobFacts(id: string, open: BlobContent['open']): Promise<BlobFacts> {
     const known = this.known.get(id);
     if (known) return known;
     const hash = createHash('sha256');
     let probe: Buffer = Buffer.alloc(0);
-    for await (const chunk of await open(null, endOfRequest())) {
+    for await (const chunk of await open(null, createDeadlineSignal())) {
       hash.update(chunk as Buffer);
       if (probe.length < TEXT_PROBE_BYTES) probe = Buffer.concat([probe, chunk as Buffer]);
     }
@@ -72,7 +72,7 @@ export class BlobContents {
 }
 
 /** Returns a signal that is aborted at the deadline of the request; undefined without a deadline. */
-function endOfRequest(): AbortSignal | undefined {
+function createDeadlineSignal(): AbortSignal | undefined {
   const { deadline = Infinity } = currentWaiter() ?? {};
   if (deadline === Infinity) return undefined;
   const ended = new AbortController();

@@ -20,12 +20,12 @@ export function contentInJson(
   const length = Buffer.byteLength(head) + 4 * Math.ceil(blob.size / 3) + Buffer.byteLength(tail);
   const open: OpenRange = async (_range, gone) => {
     await admit();
-    return Readable.from(surroundContent(head, await blob.open(null, gone), tail), { objectMode: false });
+    return Readable.from(encodeBase64Between(head, await blob.open(null, gone), tail), { objectMode: false });
   };
   return { mediaType, length, stream: open };
 }
 
-async function* surroundContent(head: string, content: Readable, tail: string): AsyncGenerator<Buffer> {
+async function* encodeBase64Between(head: string, content: Readable, tail: string): AsyncGenerator<Buffer> {
   yield Buffer.from(head);
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of content as AsyncIterable<Buffer>) {

@@ -27,18 +27,20 @@ export class FileLimits {
     const text =
       `Requests for files larger than ${LARGE_FILE_BYTES} bytes are limited to ${limit.most} a minute. ` +
       `Use ${rawPath} instead.`;
-    await this.count(this.largeFiles, String(projectId), { limit, text });
+    await this.consumeRateLimit(this.largeFiles, String(projectId), { limit, text });
   }
 
-  /** Counts an archive. Shape: `caller` is the id of the user, or the address. Errors: TooManyRequests. */
+  /**
+   * Counts an archive. `caller` is the id of the user, or the address of an anonymous caller. Errors: TooManyRequests.
+   */
   async countArchive(caller: string, projectId: number): Promise<void> {
     const setting = 'REPOSITORY_ARCHIVES_PER_MINUTE_COUNT';
     const limit = { name: 'repository_archives', most: this.settings.archivesPerMinute, setting };
     const text = 'This archive has been requested too many times. Try again later.';
-    await this.count(this.archives, `${projectId} ${caller}`, { limit, text });
+    await this.consumeRateLimit(this.archives, `${projectId} ${caller}`, { limit, text });
   }
 
-  private async count(
+  private async consumeRateLimit(
     limiter: RateLimiterMemory,
     key: string,
     { limit, text }: { readonly limit: { name: string; most: number; setting: string }; readonly text: string },

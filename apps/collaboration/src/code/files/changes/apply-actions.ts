@@ -11,7 +11,7 @@ const MAX_CONTENT_BYTES = 100 * 1024 * 1024;
 
 /**
  * Applies actions in their order to a tree and writes the changed folders and files. Returns the new tree.
- * Shape: `view` is in a quarantine; without `tree` the repository is empty. Errors: Refused, with the documented text.
+ * `view` is in a quarantine. `tree` is null for an empty repository. Errors: Refused, with the documented text.
  */
 export async function applyActions(
   view: Repository,
@@ -38,14 +38,14 @@ class TreeChanges {
   constructor(private readonly editor: TreeEditor) {}
 
   async applyAction(action: FileAction, blob: ObjectId | null): Promise<void> {
-    checkPath(action.path);
+    checkWritablePath(action.path);
     switch (action.kind) {
       case 'create':
-        await this.checkIsFree(action.path);
-        return this.putEntry(action.path, { mode: chooseMode(PLAIN, action.isExecutable), id: blob! });
+        await this.checkPathIsFree(action.path);
+        return this.putEntry(action.path, { mode: chooseFileMode(PLAIN, action.isExecutable), id: blob! });
       case 'update': {
         const { mode } = await this.requireFile(action.path);
-        return this.putEntry(action.path, { mode: chooseMode(mode, action.isExecutable), id: blob! });
+        return this.putEntry(action.path, { mode: chooseFileMode(mode, action.isExecutable), id: blob! });
       }
       case 'move':
         return this.moveFile(action, blob);
@@ -55,16 +55,16 @@ class TreeChanges {
         return;
       case 'chmod': {
         const file = await this.requireFile(action.path);
-        return this.putEntry(action.path, { mode: chooseMode(file.mode, action.isExecutable), id: file.id });
+        return this.putEntry(action.path, { mode: chooseFileMode(file.mode, action.isExecutable), id: file.id });
       }
     }
   }
 
   private async moveFile(action: FileAction & { readonly kind: 'move' }, blob: ObjectId | null): Promise<void> {
     const { path, previousPath } = action;
-    checkPath(previousPath);
+    checkWritablePath(previousPath);
     const file = await (blob === null ? this.requireEntry(previousPath) : this.requireFile(previousPath));
-    await this.checkIsFree(path);
+    await this.checkPathIsFree(path);
     await this.editor.removeEntry(previousPath);
     return this.putEntry(path, { mode: file.mode, id: blob ?? file.id });
   }
@@ -72,49 +72,50 @@ class TreeChanges {
   /** Returns a file, link or submodule. Errors: Refused. */
   private async requireEntry(path: string): Promise<TreeEntry> {
     const entry = await this.editor.findEntry(path);
-    if (entry === null || entry.type === 'tree') throw refused("A file with this name doesn't exist");
+    if (entry === null || entry.type === 'tree') throw createVerbatimRefusal("A file with this name doesn't exist");
     return entry;
   }
 
   private async requireFile(path: string): Promise<TreeEntry> {
     const entry = await this.requireEntry(path);
-    if (entry.type !== 'blob') throw refused("A file with this name doesn't exist");
+    if (entry.type !== 'blob') throw createVerbatimRefusal("A file with this name doesn't exist");
     return entry;
   }
 
   /** Checks that no file takes the path or one of its folders. Errors: Refused. */
-  private async checkIsFree(path: string): Promise<void> {
+  private async checkPathIsFree(path: string): Promise<void> {
     const names = path.split('/');
     for (let depth = 1; depth <= names.length; depth += 1) {
       const entry = await this.editor.findEntry(names.slice(0, depth).join('/'));
       if (entry === null) return;
-      if (entry.type !== 'tree') throw refused('A file with this name already exists');
+      if (entry.type !== 'tree') throw createVerbatimRefusal('A file with this name already exists');
     }
-    throw refused('A directory with this name already exists');
+    throw createVerbatimRefusal('A directory with this name already exists');
   }
 
   private async putEntry(path: string, entry: Pick<TreeEntry, 'mode' | 'id'>): Promise<void> {
     try {
       await this.editor.putEntry(path, entry);
     } catch (error) {
-      if (error instanceof GitError && error.reason === 'invalid') throw refused(`invalid path: '${path}'`);
+      if (error instanceof GitError && error.reason === 'invalid')
+        throw createVerbatimRefusal(`invalid path: '${path}'`);
       throw error;
     }
   }
 }
 
-function checkPath(path: string): void {
-  if (path === '') throw refused('You must provide a file path');
-  if (path.split('/').includes('..')) throw refused('Path cannot include directory traversal');
-  if (!isWritablePath(path)) throw refused(`invalid path: '${path}'`);
+function checkWritablePath(path: string): void {
+  if (path === '') throw createVerbatimRefusal('You must provide a file path');
+  if (path.split('/').includes('..')) throw createVerbatimRefusal('Path cannot include directory traversal');
+  if (!isWritablePath(path)) throw createVerbatimRefusal(`invalid path: '${path}'`);
 }
 
 /** Returns the new mode of a file. Links and other modes stay as they are. */
-function chooseMode(mode: string, isExecutable: boolean | undefined): string {
+function chooseFileMode(mode: string, isExecutable: boolean | undefined): string {
   if (isExecutable === undefined || (mode !== PLAIN && mode !== EXECUTABLE)) return mode;
   return isExecutable ? EXECUTABLE : PLAIN;
 }
 
-function refused(text: string): Refused {
+function createVerbatimRefusal(text: string): Refused {
   return new Refused(text, { verbatim: true });
 }

@@ -37,7 +37,7 @@ export class CommitActionsController {
     viewer,
     params,
   }: Call<CreateCommit, ProjectScope, SignedInViewer>): Promise<DetailedCommitRow> {
-    const startProject = await this.startProject(within, viewer, params.start_project);
+    const startProject = await this.findStartProject(within, viewer, params.start_project);
     const { author_name: name, author_email: email, stats: hasStats } = params;
     const request = {
       branch: params.branch,
@@ -54,7 +54,7 @@ export class CommitActionsController {
   }
 
   /** Finds the project of the start. Errors: NotFound, and Forbidden for a project outside of the network. */
-  private async startProject(
+  private async findStartProject(
     within: ProjectScope,
     viewer: SignedInViewer,
     named?: number | string,
@@ -69,18 +69,24 @@ export class CommitActionsController {
   }
 }
 
-function toFileAction(given: ApplyCommitAction): FileAction {
-  const { action: kind, file_path: path, last_commit_id: lastCommitId } = given;
-  const content = given.content === undefined ? undefined : decodeContent(given.content, given.encoding);
+function toFileAction(requested: ApplyCommitAction): FileAction {
+  const { action: kind, file_path: path, last_commit_id: lastCommitId } = requested;
+  const content = requested.content === undefined ? undefined : decodeContent(requested.content, requested.encoding);
   switch (kind) {
     case 'create':
     case 'update':
-      return { kind, path, lastCommitId, content: content ?? Buffer.alloc(0), isExecutable: given.execute_filemode };
+      return {
+        kind,
+        path,
+        lastCommitId,
+        content: content ?? Buffer.alloc(0),
+        isExecutable: requested.execute_filemode,
+      };
     case 'move':
-      return { kind, path, lastCommitId, content, previousPath: given.previous_path! };
+      return { kind, path, lastCommitId, content, previousPath: requested.previous_path! };
     case 'delete':
       return { kind, path, lastCommitId };
     case 'chmod':
-      return { kind, path, lastCommitId, isExecutable: given.execute_filemode! };
+      return { kind, path, lastCommitId, isExecutable: requested.execute_filemode! };
   }
 }

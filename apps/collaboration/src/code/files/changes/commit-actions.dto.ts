@@ -44,12 +44,12 @@ export class CreateCommit {
 
 /** Refuses actions without a parameter that their kind needs. */
 function HasNeededParameters(): PropertyDecorator {
-  const validate = (value: unknown): boolean => missingIn(value).length === 0;
-  const message = ({ value }: { readonly value: unknown }): string => missingIn(value).join(', ');
+  const validate = (value: unknown): boolean => findMissingParameters(value).length === 0;
+  const message = ({ value }: { readonly value: unknown }): string => findMissingParameters(value).join(', ');
   return ValidateBy({ name: 'hasNeededParameters', validator: { validate } }, { message });
 }
 
-function missingIn(items: unknown): string[] {
+function findMissingParameters(items: unknown): string[] {
   if (!Array.isArray(items)) return [];
   return items.flatMap((item: unknown, index) => {
     const given = (typeof item === 'object' && item !== null ? item : {}) as Readonly<Record<string, unknown>>;

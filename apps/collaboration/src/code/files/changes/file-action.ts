@@ -8,7 +8,7 @@ export type FileAction = {
 } & (
   | { readonly kind: 'create'; readonly content: Buffer; readonly isExecutable?: boolean | undefined }
   | { readonly kind: 'update'; readonly content: Buffer; readonly isExecutable?: boolean | undefined }
-  /** Shape: without `content` the file keeps its bytes. */
+  /** The file keeps its bytes if `content` is omitted. */
   | { readonly kind: 'move'; readonly previousPath: string; readonly content?: Buffer | undefined }
   | { readonly kind: 'delete' }
   | { readonly kind: 'chmod'; readonly isExecutable: boolean }

@@ -36,7 +36,7 @@ export class FileChangesController {
   create({ params, ...call }: WriteCall<CreateFile>): Promise<ChangedFile> {
     const { file_path: path, execute_filemode: isExecutable } = params;
     const content = decodeContent(params.content, params.encoding);
-    return this.commit({ params, ...call }, { kind: 'create', path, content, isExecutable });
+    return this.commitFileAction({ params, ...call }, { kind: 'create', path, content, isExecutable });
   }
 
   @Endpoint('PUT', FILE, {
@@ -49,16 +49,19 @@ export class FileChangesController {
   update({ params, ...call }: WriteCall<UpdateFile>): Promise<ChangedFile> {
     const { file_path: path, execute_filemode: isExecutable, last_commit_id: lastCommitId } = params;
     const content = decodeContent(params.content, params.encoding);
-    return this.commit({ params, ...call }, { kind: 'update', path, content, isExecutable, lastCommitId });
+    return this.commitFileAction({ params, ...call }, { kind: 'update', path, content, isExecutable, lastCommitId });
   }
 
   @Endpoint('DELETE', FILE, { ...writes, about: 'Removes a file.', params: RemoveFile, answers: none() })
   async remove({ params, ...call }: WriteCall<RemoveFile>): Promise<void> {
     const { file_path: path, last_commit_id: lastCommitId } = params;
-    await this.commit({ params, ...call }, { kind: 'delete', path, lastCommitId });
+    await this.commitFileAction({ params, ...call }, { kind: 'delete', path, lastCommitId });
   }
 
-  private async commit({ within, viewer, params }: WriteCall<RemoveFile>, action: FileAction): Promise<ChangedFile> {
+  private async commitFileAction(
+    { within, viewer, params }: WriteCall<RemoveFile>,
+    action: FileAction,
+  ): Promise<ChangedFile> {
     const {
       branch,
       commit_message: message,

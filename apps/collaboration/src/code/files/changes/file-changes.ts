@@ -22,7 +22,7 @@ export interface ChangeRefusals {
   protectedBranch(): RookeryError;
 }
 
-interface CommitWrite {
+interface CommitWriteOptions {
   readonly viewer: SignedInViewer;
   readonly request: CommitRequest;
   readonly refusals: ChangeRefusals;
@@ -102,8 +102,11 @@ export class FileChanges {
   }
 
   /** Writes the objects of a commit. Returns its id. */
-  private async writeCommit(view: Repository, { viewer, request, refusals, base }: CommitWrite): Promise<ObjectId> {
-    if (base !== null) await this.refuseStale(view, base, request.actions, refusals);
+  private async writeCommit(
+    view: Repository,
+    { viewer, request, refusals, base }: CommitWriteOptions,
+  ): Promise<ObjectId> {
+    if (base !== null) await this.refuseStaleActions(view, base, request.actions, refusals);
     const tree = await applyActions(view, base === null ? null : await readTreeId(view, base), request.actions);
     const committer = await this.identities.findIdentity(viewer);
     const author = request.author === null ? committer : { ...committer, ...request.author };
@@ -112,7 +115,7 @@ export class FileChanges {
   }
 
   /** Refuses changes of files that other commits changed since the caller read them. */
-  private async refuseStale(
+  private async refuseStaleActions(
     view: Repository,
     base: ObjectId,
     actions: readonly FileAction[],

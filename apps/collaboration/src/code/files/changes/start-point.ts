@@ -23,8 +23,8 @@ export interface StartPoint {
 const branchRef = (name: string): string => `refs/heads/${name}`;
 
 /**
- * Finds the start of a new commit, and checks that its branch may be created or moved. Shape: `origin` is the repository
- * of the start if that is another one; then the start is copied from there.
+ * Finds the start of a new commit, and checks that its branch may be created or moved. `origin` is the repository of
+ * the start if that is another one. The start is then copied from there.
  * Errors: Refused, with the documented text. Source: reference repositories 3.7.
  */
 export async function findStart(
@@ -34,14 +34,20 @@ export async function findStart(
 ): Promise<StartPoint> {
   const oldId = await findBranchTip(repository, branch);
   const from = origin ?? repository;
-  const base = startSha === undefined ? await findBranchTip(from, startBranch) : await requireCommit(from, startSha);
+  const base =
+    startSha === undefined ? await findBranchTip(from, startBranch) : await requireStartCommit(from, startSha);
   const isEmpty = base === null && (await listRefs(repository, { under: ['refs/heads'], max: 1 })).length === 0;
-  if (base === null && !isEmpty) throw refused('You can only create or edit files when you are on a branch');
+  if (base === null && !isEmpty)
+    throw createVerbatimRefusal('You can only create or edit files when you are on a branch');
   const isOther = startSha !== undefined || startBranch !== branch || origin !== null;
   if (isOther && oldId !== null && !isForced)
-    throw refused(`A branch called '${branch}' already exists. Switch to that branch in order to make changes`);
+    throw createVerbatimRefusal(
+      `A branch called '${branch}' already exists. Switch to that branch in order to make changes`,
+    );
   if ((isOther || isEmpty) && !isShortRefName(branch))
-    throw refused(`Something went wrong when we tried to create '${branch}' for you: Branch name is invalid`);
+    throw createVerbatimRefusal(
+      `Something went wrong when we tried to create '${branch}' for you: Branch name is invalid`,
+    );
   if (origin !== null && base !== null) await fetchCommit(repository, origin, base);
   return { base, ref: branchRef(branch), oldId: oldId ?? NO_OBJECT };
 }
@@ -50,13 +56,13 @@ async function findBranchTip(repository: Repository, name: string): Promise<Obje
   return isRefName(branchRef(name)) ? readRef(repository, branchRef(name)) : null;
 }
 
-async function requireCommit(repository: Repository, sha: string): Promise<ObjectId> {
-  if (!isObjectId(sha)) throw refused(`Invalid start_sha '${sha}'`);
+async function requireStartCommit(repository: Repository, sha: string): Promise<ObjectId> {
+  if (!isObjectId(sha)) throw createVerbatimRefusal(`Invalid start_sha '${sha}'`);
   const commit = await resolveCommit(repository, sha);
-  if (commit === null) throw refused(`Cannot find start_sha '${sha}'`);
+  if (commit === null) throw createVerbatimRefusal(`Cannot find start_sha '${sha}'`);
   return commit;
 }
 
-function refused(text: string): Refused {
+function createVerbatimRefusal(text: string): Refused {
   return new Refused(text, { verbatim: true });
 }

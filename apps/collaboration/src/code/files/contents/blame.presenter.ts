@@ -8,19 +8,19 @@ import type { BlamedLines } from './blamed-lines';
 import type { FileAtRef } from './file-finder';
 import type { ShowLineRange } from './files.dto';
 
-const text = (description: string) => ({ type: 'string', description }) as const;
-const time = (description: string) => ({ ...text(description), format: 'date-time' }) as const;
+const textSchema = (description: string) => ({ type: 'string', description }) as const;
+const timeSchema = (description: string) => ({ ...textSchema(description), format: 'date-time' }) as const;
 
 const COMMIT = {
-  id: text('Id of the commit.'),
+  id: textSchema('Id of the commit.'),
   parent_ids: { type: 'array', items: { type: 'string' }, description: 'Ids of the parents.' },
-  message: text('Whole message.'),
-  authored_date: time('Time of the author.'),
-  author_name: text('Name of the author.'),
-  author_email: text('E-mail address of the author.'),
-  committed_date: time('Time of the committer.'),
-  committer_name: text('Name of the committer.'),
-  committer_email: text('E-mail address of the committer.'),
+  message: textSchema('Whole message.'),
+  authored_date: timeSchema('Time of the author.'),
+  author_name: textSchema('Name of the author.'),
+  author_email: textSchema('E-mail address of the author.'),
+  committed_date: timeSchema('Time of the committer.'),
+  committer_name: textSchema('Name of the committer.'),
+  committer_email: textSchema('E-mail address of the committer.'),
 } as const;
 
 /** Schema of the lines of a file with their commits. */

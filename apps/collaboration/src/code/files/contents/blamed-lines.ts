@@ -2,20 +2,23 @@ import { blameFile, GitError, readCommits } from '@rookery/git';
 import type { BlamedLine, Commit, ObjectId, Repository } from '@rookery/git';
 import type { FileAtRef } from './file-finder';
 
-/** Neighbouring lines that one commit wrote. Shape: lines without line ends. */
+/** Neighbouring lines that one commit wrote. `lines` have no line ends. */
 export interface BlamedLines {
   readonly commit: Commit;
   readonly lines: readonly string[];
 }
 
-/** Reads who wrote the lines of a file. Shape: lines count from 1, both bounds inclusive; others are left out. */
+/**
+ * Finds the commits that wrote the lines of a file. `range` counts lines from 1 and includes both bounds. Other lines
+ * are left out.
+ */
 export async function readBlamedLines(
   repository: Repository,
   { commit, path, blob }: FileAtRef,
   range?: { readonly start: number; readonly end: number },
 ): Promise<BlamedLines[]> {
   if (blob.size === 0) return [];
-  const lines = await blameFile(repository, commit, path, range).catch(beyondTheEnd);
+  const lines = await blameFile(repository, commit, path, range).catch(returnNoLinesIfNotFound);
   const groups: { id: ObjectId; lines: string[] }[] = [];
   for (const { commit: id, text } of lines) {
     const last = groups.at(-1);
@@ -28,7 +31,7 @@ export async function readBlamedLines(
 }
 
 /** Returns no lines for a range after the last line, which git refuses. Errors: all others. */
-function beyondTheEnd(error: unknown): readonly BlamedLine[] {
+function returnNoLinesIfNotFound(error: unknown): readonly BlamedLine[] {
   if (error instanceof GitError && error.reason === 'not found') return [];
   throw error;
 }

@@ -40,13 +40,13 @@ export class FileFinder {
     if (entry === null || info === null) throw new NotFound('File');
     const [blob, lastCommit] = await Promise.all([
       this.blobs.readBlob(repository, info),
-      this.lastCommitOf(repository, commit, path),
+      this.findLastCommitOfFile(repository, commit, path),
     ]);
     return { path, ref, commit, lastCommit, isExecutable: entry.mode === EXECUTABLE, blob };
   }
 
   /** Returns the newest commit up to `commit` that changed a file; the commit itself if the history has none. */
-  private async lastCommitOf(repository: Repository, commit: ObjectId, path: string): Promise<ObjectId> {
+  private async findLastCommitOfFile(repository: Repository, commit: ObjectId, path: string): Promise<ObjectId> {
     return (await this.lastChangeOf(repository, commit, path)) ?? commit;
   }
 

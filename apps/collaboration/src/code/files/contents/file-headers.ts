@@ -8,10 +8,10 @@ export function fileHeaders(file: FileAtRef): Record<string, string> {
     'x-gitlab-content-sha256': file.blob.sha256,
     'x-gitlab-encoding': 'base64',
     'x-gitlab-execute-filemode': String(file.isExecutable),
-    'x-gitlab-file-name': headerText(extractFileName(file)),
-    'x-gitlab-file-path': headerText(file.path),
+    'x-gitlab-file-name': encodeHeaderText(extractFileName(file)),
+    'x-gitlab-file-path': encodeHeaderText(file.path),
     'x-gitlab-last-commit-id': file.lastCommit,
-    'x-gitlab-ref': headerText(file.ref),
+    'x-gitlab-ref': encodeHeaderText(file.ref),
     'x-gitlab-size': String(file.blob.size),
   };
 }
@@ -21,6 +21,6 @@ export function extractFileName({ path }: Pick<FileAtRef, 'path'>): string {
 }
 
 /** Headers carry printable ASCII only; other characters are percent-encoded. */
-function headerText(text: string): string {
+function encodeHeaderText(text: string): string {
   return text.replace(/[^\x20-\x7e]/gu, encodeURIComponent);
 }

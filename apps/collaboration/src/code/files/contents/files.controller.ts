@@ -55,7 +55,7 @@ export class FilesController {
     const admit = async (): Promise<void> => {
       if (file.blob.size > LARGE_FILE_BYTES) await this.limits.countLargeFile(within.id, rawPath);
     };
-    const content = contentInJson(file.blob, { before: factsOf(file) }, admit);
+    const content = contentInJson(file.blob, { before: toFileJson(file) }, admit);
     return { ...content, headers: fileHeaders(file) };
   }
 
@@ -95,7 +95,7 @@ export class FilesController {
   }
 }
 
-function factsOf(file: FileAtRef): object {
+function toFileJson(file: FileAtRef): object {
   return {
     file_name: extractFileName(file),
     file_path: file.path,

@@ -10,20 +10,22 @@ let finder: Promise<LanguageFinder> | undefined;
 
 /** Returns the finder. The list of languages is loaded at the first use, because it is large. */
 export function languageFinder(): Promise<LanguageFinder> {
-  return (finder ??= import('linguist-languages').then(({ default: _, ...list }) => createFinder(Object.values(list))));
+  return (finder ??= import('linguist-languages').then(({ default: _, ...list }) =>
+    createLanguageFinder(Object.values(list)),
+  ));
 }
 
-/** Shape: names and extensions in the spelling of the list; an extension begins with a dot. */
-function createFinder(languages: readonly Language[]): LanguageFinder {
+/** Creates a finder for a list of languages. Each extension in the list begins with a dot. */
+function createLanguageFinder(languages: readonly Language[]): LanguageFinder {
   const byName = new Map<string, Language>();
   const byExtension = new Map<string, Language>();
-  for (const language of languages.toSorted(byRank)) {
-    for (const name of language.filenames ?? []) keepFirst(byName, name, language);
+  for (const language of languages.toSorted(compareByRank)) {
+    for (const name of language.filenames ?? []) setIfAbsent(byName, name, language);
   }
-  for (const [isMain, language] of claims(languages)) {
+  for (const [isMain, language] of rankExtensionClaims(languages)) {
     const [main, ...others] = language.extensions ?? [];
     for (const extension of isMain ? [main] : others) {
-      if (extension !== undefined) keepFirst(byExtension, extension.toLowerCase(), language);
+      if (extension !== undefined) setIfAbsent(byExtension, extension.toLowerCase(), language);
     }
   }
   return (fileName) => {
@@ -37,33 +39,34 @@ function createFinder(languages: readonly Language[]): LanguageFinder {
 }
 
 /**
- * Several languages claim `.h` or `.m`: those for which it is the main extension come first, of the others the oldest
- * of the common ones.
+ * Ranks the claims of languages to extensions, since several languages claim `.h` or `.m`. Each claim is a pair: whether
+ * it is about the main extension, and the language. Main extensions come first. The others are ordered by age, common
+ * languages before rare ones.
  */
-function claims(languages: readonly Language[]): (readonly [boolean, Language])[] {
-  const byAge = languages.toSorted((a, b) => isRare(a) - isRare(b) || a.languageId - b.languageId);
+function rankExtensionClaims(languages: readonly Language[]): (readonly [boolean, Language])[] {
+  const byAge = languages.toSorted((a, b) => rareScore(a) - rareScore(b) || a.languageId - b.languageId);
   return [
-    ...languages.toSorted(byRank).map((language) => [true, language] as const),
+    ...languages.toSorted(compareByRank).map((language) => [true, language] as const),
     ...byAge.map((language) => [false, language] as const),
   ];
 }
 
 /** Languages with an editor mode of their own, or any mode, are the common ones; lower ids are older languages. */
-function byRank(a: Language, b: Language): number {
+function compareByRank(a: Language, b: Language): number {
   return rarityOf(a) - rarityOf(b) || a.languageId - b.languageId;
 }
 
 function rarityOf(language: Language): number {
   const { name, aceMode } = language;
   if (name.toLowerCase().replace(/[^a-z0-9]/g, '') === aceMode.replaceAll('_', '')) return 0;
-  return 1 + isRare(language);
+  return 1 + rareScore(language);
 }
 
-function isRare({ codemirrorMode }: Language): 0 | 1 {
+function rareScore({ codemirrorMode }: Language): 0 | 1 {
   return codemirrorMode === undefined ? 1 : 0;
 }
 
-function keepFirst(map: Map<string, Language>, key: string, language: Language): void {
+function setIfAbsent(map: Map<string, Language>, key: string, language: Language): void {
   if (!map.has(key)) map.set(key, language);
 }
 

@@ -7,7 +7,7 @@ import { ProjectRepositories } from '../../repositories/project-repositories';
 import { languageFinder } from './language-finder';
 import type { LanguageFinder } from './language-finder';
 
-/** Share of each language. Units: percent of the bytes, with two digits. Shape: the largest share first. */
+/** Share of each language, the largest first. Units: percent of the bytes, with two digits. */
 export type LanguageShares = Readonly<Record<string, number>>;
 
 const MOST_CACHED = 10_000;

@@ -6,7 +6,9 @@ import { LRUCache } from 'lru-cache';
 import { ProjectRepositories } from '../../repositories/project-repositories';
 import type { RepositoryOwner } from '../../repositories/project-repositories';
 
-/** Folder of a repository at a revision. Shape: without `ref` that of the default branch; an empty path is the root. */
+/**
+ * Folder of a repository at a revision. Without `ref`, the revision is the default branch. An empty path is the root.
+ */
 export interface FolderAddress {
   readonly ref?: string;
   readonly path: string;
@@ -28,7 +30,7 @@ export class Folder {
     return this.tree.length;
   }
 
-  /** Returns the entries from an index on. Shape: paths start at the root of the repository. */
+  /** Returns the entries from an index on. Paths start at the root of the repository. */
   entries(start = 0, end = this.length): TreeEntry[] {
     const prefix = this.path === '' ? '' : `${this.path}/`;
     return this.tree.readEntries(start, end).map((entry) => ({ ...entry, path: prefix + entry.path }));

@@ -26,18 +26,20 @@ export class TreesController {
   async list({ within, params, page }: Call<ListTree, ProjectScope>): Promise<Page<TreeEntry> | KeysetPage<TreeEntry>> {
     const folder = await this.folders.list(within, params);
     if (params.pagination === 'none') return { rows: folder.entries(), next: null };
-    return params.pagination === 'keyset' ? pageAfter(folder, page, params.page_token) : offsetPage(folder, page);
+    return params.pagination === 'keyset'
+      ? createKeysetPage(folder, page, params.page_token)
+      : createOffsetPage(folder, page);
   }
 }
 
-function offsetPage(folder: Folder, page: PageRequest): Page<TreeEntry> {
+function createOffsetPage(folder: Folder, page: PageRequest): Page<TreeEntry> {
   const start = offsetOf(page);
   const end = start + page.perPage;
   const total = folder.length > COUNT_LIMIT ? null : folder.length;
   return { rows: folder.entries(start, end), total, hasNext: folder.length > end };
 }
 
-function pageAfter(folder: Folder, { perPage }: PageRequest, token = ''): KeysetPage<TreeEntry> {
+function createKeysetPage(folder: Folder, { perPage }: PageRequest, token = ''): KeysetPage<TreeEntry> {
   const start = token === '' ? 0 : folder.indexOf(token);
   const end = start + perPage;
   const next = folder.length > end ? { page_token: folder.tokenAt(end) } : null;

@@ -39,15 +39,15 @@ export class BranchChanges {
 
   /** Creates a branch. Errors: Refused. */
   async create(writer: BranchWriter, { branch, ref }: { branch: string; ref: string }): Promise<BranchRow> {
-    if (!isRefName(`${BRANCHES}${branch}`)) throw refused('Branch name is invalid');
+    if (!isRefName(`${BRANCHES}${branch}`)) throw createVerbatimRefusal('Branch name is invalid');
     await this.repositories.useRepository(writer.project, async (repository) => {
-      const write = (view: Repository) => this.newBranch(view, writer, branch, ref);
+      const write = (view: Repository) => this.planNewBranch(view, writer, branch, ref);
       const outcome = await this.changes.changeRefs(repository, { ...writer, write });
       if (outcome.moved) return;
-      if (outcome.why === 'changed') throw refused('Branch already exists');
+      if (outcome.why === 'changed') throw createVerbatimRefusal('Branch already exists');
       if (outcome.why === 'hierarchy')
-        throw branchRefusal(branch, 'Branch name conflicts with existing branch hierarchy.');
-      throw refused(outcome.refusal);
+        throw createBranchRefusal(branch, 'Branch name conflicts with existing branch hierarchy.');
+      throw createVerbatimRefusal(outcome.refusal);
     });
     return this.branches.findBranch(writer, branch);
   }
@@ -61,19 +61,19 @@ export class BranchChanges {
       if (tip) check(new Date(tip.author.seconds * 1000));
       const write = () => Promise.resolve([{ ref: branch.name, oldId: branch.id, newId: NO_OBJECT }]);
       const outcome = await this.changes.changeRefs(repository, { ...writer, write });
-      if (!outcome.moved) throw refused(outcome.refusal);
+      if (!outcome.moved) throw createVerbatimRefusal(outcome.refusal);
     });
   }
 
-  private async newBranch(view: Repository, writer: BranchWriter, name: string, ref: string): Promise<RefUpdate[]> {
+  private async planNewBranch(view: Repository, writer: BranchWriter, name: string, ref: string): Promise<RefUpdate[]> {
     const full = `${BRANCHES}${name}`;
-    if ((await readRef(view, full)) !== null) throw refused('Branch already exists');
+    if ((await readRef(view, full)) !== null) throw createVerbatimRefusal('Branch already exists');
     const id = await resolveCommit(view, ref);
     if (id !== null) return [{ ref: full, oldId: NO_OBJECT, newId: id }];
     const head = await readHead(view);
     const isOfDefault = [head, head.slice(BRANCHES.length), 'HEAD'].includes(ref);
     if (!isOfDefault || (await listRefs(view, { under: ['refs/heads'], max: 1 })).length > 0)
-      throw branchRefusal(name, `invalid reference name '${ref}'`);
+      throw createBranchRefusal(name, `invalid reference name '${ref}'`);
     const first = await this.writeFirstCommit(view, writer);
     return [...new Set([head, full])].map((one) => ({ ref: one, oldId: NO_OBJECT, newId: first }));
   }
@@ -88,10 +88,10 @@ export class BranchChanges {
   }
 }
 
-function branchRefusal(branch: string, reason: string): Refused {
-  return refused(`Failed to create branch '${branch}': ${reason}`);
+function createBranchRefusal(branch: string, reason: string): Refused {
+  return createVerbatimRefusal(`Failed to create branch '${branch}': ${reason}`);
 }
 
-function refused(text: string): Refused {
+function createVerbatimRefusal(text: string): Refused {
   return new Refused(text, { verbatim: true });
 }

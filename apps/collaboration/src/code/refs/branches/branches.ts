@@ -45,7 +45,7 @@ export interface BranchReader {
 }
 
 /** Branch that `HEAD` names. `tip` is null if it does not exist. */
-interface DefaultTip {
+interface DefaultBranchTip {
   readonly name: RefName;
   readonly tip: ObjectId | null;
 }
@@ -83,7 +83,7 @@ export class Branches {
       const defaultBranch = { name: head, tip: refs.find(({ name }) => name === head)?.id ?? null };
       const found = refs.map(toListedRef).filter(({ shortName }) => filters.every((fits) => fits(shortName)));
       const ordered = query.search && !isKeyset ? withExactFirst(found, query.search) : found;
-      return refPage(ordered, position, (shown) => this.loadRows(repository, reader, shown, defaultBranch));
+      return refPage(ordered, position, (shown) => this.loadBranchRows(repository, reader, shown, defaultBranch));
     });
   }
 
@@ -92,17 +92,17 @@ export class Branches {
     return this.repositories.useRepository(reader.project, async (repository) => {
       const [ref, head] = await Promise.all([findBranch(repository, name), readHead(repository)]);
       const tip = ref === null || ref.name === head ? null : await readRef(repository, head);
-      const [row] = ref === null ? [] : await this.loadRows(repository, reader, [ref], { name: head, tip });
+      const [row] = ref === null ? [] : await this.loadBranchRows(repository, reader, [ref], { name: head, tip });
       if (row === undefined) throw new NotFound('Branch');
       return row;
     });
   }
 
-  private async loadRows(
+  private async loadBranchRows(
     repository: Repository,
     reader: BranchReader,
     refs: readonly ListedRef[],
-    defaultBranch: DefaultTip,
+    defaultBranch: DefaultBranchTip,
   ): Promise<BranchRow[]> {
     const { project, viewer } = reader;
     const [commits, merged, access] = await Promise.all([
@@ -110,7 +110,7 @@ export class Branches {
         repository,
         refs.map(({ id }) => id),
       ),
-      mergedAmong(repository, refs, defaultBranch),
+      findMergedBranches(repository, refs, defaultBranch),
       this.protections.readAccess(reader),
     ]);
     const isWritable = !project.archived && mayReadCode(viewer, project);
@@ -131,10 +131,10 @@ export class Branches {
 }
 
 /** The default branch itself is not merged. */
-async function mergedAmong(
+async function findMergedBranches(
   repository: Repository,
   refs: readonly ListedRef[],
-  { name: head, tip }: DefaultTip,
+  { name: head, tip }: DefaultBranchTip,
 ): Promise<ReadonlySet<RefName>> {
   const under = refs.map(({ name }) => name).filter((name) => name !== head);
   if (tip === null || under.length === 0) return new Set();

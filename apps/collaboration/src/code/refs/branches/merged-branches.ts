@@ -10,7 +10,7 @@ import { RefChanges } from '../../repositories/ref-updates/ref-changes';
 import type { BranchWriter } from './branch-changes';
 import { BRANCHES } from './branches';
 
-const branchesOfRequests = statement<{ projectId: number }, { branch: string }>(
+const selectMergeRequestBranches = statement<{ projectId: number }, { branch: string }>(
   'branches_of_open_requests',
   `select source_branch as branch from merge_requests
    where source_project_id = :projectId::bigint and state = 'opened'
@@ -38,10 +38,10 @@ export class MergedBranches {
   removeMerged(writer: BranchWriter): Promise<void> {
     return this.repositories.useRepository(writer.project, async (repository) => {
       const access = await this.protections.readAccess(writer);
-      const requests = await this.database.run(branchesOfRequests, { projectId: writer.project.id });
+      const requests = await this.database.run(selectMergeRequestBranches, { projectId: writer.project.id });
       const kept = new Set(requests.map(({ branch }) => branch));
       const isKept = (name: string): boolean => kept.has(name) || access.branchAccess(name).isProtected;
-      const write = (view: Repository) => planDeletions(view, isKept);
+      const write = (view: Repository) => planMergedBranchDeletions(view, isKept);
       for (let attempt = 1; ; attempt++) {
         const outcome = await this.changes.changeRefs(repository, { ...writer, write });
         if (outcome.moved) return;
@@ -51,7 +51,7 @@ export class MergedBranches {
   }
 }
 
-async function planDeletions(view: Repository, isKept: (name: string) => boolean): Promise<RefUpdate[]> {
+async function planMergedBranchDeletions(view: Repository, isKept: (name: string) => boolean): Promise<RefUpdate[]> {
   const head = await readHead(view);
   const tip = await readRef(view, head);
   if (tip === null) return [];

@@ -4,7 +4,7 @@ import type { Commit, ObjectId, Repository } from '@rookery/git';
 /** Largest commit object that is read. Units: bytes. */
 const MAX_COMMIT_BYTES = 10 * 1024 * 1024;
 
-/** Returns the commits that objects lead to, in the same order. Shape: null for an object that leads to a blob or tree. */
+/** Returns the commits that objects lead to, in the same order. An object that leads to a blob or tree yields null. */
 export async function readPeeledCommits(
   repository: Repository,
   ids: readonly ObjectId[],

@@ -10,12 +10,12 @@ export interface ListedRef {
   readonly id: ObjectId;
 }
 
-/** One page. Shape: `next` has the parameters of the next keyset page, null on the last one. */
+/** One page. `next` has the parameters of the next keyset page. It is null on the last page. */
 export type RefPage<T> =
   | Page<T>
   | { readonly rows: readonly T[]; readonly next: { readonly page_token: string } | null };
 
-/** Position of a page. Shape: `token` is the short name of the last ref of the page before. */
+/** Position of a page. `token` is the short name of the last ref of the page before. */
 export interface RefPosition {
   readonly page: PageRequest;
   readonly isKeyset: boolean;
@@ -39,14 +39,14 @@ export async function refPage<T>(
     const { rows, total, hasNext } = pageOf(page, refs.slice(start, start + page.perPage + 1), refs.length);
     return { rows: await load(rows), total, hasNext };
   }
-  const start = startIndex(refs, position);
+  const start = findPageStartIndex(refs, position);
   const shown = refs.slice(start, start + page.perPage);
   const last = shown.at(-1);
   const hasNext = last !== undefined && start + page.perPage < refs.length;
   return { rows: await load(shown), next: hasNext ? { page_token: last.shortName } : null };
 }
 
-function startIndex(refs: readonly ListedRef[], { token, nameOrder }: RefPosition): number {
+function findPageStartIndex(refs: readonly ListedRef[], { token, nameOrder }: RefPosition): number {
   if (token === undefined || token === '') return 0;
   const index = refs.findIndex(({ shortName }) => shortName === token);
   if (index >= 0) return index + 1;

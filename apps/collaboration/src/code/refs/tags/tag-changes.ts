@@ -17,7 +17,7 @@ export interface TagWriter {
   readonly viewer: SignedInViewer;
 }
 
-/** A new tag. Shape: without a message it is lightweight. */
+/** A new tag. A tag without a message is lightweight. */
 export interface NewTag {
   readonly tag_name: string;
   readonly ref: string;
@@ -36,20 +36,20 @@ export class TagChanges {
 
   /** Creates a tag. Errors: Refused. */
   async create(writer: TagWriter, tag: NewTag): Promise<TagRow> {
-    if (!isRefName(`${TAGS}${tag.tag_name}`)) throw refused('Tag name invalid');
-    if (tag.ref.trim() === '') throw refused('Target is empty');
+    if (!isRefName(`${TAGS}${tag.tag_name}`)) throw createVerbatimRefusal('Tag name invalid');
+    if (tag.ref.trim() === '') throw createVerbatimRefusal('Target is empty');
     await this.repositories.useRepository(writer.project, async (repository) => {
-      const write = (view: Repository) => this.newTag(view, writer, tag);
+      const write = (view: Repository) => this.planNewTag(view, writer, tag);
       const outcome = await this.changes.changeRefs(repository, { ...writer, write });
       if (outcome.moved) return;
-      throw refused(outcome.why === 'changed' ? takenText(tag) : outcome.refusal);
+      throw createVerbatimRefusal(outcome.why === 'changed' ? tagTakenMessage(tag) : outcome.refusal);
     });
     return this.tags.findTag(writer, tag.tag_name);
   }
 
   /**
-   * Deletes a tag. Shape: `check` gets the date of the tagged commit. Errors: NotFound; Forbidden by a rule; Refused if
-   * the tag moved meanwhile; those of `check`.
+   * Deletes a tag. `check` receives the author date of the tagged commit. Errors: NotFound; Forbidden by a rule;
+   * Refused if the tag moved meanwhile; those of `check`.
    */
   remove(writer: TagWriter, name: string, check: (updatedAt: Date) => void): Promise<void> {
     return this.repositories.useRepository(writer.project, async (repository) => {
@@ -60,16 +60,16 @@ export class TagChanges {
       const write = () => Promise.resolve([{ ref: tag.name, oldId: tag.id, newId: NO_OBJECT }]);
       const outcome = await this.changes.changeRefs(repository, { ...writer, write });
       if (outcome.moved) return;
-      throw outcome.why === null ? new Forbidden(outcome.refusal) : refused(outcome.refusal);
+      throw outcome.why === null ? new Forbidden(outcome.refusal) : createVerbatimRefusal(outcome.refusal);
     });
   }
 
-  private async newTag(view: Repository, { viewer }: TagWriter, tag: NewTag): Promise<RefUpdate[]> {
+  private async planNewTag(view: Repository, { viewer }: TagWriter, tag: NewTag): Promise<RefUpdate[]> {
     const { tag_name: name, ref, message = '' } = tag;
     const full = `${TAGS}${name}`;
-    if ((await readRef(view, full)) !== null) throw refused(takenText(tag));
+    if ((await readRef(view, full)) !== null) throw createVerbatimRefusal(tagTakenMessage(tag));
     const target = await resolveCommit(view, ref);
-    if (target === null) throw refused(`Target ${ref} is invalid`);
+    if (target === null) throw createVerbatimRefusal(`Target ${ref} is invalid`);
     if (message.trim() === '') return [{ ref: full, oldId: NO_OBJECT, newId: target }];
     const tagger = await this.identities.findIdentity(viewer);
     const annotation = message.endsWith('\n') ? message : `${message}\n`;
@@ -78,10 +78,10 @@ export class TagChanges {
   }
 }
 
-function takenText({ tag_name: name }: Pick<NewTag, 'tag_name'>): string {
+function tagTakenMessage({ tag_name: name }: Pick<NewTag, 'tag_name'>): string {
   return `Tag ${name} already exists`;
 }
 
-function refused(text: string): Refused {
+function createVerbatimRefusal(text: string): Refused {
   return new Refused(text, { verbatim: true });
 }

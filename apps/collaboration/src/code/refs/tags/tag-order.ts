@@ -14,10 +14,10 @@ export function byVersion(refs: readonly ListedRef[], sort: 'asc' | 'desc'): Lis
   return [...refs].sort((a, b) => {
     const [left, right] = [versions.get(a) ?? null, versions.get(b) ?? null];
     if (left === null || right === null) {
-      if (left === right) return byName(a, b);
+      if (left === right) return compareTagNames(a, b);
       return left === null ? 1 : -1;
     }
-    return sign * (compare(left, right) || byName(a, b));
+    return sign * (compare(left, right) || compareTagNames(a, b));
   });
 }
 
@@ -25,6 +25,6 @@ function parseVersion(name: string): SemVer | null {
   return parse(name.replace(/^V/, 'v'), { loose: true }) ?? (SHORT_VERSION.test(name) ? coerce(name) : null);
 }
 
-function byName(a: ListedRef, b: ListedRef): number {
+function compareTagNames(a: ListedRef, b: ListedRef): number {
   return a.shortName < b.shortName ? -1 : 1;
 }

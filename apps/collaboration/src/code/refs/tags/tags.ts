@@ -47,7 +47,7 @@ interface TagRelease {
   readonly description: string | null;
 }
 
-const releasesOf = statement<{ project: number; tags: readonly string[] }, TagRelease>(
+const selectReleases = statement<{ project: number; tags: readonly string[] }, TagRelease>(
   'tags_releases',
   'select tag, description from releases where project_id = :project::bigint and tag = any(:tags::text[])',
 );
@@ -78,7 +78,7 @@ export class Tags {
       const ordered = query.order_by === 'version' ? byVersion(found, query.sort) : found;
       const shown = query.search && !isKeyset ? withExactFirst(ordered, query.search) : ordered;
       const position = { page, isKeyset, token: query.page_token, nameOrder };
-      return refPage(shown, position, (part) => this.loadRows(repository, reader, part));
+      return refPage(shown, position, (part) => this.loadTagRows(repository, reader, part));
     });
   }
 
@@ -87,7 +87,7 @@ export class Tags {
     return this.repositories.useRepository(reader.project, async (repository) => {
       const ref = await findTag(repository, name);
       if (ref === null) throw new NotFound('Tag');
-      const [row] = await this.loadRows(repository, reader, [ref]);
+      const [row] = await this.loadTagRows(repository, reader, [ref]);
       return row!;
     });
   }
@@ -100,14 +100,14 @@ export class Tags {
     return type;
   }
 
-  private async loadRows(repository: Repository, reader: TagReader, refs: readonly ListedRef[]): Promise<TagRow[]> {
+  private async loadTagRows(repository: Repository, reader: TagReader, refs: readonly ListedRef[]): Promise<TagRow[]> {
     const ids = refs.map(({ id }) => id);
     const tags = refs.map(({ shortName }) => shortName);
     const [commits, annotations, access, releases] = await Promise.all([
       readPeeledCommits(repository, ids),
       Promise.all(ids.map((id) => readAnnotation(repository, id))),
       this.protections.readAccess(reader),
-      this.database.run(releasesOf, { project: reader.project.id, tags }),
+      this.database.run(selectReleases, { project: reader.project.id, tags }),
     ]);
     return refs.map(({ id, shortName }, index) => ({
       ...{ name: shortName, target: id, projectPath: reader.project.fullPath },

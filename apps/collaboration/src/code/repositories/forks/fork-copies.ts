@@ -13,13 +13,13 @@ import type { RepositoryRow } from '../repository-rows';
 
 const BRANCHES = 'refs/heads/';
 
-const storages = statement<{ id: number }, { readonly storage: string }>(
+const selectStorages = statement<{ id: number }, { readonly storage: string }>(
   'repositories_storage_of_source',
   `select storage from repositories where project_id = :id::bigint
    union all select storage from removed_repositories where project_id = :id::bigint limit 1`,
 );
 /** Returns a row for the call that ends the copy. */
-const copied = statement<{ id: number; protects: boolean }, { readonly projectId: number }>(
+const markCopied = statement<{ id: number; protects: boolean }, { readonly projectId: number }>(
   'repositories_copied',
   `update repositories set copies_project_id = null, copies_branch = null, is_default_protected = :protects::boolean
    where project_id = :id::bigint and copies_project_id is not null returning project_id as "projectId"`,
@@ -52,14 +52,14 @@ export class ForkCopies {
   ): Promise<Repository> {
     const before = this.running.get(projectId);
     if (before) return before;
-    const running = runShared(() => this.copyNow(projectId, row, openSource)).finally(() =>
+    const running = runShared(() => this.copyForkRepository(projectId, row, openSource)).finally(() =>
       this.running.delete(projectId),
     );
     this.running.set(projectId, running);
     return running;
   }
 
-  private async copyNow(
+  private async copyForkRepository(
     projectId: number,
     row: RepositoryRow,
     openSource: (source: ProjectFacts) => Promise<Repository>,
@@ -69,7 +69,7 @@ export class ForkCopies {
     const source = (await this.directory.findProjects([sourceId])).get(sourceId);
     // The source may be deleted, and may be a fork that is not copied yet.
     if (source) await openSource(source);
-    const [place] = await this.work.run((tx) => tx.run(storages, { id: sourceId }));
+    const [place] = await this.work.run((tx) => tx.run(selectStorages, { id: sourceId }));
     const from = { storage: place?.storage ?? STORAGE, path: hashedPath(sourceId) };
     const { copiesBranch: branch } = row;
     // Forks from before forks had repositories name an empty branch, and copy nothing.
@@ -87,7 +87,7 @@ export class ForkCopies {
     const head = await readHead(repository);
     const hasBranch = (await readRef(repository, head)) !== null;
     await this.work.run(async (tx) => {
-      const [ended] = await tx.run(copied, { id: projectId, protects: hasBranch });
+      const [ended] = await tx.run(markCopied, { id: projectId, protects: hasBranch });
       if (!ended) return;
       if (hasBranch) await this.protectedBranches.protectDefault(tx, projectId, head.slice(BRANCHES.length));
       await this.jobs.enqueue(tx, measureRepository, { project_id: projectId });

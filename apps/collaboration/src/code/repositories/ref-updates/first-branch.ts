@@ -7,7 +7,7 @@ export const FIRST_BRANCH = 'main';
 /** Branches that become the default one after the first push, in this order. Source: reference repositories 1.5. */
 const PREFERRED = [FIRST_BRANCH, 'master'];
 
-/** Branch of `HEAD`. Shape: `name` is null while the repository has no branch. */
+/** Branch of `HEAD`. `name` is null while the repository has no branch. */
 export interface DefaultBranch {
   readonly name: string | null;
   readonly hasChanged: boolean;

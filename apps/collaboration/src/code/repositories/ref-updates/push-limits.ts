@@ -8,7 +8,7 @@ import { statement } from '@rookery/persistence';
 import type { Tx } from '@rookery/persistence';
 
 /** Limit on the repository of a project, or on all below a top-level namespace. Units: bytes. */
-interface Quota {
+interface StorageQuota {
   readonly kind: 'project' | 'namespace';
   readonly id: number;
   readonly limit: number;
@@ -17,7 +17,7 @@ interface Quota {
 const LIMITS = {
   namespace: 'namespace_repositories_size_limit',
   project: 'project_repository_size_limit',
-} as const satisfies Readonly<Record<Quota['kind'], PlanLimitName>>;
+} as const satisfies Readonly<Record<StorageQuota['kind'], PlanLimitName>>;
 const MIB = 1024 ** 2;
 const MAX_FILES_SHOWN = 10;
 /** Files above this size get a warning where no limit refuses them. Units: bytes. */
@@ -28,18 +28,18 @@ const SMALLEST_WARNED_PACK = Math.floor(WARNED_BYTES / 1032);
 const WARNING_MS = 5000;
 
 /** Advisory lock of a quota. It has two keys, so that it cannot collide with advisory locks that have one. */
-const lock = statement<{ kind: string; id: number }, never>(
+const lockQuota = statement<{ kind: string; id: number }, never>(
   'repository_storage_lock',
   `select pg_advisory_xact_lock(hashtext('repository storage ' || :kind), hashint8(:id::bigint))`,
 );
 /** Bytes of pushes to a project whose objects may not be part of the repository yet. */
-const pendingOfProject = statement<{ id: number }, { size: number }>(
+const selectPendingBytes = statement<{ id: number }, { size: number }>(
   'repository_storage_pending',
   `select coalesce(sum(stored_bytes), 0)::bigint as size from pushes
    where project_id = :id::bigint and settled_at is null`,
 );
 /** Bytes of all other repositories below a top-level namespace, with their pushes that are not settled. */
-const othersOfNamespace = statement<{ id: number; projectId: number }, { size: number }>(
+const selectOtherRepositoriesBytes = statement<{ id: number; projectId: number }, { size: number }>(
   'repository_storage_of_namespace',
   `select coalesce(sum(r.size), 0)::bigint + coalesce(sum(pending.size), 0)::bigint as size
    from directory_namespaces home
@@ -61,7 +61,7 @@ export class PushLimits {
     return this.instance.planLimit('repository_max_push_size', namespace.plan) || null;
   }
 
-  /** Returns the refusal of updates that add too large files, or null. Shape: `view` sees the new objects. */
+  /** Returns the refusal of updates that add too large files, or null. `view` includes the new objects. */
   async refusalOfFiles(
     view: Repository,
     { namespace }: ProjectScope,
@@ -70,8 +70,8 @@ export class PushLimits {
   ): Promise<string | null> {
     const aboveBytes = this.instance.planLimit('repository_max_file_size', namespace.plan);
     if (aboveBytes === 0) return null;
-    const files = await largeFiles(view, updates, aboveBytes, signal);
-    return files.length === 0 ? null : sizeRefusal(files, aboveBytes);
+    const files = await findPushedLargeFiles(view, updates, aboveBytes, signal);
+    return files.length === 0 ? null : composeSizeRefusal(files, aboveBytes);
   }
 
   /** Whether the checks of a push may read all its objects, which may take long. */
@@ -82,8 +82,9 @@ export class PushLimits {
   }
 
   /**
-   * Returns a warning about files that a push adds although they are large, or null. A search that fails or takes too long
-   * gives no warning, so that it never refuses the push. Shape: as `refusalOfFiles`. Errors: the reason of `signal`.
+   * Returns a warning about files that a push adds although they are large, or null. A search that fails or takes too
+   * long gives no warning, so that it never refuses the push. `view` includes the new objects. Errors: the reason of
+   * `signal`.
    */
   async warningOfFiles(
     view: Repository,
@@ -93,8 +94,8 @@ export class PushLimits {
     if (storedBytes < SMALLEST_WARNED_PACK) return null;
     const ended = AbortSignal.any([signal, AbortSignal.timeout(WARNING_MS)]);
     try {
-      const files = await largeFiles(view, updates, WARNED_BYTES, ended);
-      return files.length === 0 ? null : sizeWarning(files);
+      const files = await findPushedLargeFiles(view, updates, WARNED_BYTES, ended);
+      return files.length === 0 ? null : composeSizeWarning(files);
     } catch {
       signal.throwIfAborted();
       return null;
@@ -115,12 +116,13 @@ export class PushLimits {
     { project, bytes }: { readonly project: ProjectScope; readonly bytes: number },
   ): Promise<string | null> {
     const quotas = this.listQuotas(project);
-    for (const { kind, id } of quotas) await tx.run(lock, { kind, id });
+    for (const { kind, id } of quotas) await tx.run(lockQuota, { kind, id });
     // Reads pending pushes before the repository: a push that settles in between may count twice, but is never missed.
-    const [pending] = await tx.run(pendingOfProject, { id: project.id });
+    const [pending] = await tx.run(selectPendingBytes, { id: project.id });
     const own = pending!.size + (await countObjects(repository)).bytes + bytes;
     for (const { kind, id, limit } of quotas) {
-      const [others] = kind === 'project' ? [] : await tx.run(othersOfNamespace, { id, projectId: project.id });
+      const [others] =
+        kind === 'project' ? [] : await tx.run(selectOtherRepositoriesBytes, { id, projectId: project.id });
       if (own + (others?.size ?? 0) > limit)
         return `This change would exceed the storage limit of the ${kind}, which is ${formatBytes(limit)} for repositories.`;
     }
@@ -128,7 +130,7 @@ export class PushLimits {
   }
 
   /** Returns the quotas of a project, always in the same order, so that the locks of concurrent pushes cannot deadlock. */
-  private listQuotas({ id, namespace }: ProjectScope): readonly Quota[] {
+  private listQuotas({ id, namespace }: ProjectScope): readonly StorageQuota[] {
     const ids = { namespace: namespace.traversalIds[0]!, project: id };
     const all = (['namespace', 'project'] as const).map((kind) => ({
       ...{ kind, id: ids[kind], limit: this.instance.planLimit(LIMITS[kind], namespace.plan) },
@@ -137,7 +139,7 @@ export class PushLimits {
   }
 }
 
-async function largeFiles(
+async function findPushedLargeFiles(
   view: Repository,
   updates: readonly RefUpdate[],
   aboveBytes: number,
@@ -147,23 +149,23 @@ async function largeFiles(
   return from.length === 0 ? [] : findLargeFiles(view, { from, aboveBytes, max: MAX_FILES_SHOWN, signal });
 }
 
-function sizeWarning(files: readonly LargeFile[]): string {
+function composeSizeWarning(files: readonly LargeFile[]): string {
   return [
     `Rookery: Warning: This push adds files of more than ${formatBytes(WARNED_BYTES)}, which every clone will copy:`,
     '',
-    ...fileLines(files),
+    ...formatFileLines(files),
   ].join('\n');
 }
 
-function fileLines(files: readonly LargeFile[]): string[] {
+function formatFileLines(files: readonly LargeFile[]): string[] {
   return files.map(({ id, size }) => `- ${id} (${formatBytes(size)})`);
 }
 
-function sizeRefusal(files: readonly LargeFile[], limit: number): string {
+function composeSizeRefusal(files: readonly LargeFile[], limit: number): string {
   return [
     `You are attempting to check in one or more blobs which exceed the ${formatBytes(limit)} limit:`,
     '',
-    ...fileLines(files),
+    ...formatFileLines(files),
     '',
     'Please remove the files from your commits and try again.',
   ].join('\n');

@@ -25,7 +25,7 @@ export const optionedBranches = statement<{ id: number }, OptionedBranch>(
      and exists (select 1 from unnest(p.options) as one (option) where one.option like 'merge_request.%')
    order by u.ref`,
 );
-const claim = statement<{ id: number; ref: string }, { readonly ref: string }>(
+const claimPushOptions = statement<{ id: number; ref: string }, { readonly ref: string }>(
   'pushes_claim_options',
   `update ref_updates set options_applied_at = now()
    where push_id = :id::bigint and ref = :ref and options_applied_at is null returning ref`,
@@ -46,5 +46,5 @@ export function keptOptions(options: readonly string[]): string[] {
 
 /** Marks the options of a push as applied to a branch. Returns false if they are applied already. */
 export async function claimOptions(tx: Tx, id: number, ref: string): Promise<boolean> {
-  return (await tx.run(claim, { id, ref })).length > 0;
+  return (await tx.run(claimPushOptions, { id, ref })).length > 0;
 }

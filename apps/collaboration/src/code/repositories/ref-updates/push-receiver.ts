@@ -57,7 +57,7 @@ export class PushReceiver {
   /** Starts to receive a push. Returns git's answer to its client. Errors: GitError. */
   async receivePush(repository: Repository, push: IncomingPush): Promise<Readable> {
     const recorded: PushRecord = { id: null, isSettled: false, warning: null };
-    const ticket = this.hooks.expectPush(repository, this.createChecks(repository, push, recorded));
+    const ticket = this.hooks.expectPush(repository, this.createPushChecks(repository, push, recorded));
     try {
       const maxPackBytes = this.limits.maxPackBytes(push.project);
       const running = await receivePack(repository, {
@@ -78,17 +78,19 @@ export class PushReceiver {
   }
 
   /** Builds the callbacks of the git hooks: one decides on the push before refs change, one settles it afterwards. */
-  private createChecks(repository: Repository, push: IncomingPush, recorded: PushRecord): PushChecks {
+  private createPushChecks(repository: Repository, push: IncomingPush, recorded: PushRecord): PushChecks {
     return {
       beforeUpdate: async (sent) => {
         const refusal =
-          (await this.findRefusal(push, sent, recorded)) ?? (await this.recordPush(repository, push, sent, recorded));
-        if (refusal !== null) return inLines(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
+          (await this.findPushRefusal(push, sent, recorded)) ??
+          (await this.recordPush(repository, push, sent, recorded));
+        if (refusal !== null)
+          return joinParagraphs(`Rookery: ${refusal}`, push.notice && `${push.notice} and try again.`);
         return null;
       },
       afterUpdate: async ({ updates }) => {
         const texts = await this.settlePush(repository, recorded, new Set(updates.map(({ ref }) => ref)));
-        return inLines(...texts, recorded.warning, push.notice);
+        return joinParagraphs(...texts, recorded.warning, push.notice);
       },
     };
   }
@@ -117,7 +119,7 @@ export class PushReceiver {
   }
 
   /** Checks everything but quotas. Rules and permissions are checked last, since reading the objects may take long. */
-  private async findRefusal(push: IncomingPush, sent: Push, recorded: PushRecord): Promise<string | null> {
+  private async findPushRefusal(push: IncomingPush, sent: Push, recorded: PushRecord): Promise<string | null> {
     const { project, viewer } = push;
     const { quarantined, updates, signal } = sent;
     const request = { project, viewer, source: 'git' } as const;
@@ -130,13 +132,13 @@ export class PushReceiver {
     const late = this.limits.readsObjects(project, sent)
       ? await this.rules.findRefusal(quarantined, request, updates)
       : null;
-    const refusal = late ?? (await this.refusalOfRights(push));
+    const refusal = late ?? (await this.findRightsRefusal(push));
     // A decision that took too long is refused already, and the push moves no ref.
     signal.throwIfAborted();
     return refusal;
   }
 
-  private async refusalOfRights({ recheckRights }: IncomingPush): Promise<string | null> {
+  private async findRightsRefusal({ recheckRights }: IncomingPush): Promise<string | null> {
     try {
       await recheckRights();
       return null;
@@ -166,7 +168,7 @@ export class PushReceiver {
   }
 }
 
-function inLines(...texts: readonly (string | null)[]): string | null {
+function joinParagraphs(...texts: readonly (string | null)[]): string | null {
   const shown = texts.filter((text) => text !== null);
   return shown.length === 0 ? null : shown.join('\n\n');
 }

@@ -47,14 +47,14 @@ export class PushRules {
       canDevelopersPushFirst: isEmpty && (await this.protections.canDevelopersPushFirst(project.id, viewer)),
       isImport: viewer === null,
       isMaintainer: viewer?.isAdmin || project.level >= ACCESS_LEVELS.maintainer,
-      noDefaultBranchText: this.noDefaultBranchText(project, defaultBranch),
+      noDefaultBranchText: this.noDefaultBranchMessage(project, defaultBranch),
       isForced: async ({ oldId, newId }) => !(await isAncestor(view, oldId, newId)),
       isOnProtectedBranch: (id) => isOnProtectedBranch(view, access, id),
     };
     return refusalOfRefs(updates, facts);
   }
 
-  private noDefaultBranchText({ fullPath }: ProjectScope, defaultBranch: string): string {
+  private noDefaultBranchMessage({ fullPath }: ProjectScope, defaultBranch: string): string {
     return [
       '',
       `A default branch (e.g. ${defaultBranch}) does not yet exist for ${fullPath}`,

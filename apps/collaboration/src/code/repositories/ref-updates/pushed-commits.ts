@@ -26,9 +26,9 @@ export async function readPushedCommits(
   if (newId === NO_OBJECT) return NOTHING;
   const commit = await resolveCommit(repository, newId);
   if (commit === null) return NOTHING;
-  const commitTitle = await readTitle(repository, commit);
+  const commitTitle = await readCommitTitle(repository, commit);
   if (!ref.startsWith(BRANCHES)) return { commitCount: 0, commitTitle };
-  const base = await findBase(repository, { ref, oldId }, defaultBranch);
+  const base = await findComparisonBase(repository, { ref, oldId }, defaultBranch);
   const commitCount = await countCommits(repository, {
     from: [commit],
     ...(base === null ? {} : { notFrom: [base] }),
@@ -37,7 +37,7 @@ export async function readPushedCommits(
   return { commitCount, commitTitle };
 }
 
-async function findBase(
+async function findComparisonBase(
   repository: Repository,
   { ref, oldId }: Pick<RefUpdate, 'ref' | 'oldId'>,
   defaultBranch: string | null,
@@ -47,7 +47,7 @@ async function findBase(
   return defaultBranch === null || isDefault ? null : readRef(repository, `${BRANCHES}${defaultBranch}`);
 }
 
-async function readTitle(repository: Repository, id: ObjectId): Promise<string | null> {
+async function readCommitTitle(repository: Repository, id: ObjectId): Promise<string | null> {
   const [commit] = await readCommits(repository, [id]);
   const line = commit?.message.trimStart().split('\n', 1)[0] ?? null;
   return line === null || line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1)}…`;

@@ -20,8 +20,8 @@ export interface RefChange {
   /** The change merges a request: for protected branches the right to merge suffices. */
   readonly isMerge?: true;
   /**
-   * Writes the new objects, if there are any, and returns the updates of refs. Shape: `view` sees the new objects, which
-   * become part of the repository only if the rules allow the updates. No update means that nothing changes.
+   * Writes the new objects into `view`, if there are any, and returns the updates of refs. The objects become part of
+   * the repository only if the rules allow the updates. Without an update, nothing changes.
    */
   write(view: Repository): Promise<readonly RefUpdate[]>;
 }
@@ -85,7 +85,7 @@ export class RefChanges {
       const { ref, why } = first && !first.moved ? first : failed;
       return { moved: false, why, refusal: `Could not update ${ref}. Please refresh and try again.` };
     } finally {
-      await this.settle(repository, id, moved);
+      await this.settleRefChange(repository, id, moved);
     }
   }
 
@@ -93,12 +93,16 @@ export class RefChanges {
    * Settles a change whose refs have moved. It cannot be undone, so the rights and the deadline of the request no longer
    * matter. A failed settlement does not fail the change: a job repeats it.
    */
-  private async settle(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<void> {
+  private async settleRefChange(
+    repository: Repository,
+    pushId: number,
+    moved: ReadonlySet<string> | null,
+  ): Promise<void> {
     const { rights: _, ...waiter } = currentWaiter() ?? BACKGROUND;
     try {
-      await awaitedBy({ ...waiter, deadline: Infinity }, () => this.settlement.settlePush(repository, id, moved));
+      await awaitedBy({ ...waiter, deadline: Infinity }, () => this.settlement.settlePush(repository, pushId, moved));
     } catch (error) {
-      this.logger.warn({ err: error, pushId: id }, 'a change of refs is not settled yet');
+      this.logger.warn({ err: error, pushId }, 'a change of refs is not settled yet');
     }
   }
 }

@@ -12,7 +12,7 @@ import type { PushSource } from './push.entity';
  */
 const LEASE_SECONDS = 300;
 
-interface IntentParams {
+interface PushIntentParams {
   readonly projectId: number;
   readonly userId: number | null;
   readonly source: PushSource;
@@ -23,7 +23,7 @@ interface IntentParams {
   readonly storedBytes: number;
 }
 
-type NewPush = Pick<IntentParams, 'projectId' | 'userId' | 'source'> & Partial<Pick<IntentParams, 'options'>>;
+type NewPush = Pick<PushIntentParams, 'projectId' | 'userId' | 'source'> & Partial<Pick<PushIntentParams, 'options'>>;
 
 /** New objects of a push. Units: bytes on disk. */
 export interface NewObjects {
@@ -31,7 +31,7 @@ export interface NewObjects {
   readonly bytes: number;
 }
 
-const intend = statement<IntentParams, { id: number }>(
+const insertPushIntent = statement<PushIntentParams, { id: number }>(
   'pushes_intend',
   `with push as (
      insert into pushes (project_id, user_id, source, options, stored_bytes, leased_until)
@@ -84,7 +84,7 @@ async function writeIntents(
   updates: readonly RefUpdate[],
   storedBytes: number,
 ): Promise<number> {
-  const [row] = await tx.run(intend, {
+  const [row] = await tx.run(insertPushIntent, {
     options: [],
     ...push,
     storedBytes,

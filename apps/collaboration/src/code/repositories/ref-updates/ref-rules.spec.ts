@@ -6,19 +6,19 @@ import type { PushFacts } from './ref-rules';
 
 const [zero, one, two] = ['0', '1', '2'].map((digit) => digit.repeat(40) as ObjectId) as [ObjectId, ObjectId, ObjectId];
 const hex = 'a'.repeat(40);
-const added = (ref: string) => ({ ref, oldId: zero, newId: one });
-const changed = (ref: string) => ({ ref, oldId: one, newId: two });
-const removed = (ref: string) => ({ ref, oldId: one, newId: zero });
+const refCreation = (ref: string) => ({ ref, oldId: zero, newId: one });
+const refChange = (ref: string) => ({ ref, oldId: one, newId: two });
+const refDeletion = (ref: string) => ({ ref, oldId: one, newId: zero });
 
 type Role = 'developer' | 'maintainer' | 'admin';
 const LEVELS = { developer: 30, maintainer: 40, admin: 0 };
 
-function rule(push: number[], merge: number[], over: Partial<RuleRow> = {}): RuleRow {
+function branchRule(push: number[], merge: number[], over: Partial<RuleRow> = {}): RuleRow {
   const levels = { push_levels: push, merge_levels: merge };
   return { kind: 'branch', name: 'main', allow_force_push: false, ...levels, ...over };
 }
 
-function factsOf(role: Role, rules: readonly RuleRow[] = [], over: Partial<PushFacts> = {}): PushFacts {
+function createFacts(role: Role, rules: readonly RuleRow[] = [], overrides: Partial<PushFacts> = {}): PushFacts {
   const caller = { viewer: { isAdmin: role === 'admin', userId: 1 }, project: { id: 1, level: LEVELS[role] } };
   return {
     ...{
@@ -34,36 +34,36 @@ function factsOf(role: Role, rules: readonly RuleRow[] = [], over: Partial<PushF
     noDefaultBranchText: 'no default branch',
     isForced: () => Promise.resolve(false),
     isOnProtectedBranch: () => Promise.resolve(true),
-    ...over,
+    ...overrides,
   };
 }
 
 it.each([
-  [removed('refs/heads/main'), 'The default branch of a project cannot be deleted.'],
-  [removed('refs/heads/other'), null],
-  [added(`refs/heads/${hex}`), 'You cannot create a branch with a 40-character hexadecimal branch name.'],
-  [removed(`refs/heads/${hex}`), null],
-  [added('refs/heads/-x'), 'You cannot create a branch with an invalid name.'],
-  [added('refs/heads/HEAD'), 'You cannot create a branch with an invalid name.'],
-  [added('refs/tags/v1'), null],
-  [added('refs/tags/main'), 'You cannot use default branch name to create a tag'],
-  [added(`refs/tags/${hex}`), 'You cannot create a tag with a SHA-1 or SHA-256 tag name.'],
-  [added('refs/tags/refs/tags/v1'), 'You cannot create a tag with a prohibited pattern.'],
-  [changed('refs/tags/v1'), 'You are not allowed to change existing tags on this project.'],
-  [removed('refs/tags/v1'), 'You are not allowed to change existing tags on this project.'],
-  [added('refs/notes/commits'), null],
-  [added('refs/pipelines/1'), 'You cannot push to refs/pipelines/1.'],
+  [refDeletion('refs/heads/main'), 'The default branch of a project cannot be deleted.'],
+  [refDeletion('refs/heads/other'), null],
+  [refCreation(`refs/heads/${hex}`), 'You cannot create a branch with a 40-character hexadecimal branch name.'],
+  [refDeletion(`refs/heads/${hex}`), null],
+  [refCreation('refs/heads/-x'), 'You cannot create a branch with an invalid name.'],
+  [refCreation('refs/heads/HEAD'), 'You cannot create a branch with an invalid name.'],
+  [refCreation('refs/tags/v1'), null],
+  [refCreation('refs/tags/main'), 'You cannot use default branch name to create a tag'],
+  [refCreation(`refs/tags/${hex}`), 'You cannot create a tag with a SHA-1 or SHA-256 tag name.'],
+  [refCreation('refs/tags/refs/tags/v1'), 'You cannot create a tag with a prohibited pattern.'],
+  [refChange('refs/tags/v1'), 'You are not allowed to change existing tags on this project.'],
+  [refDeletion('refs/tags/v1'), 'You are not allowed to change existing tags on this project.'],
+  [refCreation('refs/notes/commits'), null],
+  [refCreation('refs/pipelines/1'), 'You cannot push to refs/pipelines/1.'],
 ])('checks %j', async (update, refusal) => {
-  expect(await refusalOfRefs([added('refs/heads/fine'), update], factsOf('developer'))).toBe(refusal);
+  expect(await refusalOfRefs([refCreation('refs/heads/fine'), update], createFacts('developer'))).toBe(refusal);
 });
 
 it('lets maintainers change tags', async () => {
-  expect(await refusalOfRefs([changed('refs/tags/v1')], factsOf('maintainer'))).toBeNull();
+  expect(await refusalOfRefs([refChange('refs/tags/v1')], createFacts('maintainer'))).toBeNull();
 });
 
 it('limits the number of refs', async () => {
-  const updates = Array.from({ length: 5001 }, (_, index) => added(`refs/heads/b${index}`));
-  const facts = factsOf('developer');
+  const updates = Array.from({ length: 5001 }, (_, index) => refCreation(`refs/heads/b${index}`));
+  const facts = createFacts('developer');
   expect(await refusalOfRefs(updates, facts)).toBe('A push may change at most 5000 refs.');
   expect(await refusalOfRefs(updates.slice(1), facts)).toBeNull();
 });
@@ -74,130 +74,167 @@ const DELETE =
   'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.';
 const CREATE = 'You are not allowed to create protected branches on this project.';
 const MERGE = 'You are not allowed to merge code into protected branches on this project.';
-const FULL = rule([40], [40]);
-const MERGED = rule([40], [30]);
-const TAG = rule([40], [], { kind: 'tag', name: 'v*' });
-const WILD = (push: number[], merge: number[]) => rule(push, merge, { name: 'release/*' });
+const FULL = branchRule([40], [40]);
+const MERGED = branchRule([40], [30]);
+const TAG = branchRule([40], [], { kind: 'tag', name: 'v*' });
+const wildcardRule = (push: number[], merge: number[]) => branchRule(push, merge, { name: 'release/*' });
 const forced = { isForced: () => Promise.resolve(true) };
 const api = { source: 'api' } as const;
 
 describe('a protected branch', () => {
-  it.each<[string, Role, RuleRow[], ReturnType<typeof changed>, Partial<PushFacts>, string | null]>([
-    ['takes pushes of its level', 'maintainer', [FULL], changed('refs/heads/main'), {}, null],
-    ['takes pushes of administrators', 'admin', [FULL], changed('refs/heads/main'), {}, null],
-    ['refuses others', 'developer', [FULL], changed('refs/heads/main'), {}, PUSH],
-    ['refuses others through the API', 'developer', [FULL], changed('refs/heads/main'), api, PUSH],
-    ['refuses all for level 0', 'admin', [rule([0], [40])], changed('refs/heads/main'), {}, PUSH],
-    ['is for administrators at level 60', 'admin', [rule([60], [40])], changed('refs/heads/main'), {}, null],
-    ['is not for maintainers at level 60', 'maintainer', [rule([60], [40])], changed('refs/heads/main'), {}, PUSH],
+  it.each<[string, Role, RuleRow[], ReturnType<typeof refChange>, Partial<PushFacts>, string | null]>([
+    ['takes pushes of its level', 'maintainer', [FULL], refChange('refs/heads/main'), {}, null],
+    ['takes pushes of administrators', 'admin', [FULL], refChange('refs/heads/main'), {}, null],
+    ['refuses others', 'developer', [FULL], refChange('refs/heads/main'), {}, PUSH],
+    ['refuses others through the API', 'developer', [FULL], refChange('refs/heads/main'), api, PUSH],
+    ['refuses all for level 0', 'admin', [branchRule([0], [40])], refChange('refs/heads/main'), {}, PUSH],
+    ['is for administrators at level 60', 'admin', [branchRule([60], [40])], refChange('refs/heads/main'), {}, null],
+    [
+      'is not for maintainers at level 60',
+      'maintainer',
+      [branchRule([60], [40])],
+      refChange('refs/heads/main'),
+      {},
+      PUSH,
+    ],
     [
       'takes pushes that one of several rules allows',
       'developer',
-      [FULL, rule([30], [40], { name: 'm*' })],
-      changed('refs/heads/main'),
+      [FULL, branchRule([30], [40], { name: 'm*' })],
+      refChange('refs/heads/main'),
       {},
       null,
     ],
-    ['is not another branch', 'developer', [FULL], changed('refs/heads/maintenance'), {}, null],
-    ['refuses merged code by a push', 'developer', [MERGED], changed('refs/heads/main'), {}, PUSH],
+    ['is not another branch', 'developer', [FULL], refChange('refs/heads/maintenance'), {}, null],
+    ['refuses merged code by a push', 'developer', [MERGED], refChange('refs/heads/main'), {}, PUSH],
     [
       'takes merges of callers who may merge',
       'developer',
       [MERGED],
-      changed('refs/heads/main'),
+      refChange('refs/heads/main'),
       { ...api, isMerge: true },
       null,
     ],
-    ['refuses merges of others', 'developer', [FULL], changed('refs/heads/main'), { ...api, isMerge: true }, MERGE],
-    ['refuses forced updates', 'maintainer', [FULL], changed('refs/heads/main'), forced, FORCE],
+    ['refuses merges of others', 'developer', [FULL], refChange('refs/heads/main'), { ...api, isMerge: true }, MERGE],
+    ['refuses forced updates', 'maintainer', [FULL], refChange('refs/heads/main'), forced, FORCE],
     [
       'takes forced updates by its rule',
       'maintainer',
-      [rule([40], [40], { allow_force_push: true })],
-      changed('refs/heads/main'),
+      [branchRule([40], [40], { allow_force_push: true })],
+      refChange('refs/heads/main'),
       forced,
       null,
     ],
-    ['is not deleted by developers', 'developer', [WILD([30], [30])], removed('refs/heads/release/1'), api, DELETE],
+    [
+      'is not deleted by developers',
+      'developer',
+      [wildcardRule([30], [30])],
+      refDeletion('refs/heads/release/1'),
+      api,
+      DELETE,
+    ],
     [
       'is not deleted by git',
       'maintainer',
-      [WILD([40], [40])],
-      removed('refs/heads/release/1'),
+      [wildcardRule([40], [40])],
+      refDeletion('refs/heads/release/1'),
       {},
       'You can only delete protected branches using the web interface.',
     ],
-    ['is deleted through the API', 'maintainer', [WILD([40], [40])], removed('refs/heads/release/1'), api, null],
-    ['is created by callers who may push', 'maintainer', [WILD([40], [40])], added('refs/heads/release/1'), {}, null],
-    ['is not created by others', 'developer', [WILD([40], [40])], added('refs/heads/release/1'), {}, CREATE],
+    [
+      'is deleted through the API',
+      'maintainer',
+      [wildcardRule([40], [40])],
+      refDeletion('refs/heads/release/1'),
+      api,
+      null,
+    ],
+    [
+      'is created by callers who may push',
+      'maintainer',
+      [wildcardRule([40], [40])],
+      refCreation('refs/heads/release/1'),
+      {},
+      null,
+    ],
+    [
+      'is not created by others',
+      'developer',
+      [wildcardRule([40], [40])],
+      refCreation('refs/heads/release/1'),
+      {},
+      CREATE,
+    ],
     [
       'is not created by git by callers who may merge',
       'developer',
-      [WILD([40], [30])],
-      added('refs/heads/release/1'),
+      [wildcardRule([40], [30])],
+      refCreation('refs/heads/release/1'),
       {},
       'You can only create protected branches using the web interface and API.',
     ],
     [
       'is created through the API by callers who may merge',
       'developer',
-      [WILD([40], [30])],
-      added('refs/heads/release/1'),
+      [wildcardRule([40], [30])],
+      refCreation('refs/heads/release/1'),
       api,
       null,
     ],
     [
       'begins at a commit of a protected branch',
       'developer',
-      [WILD([40], [30])],
-      added('refs/heads/release/1'),
+      [wildcardRule([40], [30])],
+      refCreation('refs/heads/release/1'),
       { ...api, isOnProtectedBranch: () => Promise.resolve(false) },
       'You can only use an existing protected branch ref as the basis of a new protected branch.',
     ],
   ])('%s', async (_, role, rules, update, over, refusal) => {
-    expect(await refusalOfRefs([update], factsOf(role, rules, over))).toBe(refusal);
+    expect(await refusalOfRefs([update], createFacts(role, rules, over))).toBe(refusal);
   });
 });
 
 it.each<[Role, RuleRow[], string | null]>([
   ['developer', [], 'no default branch'],
   ['developer', [FULL], 'no default branch'],
-  ['developer', [rule([30], [40])], null],
+  ['developer', [branchRule([30], [40])], null],
   ['maintainer', [], null],
   ['admin', [], null],
 ])('of an empty repository: a %s with the rules %j', async (role, rules, refusal) => {
-  expect(await refusalOfRefs([added('refs/heads/main')], factsOf(role, rules, { isEmpty: true }))).toBe(refusal);
-  expect(await refusalOfRefs([added('refs/tags/x')], factsOf(role, rules, { isEmpty: true }))).toBeNull();
+  expect(await refusalOfRefs([refCreation('refs/heads/main')], createFacts(role, rules, { isEmpty: true }))).toBe(
+    refusal,
+  );
+  expect(await refusalOfRefs([refCreation('refs/tags/x')], createFacts(role, rules, { isEmpty: true }))).toBeNull();
 });
 
 describe('a protected tag', () => {
-  it.each<[string, Role, ReturnType<typeof changed>, Partial<PushFacts>, string | null]>([
-    ['is created by its level', 'maintainer', added('refs/tags/v1'), {}, null],
+  it.each<[string, Role, ReturnType<typeof refChange>, Partial<PushFacts>, string | null]>([
+    ['is created by its level', 'maintainer', refCreation('refs/tags/v1'), {}, null],
     [
       'is not created by others',
       'developer',
-      added('refs/tags/v1'),
+      refCreation('refs/tags/v1'),
       {},
       'You are not allowed to create this tag as it is protected.',
     ],
-    ['is not another tag', 'developer', added('refs/tags/w1'), {}, null],
-    ['is never changed', 'admin', changed('refs/tags/v1'), api, 'Protected tags cannot be updated.'],
+    ['is not another tag', 'developer', refCreation('refs/tags/w1'), {}, null],
+    ['is never changed', 'admin', refChange('refs/tags/v1'), api, 'Protected tags cannot be updated.'],
     [
       'is not deleted by git',
       'maintainer',
-      removed('refs/tags/v1'),
+      refDeletion('refs/tags/v1'),
       {},
       'You can only delete protected tags using the web interface.',
     ],
-    ['is deleted through the API', 'maintainer', removed('refs/tags/v1'), api, null],
+    ['is deleted through the API', 'maintainer', refDeletion('refs/tags/v1'), api, null],
     [
       'is not deleted by developers',
       'developer',
-      removed('refs/tags/v1'),
+      refDeletion('refs/tags/v1'),
       api,
       'You are not allowed to change existing tags on this project.',
     ],
   ])('%s', async (_, role, update, over, refusal) => {
-    expect(await refusalOfRefs([update], factsOf(role, [TAG], over))).toBe(refusal);
+    expect(await refusalOfRefs([update], createFacts(role, [TAG], over))).toBe(refusal);
   });
 });

@@ -41,18 +41,18 @@ const IMPORTED_HEAD = /^refs\/imports\/[1-9]\d{0,14}$/;
 export async function refusalOfRefs(updates: readonly RefUpdate[], facts: PushFacts): Promise<string | null> {
   if (updates.length > MAX_PUSHED_REFS) return `A push may change at most ${MAX_PUSHED_REFS} refs.`;
   for (const update of updates) {
-    const refusal = await findRefusal(update, facts);
+    const refusal = await refusalOfUpdate(update, facts);
     if (refusal !== null) return refusal;
   }
   return null;
 }
 
-async function findRefusal(update: RefUpdate, facts: PushFacts): Promise<string | null> {
+async function refusalOfUpdate(update: RefUpdate, facts: PushFacts): Promise<string | null> {
   const { ref } = update;
-  if (!facts.access.mayPushAny && !isOfSharedBranch(update, facts)) return NOT_PUSHED;
+  if (!facts.access.mayPushAny && !updatesSharedBranch(update, facts)) return NOT_PUSHED;
   if (ref.startsWith(BRANCHES)) {
     const name = ref.slice(BRANCHES.length);
-    return refusalOfName(name, update, facts) ?? (await refusalOfProtectedBranch(name, update, facts));
+    return refusalOfBranchName(name, update, facts) ?? (await refusalOfProtectedBranch(name, update, facts));
   }
   if (ref.startsWith(TAGS)) return refusalOfTag(ref.slice(TAGS.length), update, facts);
   const isAllowed = ref.startsWith(NOTES) || (facts.isImport && isImportedHead(ref));
@@ -60,7 +60,7 @@ async function findRefusal(update: RefUpdate, facts: PushFacts): Promise<string 
 }
 
 /** A merge request shares its existing branch, and nothing else of the fork. */
-function isOfSharedBranch({ ref, oldId, newId }: RefUpdate, { access }: PushFacts): boolean {
+function updatesSharedBranch({ ref, oldId, newId }: RefUpdate, { access }: PushFacts): boolean {
   if (!ref.startsWith(BRANCHES) || oldId === NO_OBJECT || newId === NO_OBJECT) return false;
   return access.branchAccess(ref.slice(BRANCHES.length)).isShared;
 }
@@ -70,7 +70,7 @@ export function isImportedHead(ref: string): boolean {
   return IMPORTED_HEAD.test(ref);
 }
 
-function refusalOfName(name: string, { newId }: RefUpdate, { defaultBranch }: PushFacts): string | null {
+function refusalOfBranchName(name: string, { newId }: RefUpdate, { defaultBranch }: PushFacts): string | null {
   if (newId === NO_OBJECT) return name === defaultBranch ? 'The default branch of a project cannot be deleted.' : null;
   if (LIKE_AN_ID.test(name)) return 'You cannot create a branch with a 40-character hexadecimal branch name.';
   return isShortRefName(name) ? null : 'You cannot create a branch with an invalid name.';
@@ -79,10 +79,10 @@ function refusalOfName(name: string, { newId }: RefUpdate, { defaultBranch }: Pu
 async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: PushFacts): Promise<string | null> {
   const access = facts.access.branchAccess(name);
   // The branches of the first push count as protected, because one of them becomes the default branch.
-  if (facts.isEmpty) return mayPushFirst(access, facts) ? null : facts.noDefaultBranchText;
+  if (facts.isEmpty) return mayPushToEmptyRepository(access, facts) ? null : facts.noDefaultBranchText;
   if (!access.isProtected) return null;
-  if (update.newId === NO_OBJECT) return refusalOfDeletion(access, facts);
-  if (update.oldId === NO_OBJECT) return refusalOfCreation(access, update, facts);
+  if (update.newId === NO_OBJECT) return refusalOfBranchDeletion(access, facts);
+  if (update.oldId === NO_OBJECT) return refusalOfBranchCreation(access, update, facts);
   if (!access.mayForcePush && (await facts.isForced(update)))
     return 'You are not allowed to force push code to a protected branch on this project.';
   if (access.mayPush) return null;
@@ -91,17 +91,17 @@ async function refusalOfProtectedBranch(name: string, update: RefUpdate, facts: 
 }
 
 /** Whether the caller may push to an empty repository. A rule for the branch overrides the setting of the groups. */
-function mayPushFirst({ isProtected, mayPush }: BranchAccess, facts: PushFacts): boolean {
+function mayPushToEmptyRepository({ isProtected, mayPush }: BranchAccess, facts: PushFacts): boolean {
   return facts.isMaintainer || (isProtected ? mayPush : facts.canDevelopersPushFirst);
 }
 
-function refusalOfDeletion({ mayDelete }: BranchAccess, { source }: PushFacts): string | null {
+function refusalOfBranchDeletion({ mayDelete }: BranchAccess, { source }: PushFacts): string | null {
   if (!mayDelete)
     return 'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.';
   return source === 'git' ? 'You can only delete protected branches using the web interface.' : null;
 }
 
-async function refusalOfCreation(
+async function refusalOfBranchCreation(
   { mayPush, mayMerge }: BranchAccess,
   { newId }: RefUpdate,
   { source, isOnProtectedBranch }: PushFacts,

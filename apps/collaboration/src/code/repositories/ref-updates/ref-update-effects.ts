@@ -32,7 +32,7 @@ export interface PreparedEffect {
 
 /** Consequence of ref updates in a module that repositories do not know: a version of a merge request, a closed issue. */
 export interface RefUpdateEffect {
-  /** Reads git and the database. Shape: null if the updates have no consequence here. */
+  /** Reads git and the database. Returns null if the updates have no consequence here. */
   prepare(settled: SettledUpdates): Promise<PreparedEffect | null>;
 }
 
@@ -45,7 +45,7 @@ export class RefUpdateEffects {
   private readonly effects: RefUpdateEffect[] = [];
   private readonly last: RefUpdateEffect[] = [];
 
-  /** Adds an effect at start-up. Shape: `last` if it writes after the others, in the same transaction. */
+  /** Adds an effect at start-up. An effect with the order `last` writes after the others, in the same transaction. */
   declare(effect: RefUpdateEffect, order: 'any' | 'last' = 'any'): void {
     (order === 'last' ? this.last : this.effects).push(effect);
   }

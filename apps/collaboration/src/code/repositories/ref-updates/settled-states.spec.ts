@@ -1,7 +1,7 @@
 import { appliedPushIds } from './settled-states';
 import type { RecordedUpdate } from './settled-states';
 
-const update = (pushId: number, oldId: string, newId: string, state: RecordedUpdate['state'] = 'intended') => ({
+const recordedUpdate = (pushId: number, oldId: string, newId: string, state: RecordedUpdate['state'] = 'intended') => ({
   pushId,
   oldId,
   newId,
@@ -9,20 +9,20 @@ const update = (pushId: number, oldId: string, newId: string, state: RecordedUpd
 });
 
 it.each([
-  ['an update that happened', [update(1, 'a', 'b')], 'b', [1]],
-  ['an update that did not', [update(1, 'a', 'b')], 'a', []],
+  ['an update that happened', [recordedUpdate(1, 'a', 'b')], 'b', [1]],
+  ['an update that did not', [recordedUpdate(1, 'a', 'b')], 'a', []],
   [
     'an update below later ones',
-    [update(3, 'c', 'd', 'done'), update(2, 'b', 'c'), update(1, 'a', 'b')],
+    [recordedUpdate(3, 'c', 'd', 'done'), recordedUpdate(2, 'b', 'c'), recordedUpdate(1, 'a', 'b')],
     'd',
     [3, 2, 1],
   ],
-  ['the loser of two updates of the same value', [update(2, 'a', 'c'), update(1, 'a', 'b')], 'c', [2]],
-  ['the loser before the winner', [update(2, 'a', 'c'), update(1, 'a', 'b')], 'b', [1]],
-  ['a way back to an earlier value', [update(2, 'b', 'a'), update(1, 'a', 'b')], 'a', [2, 1]],
+  ['the loser of two updates of the same value', [recordedUpdate(2, 'a', 'c'), recordedUpdate(1, 'a', 'b')], 'c', [2]],
+  ['the loser before the winner', [recordedUpdate(2, 'a', 'c'), recordedUpdate(1, 'a', 'b')], 'b', [1]],
+  ['a way back to an earlier value', [recordedUpdate(2, 'b', 'a'), recordedUpdate(1, 'a', 'b')], 'a', [2, 1]],
   [
     'a refused update in between',
-    [update(3, 'b', 'd'), update(2, 'b', 'c', 'refused'), update(1, 'a', 'b')],
+    [recordedUpdate(3, 'b', 'd'), recordedUpdate(2, 'b', 'c', 'refused'), recordedUpdate(1, 'a', 'b')],
     'd',
     [3, 1],
   ],

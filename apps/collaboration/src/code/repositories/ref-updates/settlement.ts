@@ -19,20 +19,20 @@ import { RefUpdateEffects } from './ref-update-effects';
 import type { PreparedEffect } from './ref-update-effects';
 import { appliedPushIds } from './settled-states';
 
-interface UpdateRow {
+interface RefUpdateRow {
   readonly ref: string;
   readonly old_id: ObjectId;
   readonly new_id: ObjectId;
 }
-type IntendedRow = UpdateRow & PushRow & { readonly source: PushSource; readonly options: readonly string[] };
-type LaterRow = UpdateRow & { readonly push_id: number; readonly state: RefUpdateState };
+type IntendedUpdateRow = RefUpdateRow & PushRow & { readonly source: PushSource; readonly options: readonly string[] };
+type LaterUpdateRow = RefUpdateRow & { readonly push_id: number; readonly state: RefUpdateState };
 interface PushRow {
   readonly project_id: number;
   readonly user_id: number | null;
   readonly created_at: Date;
   readonly stored_bytes: number;
 }
-interface SettleParams {
+interface SettleUpdatesParams {
   readonly id: number;
   readonly refs: readonly string[];
   readonly counts: readonly number[];
@@ -40,14 +40,14 @@ interface SettleParams {
   readonly bulk: readonly boolean[];
 }
 
-const intended = statement<{ id: number }, IntendedRow>(
+const selectIntendedUpdates = statement<{ id: number }, IntendedUpdateRow>(
   'pushes_intended',
   `select u.ref, u.old_id, u.new_id, p.project_id, p.user_id, p.created_at, p.stored_bytes, p.source, p.options
    from ref_updates u join pushes p on p.id = u.push_id
    where u.push_id = :id::bigint and p.settled_at is null order by u.ref`,
 );
 /** Updates of the same refs from this push on, the newest first. */
-const later = statement<{ id: number }, LaterRow>(
+const selectLaterUpdates = statement<{ id: number }, LaterUpdateRow>(
   'pushes_later_updates',
   `select u.push_id, u.ref, u.old_id, u.new_id, u.state
    from pushes own join pushes p on p.project_id = own.project_id and p.id >= own.id join ref_updates u on u.push_id = p.id
@@ -55,12 +55,12 @@ const later = statement<{ id: number }, LaterRow>(
    order by u.push_id desc`,
 );
 /** Closes a push. It returns no row if the push is settled already, so consequences happen once. */
-const close = statement<{ id: number }, PushRow>(
+const closePush = statement<{ id: number }, PushRow>(
   'pushes_close',
   `update pushes set settled_at = now() where id = :id::bigint and settled_at is null
    returning project_id, user_id, created_at, stored_bytes`,
 );
-const settleUpdates = statement<SettleParams, never>(
+const settleUpdates = statement<SettleUpdatesParams, never>(
   'pushes_settle_updates',
   `update ref_updates u set state = case when d.ref is null then 'refused' else 'done' end,
      commit_count = d.commit_count, commit_title = d.commit_title, is_bulk = coalesce(d.is_bulk, false)
@@ -72,12 +72,12 @@ const settleUpdates = statement<SettleParams, never>(
 );
 
 /** Adds the bytes of a settled push to the size of its repository. The next measurement replaces the sum. */
-const addSize = statement<{ projectId: number; bytes: number }, never>(
+const addRepositorySize = statement<{ projectId: number; bytes: number }, never>(
   'repositories_add_size',
   'update repositories set size = coalesce(size, 0) + :bytes::bigint where project_id = :projectId::bigint',
 );
 /** Returns a row for the first push that leaves a default branch behind. */
-const noteDefault = statement<{ projectId: number }, { project_id: number }>(
+const markDefaultProtected = statement<{ projectId: number }, { project_id: number }>(
   'repositories_note_default',
   `update repositories set is_default_protected = true where project_id = :projectId::bigint and not is_default_protected
    returning project_id`,
@@ -103,14 +103,14 @@ export class Settlement {
    * report was lost.
    */
   async settlePush(repository: Repository, id: number, moved: ReadonlySet<string> | null): Promise<readonly string[]> {
-    const rows = await this.database.run(intended, { id });
+    const rows = await this.database.run(selectIntendedUpdates, { id });
     if (rows.length === 0) return [];
-    const happened = moved ?? (await this.movedRefs(repository, id));
+    const happened = moved ?? (await this.findMovedRefs(repository, id));
     const done = rows
       .filter(({ ref }) => happened.has(ref))
       .map(({ ref, old_id: oldId, new_id: newId }) => ({ ref, oldId, newId }));
     const defaultBranch = await settleDefaultBranch(repository);
-    const commits = await this.listCommits(repository, done, defaultBranch.name);
+    const commits = await this.listPushedCommits(repository, done, defaultBranch.name);
     const { project_id: projectId, user_id: userId, created_at: pushedAt, source, options } = rows[0]!;
     const push = { pushId: id, projectId, userId, pushedAt, source, options };
     const settled = { ...push, repository, updates: done, defaultBranch: defaultBranch.name };
@@ -121,18 +121,18 @@ export class Settlement {
     return texts;
   }
 
-  private async finishEffect(id: number, effect: PreparedEffect): Promise<readonly string[]> {
+  private async finishEffect(pushId: number, effect: PreparedEffect): Promise<readonly string[]> {
     try {
       return (await effect.finish?.()) ?? [];
     } catch (error) {
-      this.logger.warn({ err: error, pushId: id }, 'an effect of a push is not finished yet');
+      this.logger.warn({ err: error, pushId }, 'an effect of a push is not finished yet');
       return [];
     }
   }
 
   private async closeIntents(
     tx: Tx,
-    id: number,
+    pushId: number,
     facts: {
       readonly done: readonly RefUpdate[];
       readonly commits: readonly PushedCommits[];
@@ -140,40 +140,41 @@ export class Settlement {
       readonly effects: readonly PreparedEffect[];
     },
   ): Promise<void> {
-    const [push] = await tx.run(close, { id });
+    const [push] = await tx.run(closePush, { id: pushId });
     if (!push) return;
     const { done, commits, defaultBranch, effects } = facts;
     await tx.run(settleUpdates, {
-      id,
+      id: pushId,
       refs: done.map(({ ref }) => ref),
       counts: commits.map(({ commitCount }) => commitCount),
       titles: commits.map(({ commitTitle }) => commitTitle),
       bulk: done.map((update) => isBulk(update, done)),
     });
     if (done.length === 0) return;
-    if (push.stored_bytes > 0) await tx.run(addSize, { projectId: push.project_id, bytes: push.stored_bytes });
-    await this.protectDefault(tx, push.project_id, defaultBranch.name);
+    if (push.stored_bytes > 0)
+      await tx.run(addRepositorySize, { projectId: push.project_id, bytes: push.stored_bytes });
+    await this.protectFirstDefaultBranch(tx, push.project_id, defaultBranch.name);
     const data = {
-      push_id: id,
+      push_id: pushId,
       project_id: push.project_id,
       user_id: push.user_id,
       default_branch: defaultBranch.name,
       default_branch_changed: defaultBranch.hasChanged,
       pushed_at: push.created_at.toISOString(),
     };
-    tx.emit(pushCompleted.of({ aggregateId: id, actorId: push.user_id, data }));
+    tx.emit(pushCompleted.of({ aggregateId: pushId, actorId: push.user_id, data }));
     for (const effect of effects) await effect.write(tx);
     await this.jobs.enqueue(tx, measureRepository, { project_id: push.project_id });
   }
 
-  private async protectDefault(tx: Tx, projectId: number, name: string | null): Promise<void> {
+  private async protectFirstDefaultBranch(tx: Tx, projectId: number, name: string | null): Promise<void> {
     if (name === null) return;
-    const [first] = await tx.run(noteDefault, { projectId });
+    const [first] = await tx.run(markDefaultProtected, { projectId });
     if (first) await this.protectedBranches.protectDefault(tx, projectId, name);
   }
 
-  private async movedRefs(repository: Repository, id: number): Promise<ReadonlySet<string>> {
-    const rows = await this.database.run(later, { id });
+  private async findMovedRefs(repository: Repository, id: number): Promise<ReadonlySet<string>> {
+    const rows = await this.database.run(selectLaterUpdates, { id });
     const refs = [...new Set(rows.map(({ ref }) => ref))];
     const now = await readRefs(repository, refs);
     return new Set(
@@ -187,7 +188,7 @@ export class Settlement {
   }
 
   /** Updates that feeds show as one bulk event need no facts about commits. */
-  private async listCommits(
+  private async listPushedCommits(
     repository: Repository,
     done: readonly RefUpdate[],
     defaultBranch: string | null,

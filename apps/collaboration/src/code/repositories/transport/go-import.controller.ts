@@ -34,15 +34,15 @@ export class GoImportController {
   })
   async show({ params, viewer }: Call<ShowGoImport>): Promise<FileAnswer> {
     const segments = params.import_path.split('/');
-    const path = await this.repositoryPath(viewer, segments);
-    return { mediaType: 'text/html; charset=utf-8', stream: Buffer.from(this.renderPage(path)) };
+    const path = await this.findRepositoryPath(viewer, segments);
+    return { mediaType: 'text/html; charset=utf-8', stream: Buffer.from(this.renderGoImportPage(path)) };
   }
 
   /**
    * Returns the path of the project, or for anonymous callers a guess, so that they learn nothing about hidden projects:
    * git will ask for a credential. Errors: NotFound for signed-in callers; Go then asks for the folder above.
    */
-  private async repositoryPath(viewer: Viewer, segments: readonly string[]): Promise<string> {
+  private async findRepositoryPath(viewer: Viewer, segments: readonly string[]): Promise<string> {
     for (let length = 2; length <= Math.min(segments.length, MAX_SEGMENTS); length += 1) {
       const project = await this.directory.findProject(segments.slice(0, length).join('/'), viewer);
       if (project) return project.fullPath;
@@ -51,7 +51,7 @@ export class GoImportController {
     return segments.slice(0, 2).join('/');
   }
 
-  private renderPage(path: string): string {
+  private renderGoImportPage(path: string): string {
     const url = new URL(this.links.webUrl(path.split('/').map(encodeURIComponent).join('/')));
     const content = escapeHtml(`${url.host}${url.pathname} git ${url.href}.git`);
     return `<html><head><meta name="go-import" content="${content}"></head></html>\n`;

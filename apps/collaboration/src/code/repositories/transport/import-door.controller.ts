@@ -32,7 +32,7 @@ export class ImportDoorController {
     const { preamble, stdout } = await convertGitFailures(() =>
       openAdvertisement(repository, SERVICE, { isImport: true }),
     );
-    const stream = Readable.from(withPreamble(preamble, stdout), { objectMode: false });
+    const stream = Readable.from(prependPreamble(preamble, stdout), { objectMode: false });
     return { mediaType: `application/x-${SERVICE}-advertisement`, stream };
   }
 
@@ -55,7 +55,7 @@ export class ImportDoorController {
   }
 }
 
-async function* withPreamble(preamble: string, rest: Readable): AsyncGenerator<Buffer> {
+async function* prependPreamble(preamble: string, content: Readable): AsyncGenerator<Buffer> {
   yield Buffer.from(preamble);
-  for await (const chunk of rest) yield chunk as Buffer;
+  for await (const chunk of content) yield chunk as Buffer;
 }

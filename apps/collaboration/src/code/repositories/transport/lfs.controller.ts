@@ -27,7 +27,7 @@ export class LfsController {
     body,
   })
   batch(): never {
-    throw notOffered();
+    throw createLfsDisabledError();
   }
 
   @Endpoint('GET', '//*full_path.git/info/lfs/locks', {
@@ -35,7 +35,7 @@ export class LfsController {
     about: 'Refuses the list of locks of Git LFS.',
   })
   locks(): never {
-    throw notOffered();
+    throw createLfsDisabledError();
   }
 
   @Endpoint('POST', '//*full_path.git/info/lfs/locks', {
@@ -44,7 +44,7 @@ export class LfsController {
     body,
   })
   lock(): never {
-    throw notOffered();
+    throw createLfsDisabledError();
   }
 
   @Endpoint('POST', '//*full_path.git/info/lfs/locks/verify', {
@@ -53,10 +53,10 @@ export class LfsController {
     body,
   })
   verify(): never {
-    throw notOffered();
+    throw createLfsDisabledError();
   }
 }
 
-function notOffered(): NotImplemented {
+function createLfsDisabledError(): NotImplemented {
   return new NotImplemented('Git LFS is not enabled on this server, contact your admin.');
 }

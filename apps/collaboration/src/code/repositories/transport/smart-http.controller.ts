@@ -50,10 +50,10 @@ export class SmartHttpController {
     const service = params.service as PackService;
     const repository = await convertGitFailures(() => this.repositories.openRepository(within));
     const protocol = params.git_protocol;
-    return packAnswer(service, 'advertisement', async (signal) => {
+    return createPackAnswer(service, 'advertisement', async (signal) => {
       const running = await openAdvertisement(repository, service, { protocol, signal });
-      await recheckRights(running);
-      return Readable.from(withPreamble(running.preamble, running.stdout), { objectMode: false });
+      await recheckRightsOrKill(running);
+      return Readable.from(prependPreamble(running.preamble, running.stdout), { objectMode: false });
     });
   }
 
@@ -73,9 +73,9 @@ export class SmartHttpController {
   })
   async upload({ params, within, body }: StreamedCall<IdentifyRepository, ProjectScope>): Promise<FileAnswer> {
     const repository = await convertGitFailures(() => this.repositories.openRepository(within));
-    return packAnswer('git-upload-pack', 'result', async (signal) => {
+    return createPackAnswer('git-upload-pack', 'result', async (signal) => {
       const running = await uploadPack(repository, { input: body, protocol: params.git_protocol, signal });
-      await recheckRights(running);
+      await recheckRightsOrKill(running);
       return running.stdout;
     });
   }
@@ -106,14 +106,14 @@ export class SmartHttpController {
         return body.recheckRights();
       },
     };
-    return packAnswer('git-receive-pack', 'result', (signal) =>
+    return createPackAnswer('git-receive-pack', 'result', (signal) =>
       this.pushes.receivePush(repository, { ...push, signal }),
     );
   }
 }
 
 /** Ends a process whose caller lost the right while the request waited for its start. Errors: the refusal. */
-async function recheckRights(running: RunningGit): Promise<void> {
+async function recheckRightsOrKill(running: RunningGit): Promise<void> {
   try {
     await currentWaiter()?.rights?.recheckBeforeRead();
   } catch (error) {
@@ -122,8 +122,11 @@ async function recheckRights(running: RunningGit): Promise<void> {
   }
 }
 
-/** Shape: `open` gets a signal that is aborted if the client leaves before the process has started. */
-function packAnswer(
+/**
+ * Builds an answer from the output of git. `open` receives a signal, which is aborted if the client leaves before the
+ * process has started.
+ */
+function createPackAnswer(
   service: PackService,
   part: 'advertisement' | 'result',
   open: (gone: AbortSignal) => Promise<Readable>,
@@ -136,7 +139,7 @@ function packAnswer(
   };
 }
 
-async function* withPreamble(preamble: string, rest: Readable): AsyncGenerator<Buffer> {
+async function* prependPreamble(preamble: string, content: Readable): AsyncGenerator<Buffer> {
   if (preamble !== '') yield Buffer.from(preamble);
-  for await (const chunk of rest) yield chunk as Buffer;
+  for await (const chunk of content) yield chunk as Buffer;
 }

@@ -18,14 +18,14 @@ type AccountMailJob = { readonly event_id: AccountMail['sourceEventId'] } & RowO
   'id' | 'recipientId' | 'template' | 'subjectId' | 'leftOut' | 'attempts' | 'createdAt'
 >;
 
-/** An e-mail with its facts. Shape: `facts` is null if it is no longer due. */
-interface AnsweredMail {
+/** An e-mail with its facts. `facts` is null if the e-mail is no longer due. */
+interface MailWithFacts {
   readonly job: AccountMailJob;
   readonly facts: AccountMailFacts | null;
 }
 
 /** $1 ids. */
-const load = prepareStatement(
+const loadMails = prepareStatement(
   'account_mails_load',
   `select id, source_event_id as event_id, recipient_id, template, subject_id, left_out, attempts, created_at
    from account_mails where id = any($1::bigint[]) order by id`,
@@ -58,7 +58,7 @@ export class AccountMailQueue implements MailSource {
       const claimed = await this.table.claimMails(tx, batch, this.settings);
       if (claimed.length === 0) return { count: 0, jobs: [], claimed };
       const allowed = await this.table.postponeExcess(tx, claimed, this.settings);
-      const due = await tx.prepared<AccountMailJob>(load, [allowed.map((mail) => mail.id)]);
+      const due = await tx.prepared<AccountMailJob>(loadMails, [allowed.map((mail) => mail.id)]);
       return { count: claimed.length, jobs: due, claimed };
     });
     if (jobs.length === 0) return { count: count + swept, mails: [] };
@@ -68,7 +68,7 @@ export class AccountMailQueue implements MailSource {
       this.database,
       gone.map(({ job }) => job.id),
     );
-    const mails = answered.flatMap(({ job, facts }) => (facts ? [this.composeMail(job, facts)] : []));
+    const mails = answered.flatMap(({ job, facts }) => (facts ? [this.createDueMail(job, facts)] : []));
     return { count: count + swept, mails: withSpans(mails, taken) };
   }
 
@@ -85,12 +85,12 @@ export class AccountMailQueue implements MailSource {
   }
 
   /**
-   * Requests the facts from identity, outside of any transaction: no lock is held while identity works. Shape: without the
-   * e-mails that are retried later.
+   * Requests the facts from identity, outside of any transaction, so that no lock is held while identity works. The
+   * result lacks the e-mails that are retried later.
    */
-  private async requestFacts(jobs: readonly AccountMailJob[]): Promise<readonly AnsweredMail[]> {
+  private async requestFacts(jobs: readonly AccountMailJob[]): Promise<readonly MailWithFacts[]> {
     try {
-      return await this.requestTogether(jobs);
+      return await this.requestFactsInBatch(jobs);
     } catch (error) {
       await this.settleMails(jobs.map((job) => retryOutcome(job, 'not tried: identity is away', this.settings)));
       throw error;
@@ -98,23 +98,23 @@ export class AccountMailQueue implements MailSource {
   }
 
   /** During an update, an identity of the previous release refuses a whole batch for one template that it does not know. */
-  private async requestTogether(jobs: readonly AccountMailJob[]): Promise<readonly AnsweredMail[]> {
+  private async requestFactsInBatch(jobs: readonly AccountMailJob[]): Promise<readonly MailWithFacts[]> {
     try {
-      const { mails } = await this.identity.accountMails(jobs.map(toQuestion));
+      const { mails } = await this.identity.accountMails(jobs.map(toFactsQuestion));
       return jobs.map((job, index) => ({ job, facts: mails[index] ?? null }));
     } catch (error) {
       if (jobs.length === 1 || !isRefusedByIdentity(error)) throw error;
-      return this.requestEach(jobs);
+      return this.requestFactsOneByOne(jobs);
     }
   }
 
   /** Requests the facts one by one. Only the e-mails that identity refuses are retried later. */
-  private async requestEach(jobs: readonly AccountMailJob[]): Promise<readonly AnsweredMail[]> {
-    const answered: AnsweredMail[] = [];
+  private async requestFactsOneByOne(jobs: readonly AccountMailJob[]): Promise<readonly MailWithFacts[]> {
+    const answered: MailWithFacts[] = [];
     const refused: AccountMailJob[] = [];
     for (const job of jobs) {
       try {
-        answered.push(...(await this.requestTogether([job])));
+        answered.push(...(await this.requestFactsInBatch([job])));
       } catch (error) {
         if (!isRefusedByIdentity(error)) throw error;
         refused.push(job);
@@ -124,14 +124,14 @@ export class AccountMailQueue implements MailSource {
     return answered;
   }
 
-  private composeMail(job: AccountMailJob, facts: AccountMailFacts): DueMail {
+  private createDueMail(job: AccountMailJob, facts: AccountMailFacts): DueMail {
     const { id, attempts, created_at, template } = job;
     const messageId = deriveMessageId(job, this.sender);
     const leftOut = job.left_out ?? [];
     const today = new Date().toISOString().slice(0, 10);
     const compose = () => composeAccountMail(template, { ...facts, today, leftOut }, messageId, this.sender);
     const isStillDue = async (): Promise<boolean> => {
-      const [now] = (await this.identity.accountMails([toQuestion(job)])).mails;
+      const [now] = (await this.identity.accountMails([toFactsQuestion(job)])).mails;
       const isElsewhere = now && (now.address !== facts.address || now.link !== facts.link);
       if (isElsewhere) throw new Error('its recipient has another address or link now');
       return Boolean(now);
@@ -141,6 +141,6 @@ export class AccountMailQueue implements MailSource {
   }
 }
 
-function toQuestion({ template, recipient_id, subject_id }: AccountMailJob) {
+function toFactsQuestion({ template, recipient_id, subject_id }: AccountMailJob) {
   return { template, recipient_id, subject_id };
 }

@@ -8,15 +8,20 @@ import { mailMessage, subjectLine } from '../mailer/mail-message';
 import { oneLine } from '../mailer/mail-text';
 
 /** Content of an e-mail. */
-interface Letter {
+interface AccountMailContent {
   readonly subject: string;
   readonly paragraphs: readonly string[];
   /** Text of the button that opens the link. */
   readonly label?: string;
 }
-type LetterFacts = AccountMailFacts & { readonly today: string; readonly leftOut?: readonly LeftOutSnippet[] };
+type AccountMailContentFacts = AccountMailFacts & {
+  readonly today: string;
+  readonly leftOut?: readonly LeftOutSnippet[];
+};
 
-const LETTERS: Readonly<Record<AccountMailTemplate, (facts: LetterFacts, host: string) => Letter>> = {
+const ACCOUNT_MAIL_CONTENTS: Readonly<
+  Record<AccountMailTemplate, (facts: AccountMailContentFacts, host: string) => AccountMailContent>
+> = {
   // The recipient may not know this instance, so the text contains nothing that the user who entered the address wrote.
   email_confirmation: ({ link }, host) => ({
     subject: 'Confirm your e-mail address',
@@ -37,21 +42,21 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: LetterFacts, host: s
   token_created: (facts, host) => ({
     subject: 'You have a new access token',
     paragraphs: [
-      `The access token ${tokenNamed(facts)} was made for your account at ${host}${facts.token?.expires_on ? `. It ends on ${facts.token.expires_on}` : ''}.`,
+      `The access token ${describeToken(facts)} was made for your account at ${host}${facts.token?.expires_on ? `. It ends on ${facts.token.expires_on}` : ''}.`,
       'If you did not expect that, revoke it, and ask your administrator to look at your account.',
     ],
   }),
   token_expires: (facts) => ({
     subject: `An access token ${describeExpiry(facts)}`,
     paragraphs: [
-      `The access token ${tokenNamed(facts)} ${describeExpiry(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
+      `The access token ${describeToken(facts)} ${describeExpiry(facts)} (${facts.token?.expires_on ?? ''}). Programs that use it are refused from then on.`,
       'Rotate it, or make a new one, if it is still needed.',
     ],
   }),
   token_rotated: (facts) => ({
     subject: 'An access token was rotated',
     paragraphs: [
-      `The access token ${tokenNamed(facts)} was replaced by a new one${facts.token?.expires_on ? `, which ends on ${facts.token.expires_on}` : ''}. The former one does not work any more.`,
+      `The access token ${describeToken(facts)} was replaced by a new one${facts.token?.expires_on ? `, which ends on ${facts.token.expires_on}` : ''}. The former one does not work any more.`,
       'If that was not meant to happen, revoke the new one.',
     ],
   }),
@@ -79,12 +84,12 @@ const LETTERS: Readonly<Record<AccountMailTemplate, (facts: LetterFacts, host: s
  */
 export function composeAccountMail(
   template: AccountMailTemplate,
-  facts: LetterFacts,
+  facts: AccountMailContentFacts,
   messageId: string,
   identity: MailIdentity,
 ): SendMailOptions {
   const host = extractHost(identity);
-  const { subject, paragraphs, label = 'View it' } = LETTERS[template](facts, host);
+  const { subject, paragraphs, label = 'View it' } = ACCOUNT_MAIL_CONTENTS[template](facts, host);
   const title = subjectLine(subject, oneLine(identity.subjectSuffix));
   const isConfirmation = template === 'email_confirmation';
   const because = isConfirmation ? 'an account names this address' : `you have an account at ${host}`;
@@ -108,13 +113,13 @@ export function composeAccountMail(
   return mailMessage(message, identity);
 }
 
-function tokenNamed({ token }: LetterFacts): string {
+function describeToken({ token }: AccountMailContentFacts): string {
   const of = token?.of ? ` of the ${token.of.kind} ${oneLine(token.of.path, 255)}` : '';
   return `"${oneLine(token?.name ?? '', 255)}"${of}`;
 }
 
 /** Describes the expiry relative to the day of sending, which may be days after queueing. */
-function describeExpiry({ token, today }: LetterFacts): string {
+function describeExpiry({ token, today }: AccountMailContentFacts): string {
   const days = Math.round((Date.parse(token?.expires_on ?? today) - Date.parse(today)) / 86_400_000);
   if (days <= 0) return 'has expired';
   return days === 1 ? 'expires tomorrow' : `expires in ${days} days`;

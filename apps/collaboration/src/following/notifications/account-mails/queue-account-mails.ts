@@ -17,7 +17,7 @@ export interface AccountNotice {
   readonly leftOut?: readonly LeftOutSnippet[];
 }
 
-const queue = prepareStatement(
+const insertAccountMails = prepareStatement(
   'account_mails_queue',
   `insert into account_mails (source_event_id, recipient_id, template, subject_id, left_out, traceparent)
    select *, $6::text from unnest($1::uuid[], $2::bigint[], $3::text[], $4::bigint[], $5::jsonb[])
@@ -35,7 +35,7 @@ export class QueueAccountMails {
   /** Wakes the mailer of this process once the rows are committed. */
   async queueMails(tx: Tx, notices: readonly AccountNotice[]): Promise<void> {
     if (notices.length === 0 || !this.settings.isEnabled) return;
-    const queued = await tx.prepared(queue, [
+    const queued = await tx.prepared(insertAccountMails, [
       notices.map((one) => one.eventId),
       notices.map((one) => one.recipientId),
       notices.map((one) => one.template),

@@ -16,10 +16,10 @@ import { combinedDueSql } from '../due-sql';
 export type QueuedMessage = RowOf<Mail, 'id' | 'noteId'>;
 
 /**
- * A message that the recipient of a combined e-mail may read, with facts of the combined e-mail, which are the same for all
- * its messages. Shape: `place` is the position among the notes of its row.
+ * A message that the recipient of a combined e-mail may read, with facts of the combined e-mail, which are the same for
+ * all its messages. `place` is the position among the notes of its row.
  */
-interface CoveredRow
+interface CoveredMessageRow
   extends QueuedMessage, RowOf<Mail, 'template' | 'recipientId' | 'reason' | 'isWatching' | 'attempts' | 'createdAt'> {
   readonly place: number;
   readonly gathered_into: number;
@@ -34,7 +34,7 @@ interface CoveredRow
 export interface CombinedMailJob
   extends
     CombinedMail,
-    Pick<CoveredRow, 'event_id' | 'template' | 'recipient_id' | 'attempts' | 'created_at' | 'address'> {
+    Pick<CoveredMessageRow, 'event_id' | 'template' | 'recipient_id' | 'attempts' | 'created_at' | 'address'> {
   readonly id: number;
   readonly coveredIds: readonly number[];
 }
@@ -44,7 +44,7 @@ export interface CombinedMailJob
  * gets the event of the newest. $1 ids taken now, $2-$5 their threads and templates of combined e-mails, $6 batch, $7 lease
  * in ms, $8 number of messages that were taken.
  */
-const gather = prepareStatement(
+const gatherThreadMails = prepareStatement(
   'mails_gather',
   `with thread as (
      select * from unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[])
@@ -104,7 +104,10 @@ export class CombinedMails {
     this.due = prepareStatement('mails_gathered_due', kinds.all.map(combinedDueSql).join(' union all '));
   }
 
-  /** Replaces e-mails of one thread by a combined one. Shape: all e-mails that were taken and may be sent. */
+  /**
+   * Replaces the e-mails of a thread by one combined e-mail. Returns the e-mails that may be sent: the combined ones,
+   * and the taken ones that they do not replace.
+   */
   async gatherMails(
     tx: Tx,
     batch: string,
@@ -117,7 +120,7 @@ export class CombinedMails {
       (mail.is_put_off || mail.is_fresh) && threads.has(threadKey(mail) ?? '');
     const of = [...threads.values()];
     const members = taken.filter(isMember);
-    const made = await tx.prepared<ClaimedMail>(gather, [
+    const made = await tx.prepared<ClaimedMail>(gatherThreadMails, [
       members.map((mail) => mail.id),
       of.map((mail) => mail.recipient_id),
       of.map((mail) => mail.noteable_type),
@@ -137,8 +140,8 @@ export class CombinedMails {
    */
   async loadDue(through: Pick<Tx, 'prepared'>, ids: readonly number[]): Promise<ReadonlyMap<number, CombinedMailJob>> {
     if (ids.length === 0) return new Map();
-    const rows = await through.prepared<CoveredRow>(this.due, [ids]);
-    const byMail = new Map<number, CoveredRow[]>();
+    const rows = await through.prepared<CoveredMessageRow>(this.due, [ids]);
+    const byMail = new Map<number, CoveredMessageRow[]>();
     for (const row of rows) {
       const known = byMail.get(row.gathered_into);
       if (known) known.push(row);
@@ -147,7 +150,7 @@ export class CombinedMails {
     for (const covered of byMail.values()) covered.sort((a, b) => a.id - b.id || a.place - b.place);
     const newest = [...byMail.values()].flatMap((covered) => covered.slice(-SHOWN_TEXTS));
     const jobs = await this.load(through, newest);
-    return new Map([...byMail].map(([id, covered]) => [id, combineJobs(id, covered, jobs)]));
+    return new Map([...byMail].map(([id, covered]) => [id, createCombinedJob(id, covered, jobs)]));
   }
 
   /** Drops rows that were not covered. Must run before the outcomes of the combined e-mails are written. */
@@ -158,8 +161,8 @@ export class CombinedMails {
   }
 }
 
-/** Shape: rows in chronological order. */
-function combineJobs(id: number, rows: readonly CoveredRow[], jobs: readonly MailJob[]): CombinedMailJob {
+/** Builds the job of a combined e-mail. `rows` are in chronological order. */
+function createCombinedJob(id: number, rows: readonly CoveredMessageRow[], jobs: readonly MailJob[]): CombinedMailJob {
   const coveredIds = new Set(rows.map((row) => row.id));
   const newest = jobs.filter((job) => coveredIds.has(job.id));
   if (newest.length === 0) throw new Error('the messages of the e-mail changed while they were loaded');
@@ -177,7 +180,7 @@ function combineJobs(id: number, rows: readonly CoveredRow[], jobs: readonly Mai
   };
 }
 
-function listAuthors(rows: readonly CoveredRow[]): MailAuthor[] {
+function listAuthors(rows: readonly CoveredMessageRow[]): MailAuthor[] {
   const byId = new Map<number, MailAuthor>();
   for (const { actor_id, actor_name, actor_username } of rows)
     byId.set(actor_id, { actor_name, actor_username, count: (byId.get(actor_id)?.count ?? 0) + 1 });

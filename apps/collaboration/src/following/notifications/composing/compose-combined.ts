@@ -28,7 +28,10 @@ export interface MailAuthor {
   readonly count: number;
 }
 
-/** Several messages in one e-mail. Shape: `newest` in chronological order, never empty; busiest author first. */
+/**
+ * Several messages in one e-mail. `newest` is in chronological order and never empty. `authors` starts with the busiest
+ * one.
+ */
 export interface CombinedMail {
   readonly newest: readonly MailJob[];
   readonly count: number;
@@ -54,7 +57,7 @@ export function composeCombined(gathered: CombinedMail, messageId: string, ident
     about: { ...last, reason },
     sender,
     messageId,
-    body: bodyOfAll(gathered),
+    body: composeCombinedBody(gathered),
     because: explainReason(reason, isWatching),
   };
   const mail = toMailOptions(letter, identity);
@@ -63,7 +66,7 @@ export function composeCombined(gathered: CombinedMail, messageId: string, ident
   return { ...mail, headers };
 }
 
-function bodyOfAll({ newest, count, authors }: CombinedMail): MailBody {
+function composeCombinedBody({ newest, count, authors }: CombinedMail): MailBody {
   const last = newest.at(-1)!;
   const title = oneLine(last.title);
   const lead = `${count} messages about ${noteableReference(last)}`;

@@ -54,8 +54,8 @@ const identity = {
   unsubscribeSecret: Buffer.from('u'),
 };
 const transport = createTransport({ streamTransport: true, buffer: true });
-async function headersOf(one: MailJob): Promise<string[]> {
-  const { message } = await transport.sendMail(composeMail(one, renderMailBody(one), identity));
+async function readHeaderNames(job: MailJob): Promise<string[]> {
+  const { message } = await transport.sendMail(composeMail(job, renderMailBody(job), identity));
   const head = (message as unknown as Buffer).toString().split('\r\n\r\n')[0]!;
   const unfolded = head.replace(/\r?\n[ \t]+/g, ' ');
   return unfolded.split(/\r|\n/).map((line) => line.slice(0, line.indexOf(':')).toLowerCase());
@@ -78,9 +78,9 @@ const CORPUS = [
 ];
 
 test.each(CORPUS.map((text) => [JSON.stringify(text).slice(0, 40), text]))('%s adds no header', async (_, text) => {
-  const usual = await headersOf(job);
+  const usual = await readHeaderNames(job);
   for (const field of ['actor_name', 'actor_username', 'parent_name', 'parent_path', 'title', 'note_body'] as const) {
-    expect([field, await headersOf({ ...job, [field]: text })]).toEqual([field, usual]);
+    expect([field, await readHeaderNames({ ...job, [field]: text })]).toEqual([field, usual]);
   }
 });
 

@@ -71,8 +71,10 @@ const LEAD: Readonly<Record<MailTemplate, (job: MailJob) => string>> = {
   unapproved: (job) => `${actorName(job)} withdrew the approval of ${noteableReference(job)}`,
   moved: (job) => `${actorName(job)} moved ${noteableReference(job)} to another project`,
   cloned: (job) => `${actorName(job)} cloned ${noteableReference(job)}`,
-  reassigned: (job) => `${actorName(job)} changed the assignees of ${noteableReference(job)}${describeChange(job)}`,
-  rereviewed: (job) => `${actorName(job)} changed the reviewers of ${noteableReference(job)}${describeChange(job)}`,
+  reassigned: (job) =>
+    `${actorName(job)} changed the assignees of ${noteableReference(job)}${describePeopleChange(job)}`,
+  rereviewed: (job) =>
+    `${actorName(job)} changed the reviewers of ${noteableReference(job)}${describePeopleChange(job)}`,
   relabelled: (job) => `${actorName(job)} added ${describeLabels(job)} to ${noteableReference(job)}`,
   milestoned: (job) => `${actorName(job)} ${describeMilestoneChange(job)} of ${noteableReference(job)}`,
   pushed: (job) => `${actorName(job)} pushed ${describeCommits(job)} to ${noteableReference(job)}`,
@@ -148,7 +150,7 @@ export function explainReason(reason: MailReason | null, isWatching: boolean): s
 /** Returns a line that describes the event, and the text of the note or noteable if it belongs to the message. */
 export function renderMessage(job: MailJob): { readonly lead: string; readonly text: string } {
   const template = parseTemplate(job.kind, job.template);
-  const text = job.note_id !== null ? job.note_body : hasDescription(template) ? job.description : null;
+  const text = job.note_id !== null ? job.note_body : showsDescription(template) ? job.description : null;
   return { lead: oneLine(LEAD[template](job), 2000), text: text ?? '' };
 }
 
@@ -164,7 +166,7 @@ export function renderMailBody(job: MailJob): MailBody {
   };
 }
 
-/** Returns a stable Message-ID, so that mail systems recognize a duplicate. Shape: with angle brackets. */
+/** Returns a stable Message-ID with angle brackets, so that mail systems recognize a duplicate. */
 export function createMessageId(job: MailJob, identity: MailIdentity): string {
   const host = extractHost(identity);
   const template = parseTemplate(job.kind, job.template);
@@ -215,7 +217,7 @@ function unsubscribeLink(job: MailJob, { externalUrl, unsubscribeSecret }: MailI
   return unsubscribeUrl(externalUrl, unsubscribeKey(subject, unsubscribeSecret));
 }
 
-function hasDescription(template: MailTemplate): boolean {
+function showsDescription(template: MailTemplate): boolean {
   return template === 'created' || template === 'mentioned';
 }
 
@@ -255,7 +257,7 @@ function describeCommits({ commits }: MailJob): string {
 
 const capitalize = (words: string): string => `${words[0]!.toUpperCase()}${words.slice(1)}`;
 
-function describeChange({ added, removed }: MailJob): string {
+function describePeopleChange({ added, removed }: MailJob): string {
   const people = (names: readonly string[]): string => names.map((name) => `@${name}`).join(', ');
   const parts = [
     ...(added.length > 0 ? [`added ${people(added)}`] : []),

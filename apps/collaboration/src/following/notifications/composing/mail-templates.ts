@@ -87,9 +87,9 @@ export function findSwitch({ noun }: Pick<NoteableKind, 'noun'>, template: MailT
   return SWITCH_NAMES.find((one) => one === name) ?? null;
 }
 
-/** Boolean SQL: whether watchers get e-mails of a template. Shape: `stored` is an SQL expression for the stored template. */
+/** Boolean SQL: whether watchers get e-mails of a template. `stored` is an SQL expression for the stored template. */
 export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
-  return isOneOfSql(
+  return isTemplateAmongSql(
     kind,
     stored,
     MAIL_TEMPLATES.filter((template) => reachesWatchers(kind, template)),
@@ -98,14 +98,21 @@ export function reachesWatchersSql(kind: Pick<NoteableKind, 'noun'>, stored: str
 
 /** Boolean SQL: do users who watch the place get the message? `stored` is a stored template. */
 export function isWatchedSql(kind: Pick<NoteableKind, 'noun'>, stored: string): string {
-  return isOneOfSql(kind, stored, WATCHED);
+  return isTemplateAmongSql(kind, stored, WATCHED);
 }
 
-function isOneOfSql(kind: Pick<NoteableKind, 'noun'>, stored: string, templates: readonly MailTemplate[]): string {
+function isTemplateAmongSql(
+  kind: Pick<NoteableKind, 'noun'>,
+  stored: string,
+  templates: readonly MailTemplate[],
+): string {
   return `${stored} in (${templates.map((template) => `'${storedTemplate(kind, template)}'`).join(', ')})`;
 }
 
-/** Boolean SQL: is the switch of the message on? Shape: `stored` is a stored template, `switches` jsonb. */
+/**
+ * Boolean SQL: is the switch of the message on? `stored` is an SQL expression for the stored template, `switches` a
+ * jsonb expression.
+ */
 export function isSwitchedOnSql(kind: Pick<NoteableKind, 'noun'>, stored: string, switches: string): string {
   const cases = MAIL_TEMPLATES.flatMap((template) => {
     const name = findSwitch(kind, template);

@@ -21,7 +21,7 @@ const BATCH = 100;
 const DAY_MS = 86_400_000;
 
 /** Open noteables that are due on a day. The event id is the same whenever the job runs for the noteable and the day. */
-const due = perKind((kind) =>
+const selectDueNoteables = perKind((kind) =>
   statement<{ day: string; after: number; limit: number }, DueNoteable>(
     `${kind.table}_due`,
     `select i.id, i.author_id, md5('${kind.noun} due ' || i.id || ' ' || i.${kind.dueColumn})::uuid as event_id
@@ -52,17 +52,17 @@ export class DueMailsJob {
       if (kind.dueColumn === undefined) continue;
       let after: number | null = 0;
       while (after !== null) {
-        after = await this.queueNext(kind, day, after);
+        after = await this.queueNextBatch(kind, day, after);
         run?.signal.throwIfAborted();
       }
     }
   }
 
   /** Returns the last id, or null if there are no more. */
-  private queueNext(kind: NoteableKind, day: string, after: number): Promise<number | null> {
+  private queueNextBatch(kind: NoteableKind, day: string, afterId: number): Promise<number | null> {
     return this.work.run(async (tx) => {
       await this.directory.assertCurrent(tx);
-      const rows = await tx.run(due(kind), { day, after, limit: BATCH });
+      const rows = await tx.run(selectDueNoteables(kind), { day, after: afterId, limit: BATCH });
       const notices = rows.map(({ id, author_id, event_id }): Notice => {
         // No user acts, so the author is named, and gets the e-mail like the other participants.
         const author = { actorId: author_id, isForActor: true, to: [] };

@@ -6,8 +6,8 @@ import type { MailerSettings } from './mailer.config';
 export const GATHERED_LIMIT = 1000;
 
 /**
- * A queued e-mail. Shape: the noteable is null for e-mails that are never combined; `tells` is the number of notes or
- * changes that it covers.
+ * A queued e-mail. The noteable is null for e-mails that are never combined. `tells` is the number of notes or changes
+ * that the e-mail covers.
  */
 export interface QueuedMail {
   readonly id: number;
@@ -56,12 +56,17 @@ const latestTurns = prepareStatement(
    where latest.allowed_at > now()`,
 );
 
-/** A number in SQL: tokens of the allowance `a` (mail_allowances) now, without an upper limit. Shape: `perSecond` is a parameter. */
+/**
+ * SQL number: current tokens of the allowance `a` (mail_allowances), without an upper limit. `perSecond` is a
+ * placeholder.
+ */
 export function refilledSql(perSecond: string): string {
   return `a.tokens + extract(epoch from now() - a.refilled_at) * ${perSecond}::float8`;
 }
 
-/** A number in SQL: tokens of a recipient; at least 1 if the recipient may get an e-mail now. Shape: as above. */
+/**
+ * SQL number: tokens of a recipient; at least 1 if the recipient may get an e-mail now. `perSecond` is a placeholder.
+ */
 export function allowanceSql(recipientId: string, perSecond: string): string {
   return `coalesce((select ${refilledSql(perSecond)} from mail_allowances a where a.recipient_id = ${recipientId}), 1)`;
 }
@@ -72,8 +77,8 @@ export function threadKey({ recipient_id, noteable_type, noteable_id }: QueuedMa
 }
 
 /**
- * An e-mail that waits for its turn. Units: ms from now. Shape: `lagMs` after its turn it becomes due on its own, in case
- * that the first e-mail of its thread did not include it.
+ * An e-mail that waits for its turn. It becomes due on its own `lagMs` after its turn, in case that the first e-mail of
+ * its thread did not include it. Units: ms from now.
  */
 export interface PostponedMail {
   readonly id: number;
@@ -92,9 +97,9 @@ interface AllowanceTurn {
 
 /**
  * Charges the allowances of recipients for e-mails that were not charged before. Each e-mail above the allowance gets a
- * turn, at the time when the allowance will have grown enough; e-mails of one thread share a turn. So a postponed e-mail
- * is next updated when it may be sent. Shape: `queued` in the order of the queue; `canSend` false postpones all
- * of them. Returns the postponed ones. Source: ADR 0082.
+ * turn, at the time when the allowance will have grown enough. E-mails of one thread share a turn. So a postponed
+ * e-mail is next updated when it may be sent. `queued` is in the order of the queue. If `canSend` is false, all e-mails
+ * are postponed. Returns the postponed e-mails. Source: ADR 0082.
  */
 export async function chargeAllowances(
   tx: Tx,
@@ -117,7 +122,7 @@ export async function chargeAllowances(
     return now < mails.length ? [{ recipient_id, left: tokens - now, mails: mails.slice(now) }] : [];
   });
   if (over.length === 0) return [];
-  const turns = await turnsOf(
+  const turns = await findAllowanceTurns(
     tx,
     over.flatMap(({ mails }) => mails),
   );
@@ -143,7 +148,7 @@ export async function chargeAllowances(
   return later;
 }
 
-async function turnsOf(tx: Tx, mails: readonly QueuedMail[]): Promise<Map<string, AllowanceTurn>> {
+async function findAllowanceTurns(tx: Tx, mails: readonly QueuedMail[]): Promise<Map<string, AllowanceTurn>> {
   const threads = [...new Map(mails.flatMap((mail) => (mail.noteable_id === null ? [] : [[threadKey(mail)!, mail]])))];
   if (threads.length === 0) return new Map();
   const rows = await tx.prepared<{ number: number; delay: number; count: number }>(latestTurns, [

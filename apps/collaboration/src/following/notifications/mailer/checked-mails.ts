@@ -18,7 +18,7 @@ interface CheckedMail extends DueRecipient {
   readonly template: string;
 }
 
-/** Parts that differ between queues. Shape: `due` returns e-mails that are still due, with all facts of their texts. */
+/** Parts that differ between queues. `due` returns e-mails that are still due, with all facts of their texts. */
 interface CheckedQueue<Job> {
   readonly table: MailTable;
   readonly due: DeclaredStatement<{ ids: readonly number[] }, Job>;
@@ -69,7 +69,7 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
       return { count: claimed.length, jobs: found, checkedAt: at, claimed };
     });
     const check = new DueCheck(jobs, checkedAt, (ids) => this.findStillDue(ids));
-    const mails = jobs.map((job) => this.composeMail(job, check));
+    const mails = jobs.map((job) => this.createDueMail(job, check));
     return { count: count + swept, mails: withSpans(mails, taken) };
   }
 
@@ -90,7 +90,7 @@ export abstract class CheckedMails<Job extends CheckedMail> implements MailSourc
     return this.services.database.run(this.queue.due, { ids });
   }
 
-  private composeMail(job: Job, check: DueCheck): DueMail {
+  private createDueMail(job: Job, check: DueCheck): DueMail {
     const { id, attempts, created_at, address } = job;
     const messageId = deriveMessageId(job, this.services.identity);
     const compose = () => this.queue.compose(job, messageId);

@@ -9,7 +9,10 @@ export interface DueRecipient {
   readonly address: string;
 }
 
-/** Result of a check. Shape: `address` is undefined for an e-mail that may not be sent. Units: `checkedAt` of `performance.now()`. */
+/**
+ * Result of a check. `address` is undefined for an e-mail that may not be sent. Units: `checkedAt` of
+ * `performance.now()`.
+ */
 interface CheckResult {
   readonly address: string | undefined;
   readonly checkedAt: number;
@@ -27,7 +30,10 @@ export class DueCheck {
   /** E-mails that are not sent yet, in their order. */
   private readonly waiting: Set<number>;
 
-  /** Shape: `due` as read by a statement sent at `checkedAt`, of `performance.now()`; `check` reads some of them again. */
+  /**
+   * `due` is the result of a statement that was sent at `checkedAt`, a time of `performance.now()`. `check` reads some
+   * of these rows again.
+   */
   constructor(
     due: readonly DueRecipient[],
     checkedAt: number,
@@ -42,7 +48,7 @@ export class DueCheck {
     const askedAt = performance.now();
     let result = this.results.get(id);
     while (result === undefined || result.checkedAt < askedAt - CHECK_VALID_MS) {
-      this.checking ??= this.checkWithNext(id).finally(() => (this.checking = undefined));
+      this.checking ??= this.checkBatchWith(id).finally(() => (this.checking = undefined));
       await this.checking;
       result = this.results.get(id);
     }
@@ -52,15 +58,15 @@ export class DueCheck {
     return result.address !== undefined;
   }
 
-  private async checkWithNext(id: number): Promise<void> {
-    const ids = this.withNext(id);
+  private async checkBatchWith(id: number): Promise<void> {
+    const ids = this.selectBatchWith(id);
     const checkedAt = performance.now();
     const due = new Map((await this.check(ids)).map((one) => [one.id, one.address]));
     for (const one of ids) this.results.set(one, { address: due.get(one), checkedAt });
   }
 
   /** Returns the given id, then the next waiting ids, up to `CHECK_COUNT` in all. */
-  private withNext(id: number): number[] {
+  private selectBatchWith(id: number): number[] {
     const ids = [id];
     for (const one of this.waiting) {
       if (ids.length === CHECK_COUNT) break;

@@ -48,7 +48,7 @@ export function createListId(path: string, host: string): string {
   return `${oneLine(path).replace(/[<>]/g, '')} <${list.join('.').slice(0, 200)}.${host}>`;
 }
 
-/** Returns a Message-ID that is stable for a row of a queue and cannot be guessed. Shape: with angle brackets. */
+/** Returns a Message-ID with angle brackets, which is stable for a row of a queue and cannot be guessed. */
 export function deriveMessageId(
   mail: { readonly event_id: string; readonly recipient_id: number; readonly template: string },
   identity: MailIdentity,
@@ -58,9 +58,9 @@ export function deriveMessageId(
 }
 
 /**
- * Returns the Message-ID of a comment's e-mail, the same for all recipients. The id of the comment does not suffice: after
- * a restore of the database another comment gets the same id, and mail systems would drop its e-mail as a duplicate.
- * Shape: with angle brackets.
+ * Returns the Message-ID of a comment's e-mail with angle brackets, the same for all recipients. The id of the comment
+ * does not suffice: after a restore of the database another comment gets the same id, and mail systems would drop its
+ * e-mail as a duplicate.
  */
 export function messageIdOfNote(
   { note_id, event_id }: { readonly note_id: number | null; readonly event_id: string },

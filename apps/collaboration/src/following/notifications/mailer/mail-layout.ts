@@ -66,7 +66,7 @@ export function linkHtml(url: string, text: string): string {
   return `<a href="${escapeHtml(url)}">${escapeHtml(text)}</a>`;
 }
 
-/** Returns the URL of a page of this instance. Shape: `path` is not encoded. */
+/** Returns the URL of a page of this instance. `path` is not encoded. */
 export function urlOfPath(externalUrl: string, path: string): string {
   return `${externalUrl}/${path.split('/').map(encodeURIComponent).join('/')}`;
 }

@@ -8,7 +8,7 @@ export interface DueMail {
   readonly attempts: number;
   readonly created_at: Date;
   readonly address: string;
-  /** Stable, so that mail systems recognize a duplicate. Shape: with angle brackets. */
+  /** Message-ID with angle brackets. It is stable, so that mail systems recognize a duplicate. */
   readonly messageId: string;
   readonly compose: () => SendMailOptions;
   /** Checks again right before it is sent, since much may have changed. Errors: thrown if this cannot be decided now. */
@@ -24,7 +24,10 @@ export interface DueMail {
 /** State of a queued e-mail; `gathered` when it is part of a combined e-mail. */
 export type MailState = 'queued' | 'sent' | 'failed' | 'dropped' | 'gathered';
 
-/** Result for one e-mail. Shape: `delayMs` counts only for a retry; `untried` when it does not count as an attempt. */
+/**
+ * Result for one e-mail. `delayMs` applies only to a retry. `untried` is set if the result does not count as an
+ * attempt.
+ */
 export interface MailOutcome {
   readonly id: number;
   readonly state: MailState;
@@ -40,7 +43,10 @@ export interface MailOutcome {
 export interface MailSource {
   /** Whether the queue may hold due e-mails; one query, for a poll without a nudge. */
   isDue(): Promise<boolean>;
-  /** Takes a batch. Shape: `count` rows were taken; `mails` may be sent. Errors: thrown if this cannot be decided now. */
+  /**
+   * Takes a batch of `count` rows. `mails` are the e-mails that may be sent. Errors: thrown if this cannot be decided
+   * now.
+   */
   takeMails(): Promise<{ readonly count: number; readonly mails: readonly DueMail[] }>;
   /** Writes outcomes into the queue. */
   settleMails(outcomes: readonly MailOutcome[]): Promise<void>;

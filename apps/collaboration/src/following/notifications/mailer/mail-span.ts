@@ -2,8 +2,8 @@ import { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@ope
 import type { SmtpAnswer } from './smtp-client';
 
 /**
- * Sends an e-mail in a span below the one that queued it, so that the spans of a request end at the mail server. The span
- * has the outcome and no address. Shape: without `traceparent` there is no span.
+ * Sends an e-mail in a span below the one that queued it, so that the spans of a request end at the mail server. The
+ * span has the outcome and no address. If `traceparent` is null, there is no span.
  */
 export function inMailSpan(traceparent: string | null, send: () => Promise<SmtpAnswer>): Promise<SmtpAnswer> {
   if (traceparent === null) return send();

@@ -15,8 +15,8 @@ const SWEEP_COUNT = 2000;
 const SWEEP_MS = 5000;
 
 /**
- * An e-mail taken from the queue under a lease. Shape: `is_fresh` when its recipient's allowance was not charged for it
- * yet; `is_put_off` when it was postponed and its turn has come.
+ * An e-mail taken from the queue under a lease. `is_fresh` is true if the allowance of its recipient was not charged
+ * for it yet. `is_put_off` is true if it was postponed and its turn has come.
  */
 export interface ClaimedMail extends QueuedMail {
   readonly template: string;
@@ -48,7 +48,7 @@ export class MailTable {
   private readonly batchesInDoubt = new Map<string, number>();
   private sweptAt = -SWEEP_MS;
 
-  /** Shape: `update` is the beginning of each write, with the alias `m`. */
+  /** `update` is the beginning of each write, with the alias `m`. */
   constructor(
     private readonly table: 'mails' | 'account_mails' | 'pipeline_mails' | 'place_mails',
     update: `update ${string} m set`,
@@ -125,7 +125,7 @@ export class MailTable {
     const batch = randomUUID();
     try {
       return await work.run(async (tx) => {
-        await this.releaseDoubtful(tx);
+        await this.releaseBatchesInDoubt(tx);
         return take(tx, batch);
       });
     } catch (error) {
@@ -149,7 +149,7 @@ export class MailTable {
     if (now - this.sweptAt < SWEEP_MS) return 0;
     const count = await work.run(async (tx) => {
       const held = await tx.prepared<QueuedMail>(this.sweepStatement, [settings.perMinute / 60]);
-      await this.postponeMails(tx, held, settings, false);
+      await this.chargeAndPostponeExcess(tx, held, settings, false);
       return held.length;
     });
     if (count < SWEEP_COUNT) this.sweptAt = now;
@@ -162,7 +162,7 @@ export class MailTable {
   }
 
   /** Releases batches in doubt, repeatedly for `DOUBT_MS`: their commit may still be in progress. */
-  private async releaseDoubtful(tx: Tx): Promise<void> {
+  private async releaseBatchesInDoubt(tx: Tx): Promise<void> {
     if (this.batchesInDoubt.size === 0) return;
     const batches = [...this.batchesInDoubt.keys()];
     await tx.prepared(this.releaseStatement, [batches]);
@@ -179,14 +179,19 @@ export class MailTable {
   async postponeExcess(tx: Tx, claimed: readonly ClaimedMail[], settings: MailerSettings): Promise<ClaimedMail[]> {
     const going = new Set(claimed.filter((mail) => mail.is_put_off).flatMap((mail) => threadKey(mail) ?? []));
     const fresh = claimed.filter((mail) => mail.is_fresh && !going.has(threadKey(mail) ?? ''));
-    const later = new Set(await this.postponeMails(tx, fresh, settings, true));
+    const later = new Set(await this.chargeAndPostponeExcess(tx, fresh, settings, true));
     // A recipient whose allowance is used up may have more waiting e-mails.
     if (later.size > 0) this.sweptAt = -SWEEP_MS;
     return claimed.filter((mail) => !later.has(mail.id));
   }
 
   /** Charges allowances and postpones the excess. Returns the ids of the postponed e-mails. */
-  private async postponeMails(tx: Tx, mails: readonly QueuedMail[], settings: MailerSettings, canSend: boolean) {
+  private async chargeAndPostponeExcess(
+    tx: Tx,
+    mails: readonly QueuedMail[],
+    settings: MailerSettings,
+    canSend: boolean,
+  ) {
     if (mails.length === 0) return [];
     const inOrder = [...mails].sort((a, b) => a.id - b.id);
     const later = await chargeAllowances(tx, inOrder, settings, canSend);

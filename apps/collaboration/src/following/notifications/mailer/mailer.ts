@@ -23,10 +23,10 @@ const AWAY_MS = 1000;
 const CALM_MS = 5000;
 
 /**
- * Sends the e-mails of the queues, a batch of each in turn; runs in the worker role. The commit that queues an e-mail
- * wakes it, else it polls. Any number of processes may run one: a queue gives each e-mail to one of them.
- * Shape: at most `connections` e-mails at a time, fewer for a server that accepts fewer connections; outcomes are written
- * soon and together.
+ * Sends the e-mails of the queues in the worker role, a batch of each queue in turn. The commit that queues an e-mail
+ * wakes the mailer, which otherwise polls. Any number of processes may run a mailer, because a queue gives each e-mail
+ * to one of them. A mailer sends at most `connections` e-mails at a time, and fewer to a server that accepts fewer
+ * connections. It writes outcomes soon and together.
  * Source: reference reliability 2.7; docs/performance.md 2; ADR 0082.
  */
 @Injectable()
@@ -73,7 +73,7 @@ export class Mailer {
   start(): void {
     if (!this.settings.isEnabled) return;
     this.client = new SmtpClient(this.settings);
-    this.running ??= this.runLoop(this.client);
+    this.running ??= this.runSendLoop(this.client);
   }
 
   /** Wakes the mailer because a queue has new e-mails. */
@@ -97,7 +97,7 @@ export class Mailer {
     for (const source of this.sources) show(await source.measureQueue());
   }
 
-  private async runLoop(client: SmtpClient): Promise<void> {
+  private async runSendLoop(client: SmtpClient): Promise<void> {
     let hasMore = true;
     while (!this.isStopping) {
       const isKnownDue = this.wasNudged || hasMore;
@@ -105,15 +105,15 @@ export class Mailer {
       // Less than a full batch empties a queue; another look would cost one transaction a queue for each single e-mail.
       this.isAway = false;
       for (const source of this.sources) {
-        if ((await this.sendFrom(source, client, isKnownDue)) >= this.settings.batchCount) hasMore = true;
+        if ((await this.sendBatchFrom(source, client, isKnownDue)) >= this.settings.batchCount) hasMore = true;
       }
       if (this.isAway) await this.waitForServer();
-      else if (!hasMore) await this.sleep(this.pace.restMs);
+      else if (!hasMore) await this.sleepUntilNudged(this.pace.restMs);
     }
   }
 
   /** Returns the number of e-mails taken; 0 also when the queue fails, so that other queues go on. */
-  private async sendFrom(source: MailSource, client: SmtpClient, isKnownDue: boolean): Promise<number> {
+  private async sendBatchFrom(source: MailSource, client: SmtpClient, isKnownDue: boolean): Promise<number> {
     if (this.isStopping) return 0;
     try {
       if (!isKnownDue && !(await source.isDue())) return 0;
@@ -237,10 +237,10 @@ export class Mailer {
     this.awayInRow += 1;
     const most = backoffMs(this.awayInRow, { first: AWAY_MS, most: this.settings.retryFirstMs });
     for (const end = Date.now() + most; Date.now() < end && !this.isStopping;)
-      await this.sleep(Math.min(end - Date.now(), this.settings.pollMs));
+      await this.sleepUntilNudged(Math.min(end - Date.now(), this.settings.pollMs));
   }
 
-  private async sleep(ms: number): Promise<void> {
+  private async sleepUntilNudged(ms: number): Promise<void> {
     if (!this.isNudged && !this.isStopping) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);

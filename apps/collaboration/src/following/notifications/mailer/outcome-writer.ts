@@ -28,7 +28,7 @@ export class OutcomeWriter {
   recordOutcome(outcome: MailOutcome): void {
     this.outcomes.push(outcome);
     if (this.outcomes.length === 1)
-      this.writing = this.writing.then(() => this.gatherOutcomes()).then(() => this.writeOutcomes());
+      this.writing = this.writing.then(() => this.waitForMoreOutcomes()).then(() => this.writeOutcomes());
   }
 
   /** Resolves when all outcomes are written; none may be recorded afterwards. */
@@ -38,7 +38,7 @@ export class OutcomeWriter {
     await this.writing;
   }
 
-  private async gatherOutcomes(): Promise<void> {
+  private async waitForMoreOutcomes(): Promise<void> {
     if (this.isComplete) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, GATHER_MS);

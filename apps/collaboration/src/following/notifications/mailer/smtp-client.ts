@@ -36,7 +36,7 @@ export class SmtpClient {
     };
     this.transport = createTransport(options as never) as Transporter;
     this.transport.use('stream', (mail, done) => {
-      mail.message.transform(joinWrites);
+      mail.message.transform(createJoiningTransform);
       done();
     });
   }
@@ -50,12 +50,12 @@ export class SmtpClient {
       const answer = toSmtpAnswer(error as SmtpError);
       if (answer.outcome !== 'away' || isConnectFailure(error as SmtpError)) return answer;
       // A broken session does not show that the server is away, or that other messages would fail.
-      return (await this.isReached()) ? { ...answer, outcome: 'later' } : answer;
+      return (await this.isServerReachable()) ? { ...answer, outcome: 'later' } : answer;
     }
   }
 
   /** Whether the server greets. Concurrent callers share one check. */
-  private isReached(): Promise<boolean> {
+  private isServerReachable(): Promise<boolean> {
     this.reaching ??= this.transport
       .verify()
       .then(
@@ -73,7 +73,7 @@ export class SmtpClient {
 }
 
 /** Joins a message into one write instead of one for each header, part and boundary. Messages are small. */
-function joinWrites(): Transform {
+function createJoiningTransform(): Transform {
   const pieces: Buffer[] = [];
   return new Transform({
     transform: (piece: Buffer, _, done) => {

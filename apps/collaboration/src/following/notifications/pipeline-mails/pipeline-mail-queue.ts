@@ -12,7 +12,7 @@ import type { PipelineMailJob } from './compose-pipeline-mail';
 import { wantedPipelineMailsSql } from './pipeline-recipient-sql';
 
 /** E-mails that are still due, with all facts of their texts. */
-const due = statement<{ ids: readonly number[] }, PipelineMailJob>(
+const selectDueMails = statement<{ ids: readonly number[] }, PipelineMailJob>(
   'pipeline_mails_due',
   `select i.id, i.source_event_id as event_id, i.recipient_id, i.template, i.attempts, i.created_at, i.project_id,
      i.pipeline_id, i.pipeline_iid, i.ref, i.is_tag, i.sha, u.notification_email as address, a.name as project_name,
@@ -33,6 +33,6 @@ export class PipelineMailQueue extends CheckedMails<PipelineMailJob> {
   ) {
     const table = new MailTable('pipeline_mails', 'update pipeline_mails m set');
     const compose = (job: PipelineMailJob, messageId: string) => composePipelineMail(job, messageId, identity);
-    super({ work, database, directory, settings, identity }, { table, due, compose });
+    super({ work, database, directory, settings, identity }, { table, due: selectDueMails, compose });
   }
 }

@@ -11,7 +11,7 @@ import type { MailerSettings } from '../mailer/mailer.config';
 import type { PipelineMailTemplate } from './compose-pipeline-mail';
 import { wantedPipelineMailsSql } from './pipeline-recipient-sql';
 
-interface Notice {
+interface PipelineNotice {
   readonly event: string;
   readonly recipient: number;
   readonly template: PipelineMailTemplate;
@@ -24,7 +24,7 @@ interface Notice {
   readonly traceparent: string | null;
 }
 /** Queues an e-mail once if its recipient may get it and wants it. */
-const queue = statement<Notice, { readonly queued: number }>(
+const insertPipelineMail = statement<PipelineNotice, { readonly queued: number }>(
   'pipeline_mails_queue',
   `insert into pipeline_mails (source_event_id, recipient_id, template, project_id, pipeline_id, pipeline_iid, ref, is_tag,
      sha, traceparent)
@@ -53,7 +53,7 @@ export class PipelineMailsConsumer {
     for (const { id: event, data } of events) {
       const template = chooseTemplate(data);
       if (template === null || data.user_id === null) continue;
-      const queued = await tx.run(queue, {
+      const queued = await tx.run(insertPipelineMail, {
         ...{ event, recipient: data.user_id, template, project: data.project_id },
         ...{ pipeline: data.pipeline_id, iid: data.iid, ref: data.ref, isTag: data.is_tag, sha: data.sha },
         traceparent: activeTraceparent(),

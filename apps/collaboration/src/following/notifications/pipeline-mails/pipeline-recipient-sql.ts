@@ -11,9 +11,10 @@ const ON = PIPELINE_MAIL_TEMPLATES.filter((name) => isOn({}, name))
   .join(', ');
 
 /**
- * FROM and WHERE of the e-mails `i` about pipelines that their recipients may get and want. Shape: `from` has the columns
- * `project_id`, `pipeline_id`, `recipient_id` and `template` and defines the alias `i`; `u` is the recipient, `a` their
- * access. A level that includes own activity gets the e-mails that are on by default; successes need their switch.
+ * FROM and WHERE of the e-mails `i` about pipelines that their recipients may get and want. `from` has the columns
+ * `project_id`, `pipeline_id`, `recipient_id` and `template` and defines the alias `i`. `u` is the recipient, `a` their
+ * access. A level that includes own activity gets the e-mails that are on by default. E-mails about successes need
+ * their switch.
  * Source: reference work-tracking 8.2, 8.4.
  */
 export function wantedPipelineMailsSql(from: string): string {

@@ -34,8 +34,8 @@ export interface PlaceMailJob extends RowOf<
   readonly release_description: string | null;
 }
 
-/** Variable parts of an e-mail. Shape: `path` is the page below that of the place. */
-interface Letter {
+/** Variable parts of an e-mail. `path` is the path of a page, below the path of the place. */
+interface PlaceMailContent {
   readonly subject: string;
   readonly lead: string;
   readonly text?: string;
@@ -46,7 +46,7 @@ interface Letter {
 
 const SETTINGS = 'because of your notification settings';
 
-const LETTERS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => Letter>> = {
+const PLACE_MAIL_CONTENTS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => PlaceMailContent>> = {
   new_release: (job) => ({
     subject: `Release ${releaseText(job)}`,
     lead: `${actorText(job)} published the release ${releaseText(job)}.`,
@@ -94,7 +94,7 @@ const LETTERS: Readonly<Record<PlaceMailTemplate, (job: PlaceMailJob) => Letter>
 
 /** Composes an e-mail about a project, a group or a membership for the mail server. Source: reference work-tracking 8.5, 8.9. */
 export function composePlaceMail(job: PlaceMailJob, messageId: string, identity: MailIdentity): SendMailOptions {
-  const { subject, lead, path, label, because, text: sent = '' } = LETTERS[job.template](job);
+  const { subject, lead, path, label, because, text: sent = '' } = PLACE_MAIL_CONTENTS[job.template](job);
   const place = oneLine(job.place_path);
   const home = urlOfPath(identity.externalUrl, job.project_id === null ? `groups/${place}` : place);
   const [url, settings] = [`${home}${path}`, `${home}/-/notifications`];

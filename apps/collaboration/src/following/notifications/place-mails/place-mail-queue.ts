@@ -16,7 +16,7 @@ import { wantedPlaceMailsSql } from './place-recipient-sql';
 const ROWS = '(select m.* from place_mails m where m.id = any(:ids::bigint[]) offset 0) i';
 /** The name and the tag of a release are part of the code. Source: reference repositories 7.2. */
 const READS_CODE = readsCodeSql('i.project_id', 'a');
-const dueSql = (
+const selectDueMailsSql = (
   parent: 'project' | 'group',
 ): string => `select i.id, i.source_event_id as event_id, i.recipient_id, i.template,
      i.attempts, i.created_at, i.project_id, i.group_id, u.notification_email as address, a.name as place_name,
@@ -28,9 +28,9 @@ const dueSql = (
    ${wantedPlaceMailsSql(parent, ROWS)}`;
 
 /** E-mails that are still due, with all facts of their texts. */
-const due = statement<{ ids: readonly number[] }, PlaceMailJob>(
+const selectDueMails = statement<{ ids: readonly number[] }, PlaceMailJob>(
   'place_mails_due',
-  `${dueSql('project')} union all ${dueSql('group')} order by id`,
+  `${selectDueMailsSql('project')} union all ${selectDueMailsSql('group')} order by id`,
 );
 
 /** Queue of e-mails about projects, groups and memberships, shared by all processes. Source: ADR 0082. */
@@ -45,6 +45,6 @@ export class PlaceMailQueue extends CheckedMails<PlaceMailJob> {
   ) {
     const table = new MailTable('place_mails', 'update place_mails m set');
     const compose = (job: PlaceMailJob, messageId: string) => composePlaceMail(job, messageId, identity);
-    super({ work, database, directory, settings, identity }, { table, due, compose });
+    super({ work, database, directory, settings, identity }, { table, due: selectDueMails, compose });
   }
 }

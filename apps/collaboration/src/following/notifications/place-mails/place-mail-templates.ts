@@ -17,7 +17,7 @@ export const LIMITED_TEMPLATES = [
   'member_changed',
 ] as const satisfies readonly PlaceMailTemplate[];
 
-/** An event about a place. Shape: exactly one of `projectId` and `groupId` is set. */
+/** An event about a place. Exactly one of `projectId` and `groupId` is set. */
 export interface PlaceNotice {
   readonly eventId: string;
   readonly template: PlaceMailTemplate;

@@ -36,20 +36,20 @@ export class PlaceMailsConsumer {
 
   @Consume(memberAdded, QUEUEING)
   added({ tx, events }: EffectBatch<typeof memberAdded>): Promise<void> {
-    return this.forMembers(tx, events, 'member_added');
+    return this.queueForMembers(tx, events, 'member_added');
   }
 
   @Consume(memberChanged, QUEUEING)
   changed({ tx, events }: EffectBatch<typeof memberChanged>): Promise<void> {
-    return this.forMembers(tx, events, 'member_changed');
+    return this.queueForMembers(tx, events, 'member_changed');
   }
 
   /** An accepted request has the e-mail about the new membership; a withdrawn one has none. */
   @Consume(accessRequestChanged, QUEUEING)
   async requested({ tx, events }: EffectBatch<typeof accessRequestChanged>): Promise<void> {
     const denied = events.filter(({ data }) => data.state === 'denied');
-    await this.forMembers(tx, denied, 'access_denied');
-    const requested = this.onlyRecent(events).filter(({ data }) => data.state === 'requested');
+    await this.queueForMembers(tx, denied, 'access_denied');
+    const requested = this.filterRecent(events).filter(({ data }) => data.state === 'requested');
     if (requested.length > 0) await this.directory.assertCurrentFor(tx, requested);
     for (const event of requested) {
       const notice = toNotice(event, 'access_requested');
@@ -59,45 +59,47 @@ export class PlaceMailsConsumer {
 
   @Consume(releaseCreated, QUEUEING)
   released({ tx, events }: EffectBatch<typeof releaseCreated>): Promise<void> {
-    return this.ofProjects(tx, events, 'new_release', ({ data }) => data.release_id);
+    return this.queueForProjects(tx, events, 'new_release', ({ data }) => data.release_id);
   }
 
   @Consume(projectMoved, QUEUEING)
   moved({ tx, events }: EffectBatch<typeof projectMoved>): Promise<void> {
-    return this.ofProjects(tx, events, 'moved_project', () => null);
+    return this.queueForProjects(tx, events, 'moved_project', () => null);
   }
 
   @Consume(projectRenamed, QUEUEING)
   renamed({ tx, events }: EffectBatch<typeof projectRenamed>): Promise<void> {
-    return this.ofProjects(tx, events, 'moved_project', () => null);
+    return this.queueForProjects(tx, events, 'moved_project', () => null);
   }
 
   /** Queues an e-mail for the user of each event. */
-  private async forMembers(tx: Tx, events: readonly MemberEvent[], template: PlaceMailTemplate): Promise<void> {
-    const recent = this.onlyRecent(events);
+  private async queueForMembers(tx: Tx, events: readonly MemberEvent[], template: PlaceMailTemplate): Promise<void> {
+    const recent = this.filterRecent(events);
     if (recent.length === 0) return;
     await this.directory.assertCurrentFor(tx, recent);
     for (const event of recent) await this.mails.forUser(tx, toNotice(event, template), event.data.user_id);
   }
 
-  private async ofProjects<E extends Delivered<typeof releaseCreated | typeof projectMoved | typeof projectRenamed>>(
+  private async queueForProjects<
+    E extends Delivered<typeof releaseCreated | typeof projectMoved | typeof projectRenamed>,
+  >(
     tx: Tx,
     events: readonly E[],
     template: 'new_release' | 'moved_project',
     subjectOf: (event: E) => number | null,
   ): Promise<void> {
-    const recent = this.onlyRecent(events);
+    const recent = this.filterRecent(events);
     if (recent.length === 0) return;
     await this.directory.assertCurrentFor(tx, recent);
     for (const event of recent) {
       await this.mails.forAll(tx, {
         ...{ eventId: event.id, template, projectId: event.data.project_id, groupId: null },
-        ...{ actorId: event.actorId, responsibleId: responsibleFor(event), subjectId: subjectOf(event) },
+        ...{ actorId: event.actorId, responsibleId: findResponsibleId(event), subjectId: subjectOf(event) },
       });
     }
   }
 
-  private onlyRecent<E extends { readonly time: string }>(events: readonly E[]): readonly E[] {
+  private filterRecent<E extends { readonly time: string }>(events: readonly E[]): readonly E[] {
     const since = this.clock.now().getTime() - MAX_AGE_MS;
     return events.filter(({ time }) => Date.parse(time) >= since);
   }
@@ -107,14 +109,14 @@ function toNotice(event: MemberEvent, template: PlaceMailTemplate): PlaceNotice 
   const { id: eventId, actorId, data } = event;
   const isProject = data.source_type === 'project';
   return {
-    ...{ eventId, template, actorId, responsibleId: responsibleFor(event), subjectId: null },
+    ...{ eventId, template, actorId, responsibleId: findResponsibleId(event), subjectId: null },
     projectId: isProject ? data.source_id : null,
     groupId: isProject ? null : data.source_id,
   };
 }
 
 /** Returns the user whose limits count the e-mails of an event. Only events of bots name another user than the actor. */
-function responsibleFor(event: { readonly actorId: number | null; readonly data: object }): number | null {
+function findResponsibleId(event: { readonly actorId: number | null; readonly data: object }): number | null {
   const { responsible_id: id } = event.data as { readonly responsible_id?: number };
   return id ?? event.actorId;
 }

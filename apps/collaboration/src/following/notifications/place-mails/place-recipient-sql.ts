@@ -6,7 +6,7 @@ import { byIdSql } from '../by-id-sql';
 import { addresseeSql } from '../recipient-sql';
 import type { PlaceMailTemplate } from './place-mail-templates';
 
-type Parent = 'project' | 'group';
+type ParentType = 'project' | 'group';
 const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
 
 /**
@@ -15,7 +15,7 @@ const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
  * alias `i`; `u` is the recipient, `a` their access, `release`, `requester` and `m` (the membership) are the facts of
  * the texts. Source: reference work-tracking 8.2, 8.4, 8.9.
  */
-export function wantedPlaceMailsSql(parent: Parent, from: string): string {
+export function wantedPlaceMailsSql(parent: ParentType, from: string): string {
   const access =
     parent === 'project' ? projectAccessSql('i.project_id', PERSON) : groupAccessSql('i.group_id', PERSON, 'any');
   const addressee = addresseeSql({ userId: 'i.recipient_id', access });
@@ -26,7 +26,7 @@ export function wantedPlaceMailsSql(parent: Parent, from: string): string {
    ${byIdSql('releases', 'release', 'i.subject_id', `and i.template = 'new_release' and release.project_id = i.project_id`, 'left join')}
    left join lateral (select m.access_level, m.expires_on from directory_memberships m
      where m.user_id = i.recipient_id and m.source_type = '${parent === 'project' ? 'project' : 'namespace'}'
-       and m.source_id = i.${parent}_id and ${isCurrentSql('m')}) m on true
+       and m.source_id = i.${parent}_id and ${isCurrentMembershipSql('m')}) m on true
    where i.${parent}_id is not null and ${addressee.where} and setting.level is distinct from 'disabled'
      and case i.template ${Object.entries(WANTED)
        .map(([template, wanted]) => `when '${template}' then ${wanted(parent)}`)
@@ -34,7 +34,7 @@ export function wantedPlaceMailsSql(parent: Parent, from: string): string {
 }
 
 /** Conditions of each template, which hold when an e-mail is queued and again when it is sent. */
-const WANTED: Readonly<Record<PlaceMailTemplate, (parent: Parent) => string>> = {
+const WANTED: Readonly<Record<PlaceMailTemplate, (parent: ParentType) => string>> = {
   new_release: (parent) =>
     parent === 'group'
       ? 'false'
@@ -57,9 +57,9 @@ const WANTED: Readonly<Record<PlaceMailTemplate, (parent: Parent) => string>> = 
   access_denied: () => 'not a.is_member',
 };
 
-/** Boolean SQL: is the membership not expired? `m` is an alias. */
-const isCurrentSql = (m: string): string =>
-  `(${m}.expires_on is null or ${m}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
+/** Boolean SQL: is the membership not expired? `alias` is an SQL alias. */
+const isCurrentMembershipSql = (alias: string): string =>
+  `(${alias}.expires_on is null or ${alias}.expires_on > (statement_timestamp() at time zone 'UTC')::date)`;
 
 /** Boolean SQL: has the project a repository for the person? Releases need it. Source: reference repositories 7.2. */
 const hasRepositorySql = `exists (select 1 from directory_projects code where code.id = i.project_id

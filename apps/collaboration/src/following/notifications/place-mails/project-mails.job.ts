@@ -7,17 +7,17 @@ import type { RowOf, Tx } from '@rookery/persistence';
 import type { PlaceMailFanOut } from './place-mail.entity';
 import { queueProjectMails, QueuePlaceMails } from './queue-place-mails';
 
-const take = statement<{ id: number }, RowOf<PlaceMailFanOut, Exclude<keyof PlaceMailFanOut, 'id'>>>(
+const lockFanOut = statement<{ id: number }, RowOf<PlaceMailFanOut, Exclude<keyof PlaceMailFanOut, 'id'>>>(
   'place_mail_fan_outs_take',
   `select source_event_id, template, project_id, actor_id, coalesce(responsible_id, actor_id) as responsible_id, subject_id,
      after_user_id
    from place_mail_fan_outs where id = :id::bigint for update`,
 );
-const advance = statement<{ id: number; after: number }, never>(
+const advanceFanOut = statement<{ id: number; after: number }, never>(
   'place_mail_fan_outs_advance',
   'update place_mail_fan_outs set after_user_id = :after::bigint where id = :id::bigint',
 );
-const finish = statement<{ id: number }, never>(
+const deleteFanOut = statement<{ id: number }, never>(
   'place_mail_fan_outs_finish',
   'delete from place_mail_fan_outs where id = :id::bigint',
 );
@@ -36,12 +36,12 @@ export class ProjectMailsJob {
 
   @Job(queueProjectMails)
   async run({ params, signal }: Pick<JobRun<typeof queueProjectMails>, 'params' | 'signal'>): Promise<void> {
-    while (await this.work.run((tx) => this.queueNext(tx, params.fan_out_id))) signal.throwIfAborted();
+    while (await this.work.run((tx) => this.queueNextBatch(tx, params.fan_out_id))) signal.throwIfAborted();
   }
 
   /** Returns whether there may be more. */
-  private async queueNext(tx: Tx, id: number): Promise<boolean> {
-    const [row] = await tx.run(take, { id });
+  private async queueNextBatch(tx: Tx, fanOutId: number): Promise<boolean> {
+    const [row] = await tx.run(lockFanOut, { id: fanOutId });
     if (!row) return false;
     await this.directory.assertCurrent(tx);
     const notice = {
@@ -49,8 +49,8 @@ export class ProjectMailsJob {
       ...{ actorId: row.actor_id, responsibleId: row.responsible_id, subjectId: row.subject_id },
     };
     const after = await this.mails.queueNextBatch(tx, row.template, notice, row.after_user_id);
-    if (after === null) await tx.run(finish, { id });
-    else await tx.run(advance, { id, after });
+    if (after === null) await tx.run(deleteFanOut, { id: fanOutId });
+    else await tx.run(advanceFanOut, { id: fanOutId, after });
     return after !== null;
   }
 }

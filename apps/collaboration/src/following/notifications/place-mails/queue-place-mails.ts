@@ -13,7 +13,9 @@ import { LIMITED_TEMPLATES } from './place-mail-templates';
 import type { PlaceNotice, ProjectMailTemplate } from './place-mail-templates';
 import { wantedPlaceMailsSql } from './place-recipient-sql';
 
-/** Queues e-mails about a project for all users who want them. Shape: the id of a row of `place_mail_fan_outs`. */
+/**
+ * Queues e-mails about a project for all users who want them. `fan_out_id` is the id of a row of `place_mail_fan_outs`.
+ */
 export const queueProjectMails = defineJob('queue-project-mails', object({ fan_out_id: int }));
 
 /** Number of possible recipients that one transaction considers. */
@@ -29,10 +31,12 @@ interface NoticeParams {
   readonly subject: number | null;
 }
 type QueueParams = NoticeParams & { readonly traceparent: string | null };
-type StepParams = QueueParams & { readonly after: number };
+type BatchParams = QueueParams & { readonly after: number };
 
 /** The notice as a row for each recipient. `recipients` is a subquery with the column `user_id`. */
-const rowsSql = (recipients: string): string => `(select :event::uuid as source_event_id, one.user_id as recipient_id,
+const noticeRowsSql = (
+  recipients: string,
+): string => `(select :event::uuid as source_event_id, one.user_id as recipient_id,
      :template::text as template, :project::bigint as project_id, :group::bigint as group_id, :actor::bigint as actor_id,
      :responsible::bigint as responsible_id, :subject::bigint as subject_id from ${recipients} one offset 0) i`;
 const INSERT = `insert into place_mails (source_event_id, recipient_id, template, project_id, group_id, actor_id,
@@ -54,7 +58,7 @@ const OTHERS = `and i.recipient_id is distinct from i.actor_id and not exists (
  * Boolean SQL: whether the user is responsible for fewer than `most` e-mails of this hour that meet the condition. E-mails
  * of bots count for the user who created them, because users can create any number of bots.
  */
-const isBelowSql = (user: string, most: string, condition: string): string => `(select count(*) from (
+const isBelowHourlyLimitSql = (user: string, most: string, condition: string): string => `(select count(*) from (
      select from place_mails caused where caused.responsible_id = ${user} and ${condition}
        and caused.created_at > now() - interval '1 hour' limit ${most}) counted) < ${most}`;
 
@@ -64,21 +68,21 @@ const LIMITED = LIMITED_TEMPLATES.map((template) => `'${template}'`).join(', ');
  * group of theirs, so the allowance of each recipient alone would permit e-mails to all of them.
  */
 const WITHIN_LIMIT = `(i.template not in (${LIMITED}) or actor.admin
-     or ${isBelowSql('i.responsible_id', ':most::integer', `caused.template in (${LIMITED})`)})`;
+     or ${isBelowHourlyLimitSql('i.responsible_id', ':most::integer', `caused.template in (${LIMITED})`)})`;
 
-const declareStatements = (parent: 'project' | 'group', name: string, recipients: string) =>
+const declareQueueStatement = (parent: 'project' | 'group', name: string, recipients: string) =>
   statement<QueueParams & { readonly user: number; readonly most: number }, { readonly queued: number }>(
     `place_mails_queue_${name}_of_${parent}s`,
-    `${INSERT} ${wantedPlaceMailsSql(parent, rowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
+    `${INSERT} ${wantedPlaceMailsSql(parent, noticeRowsSql(recipients))} and ${WITHIN_LIMIT} ${OTHERS}`,
   );
-const byParent = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
-  project: declareStatements('project', name, recipients('project')),
-  group: declareStatements('group', name, recipients('group')),
+const declareForBothParents = (name: string, recipients: (parent: 'project' | 'group') => string) => ({
+  project: declareQueueStatement('project', name, recipients('project')),
+  group: declareQueueStatement('group', name, recipients('group')),
 });
 
-const forUser = byParent('user', () => '(select :user::bigint as user_id)');
+const queueForUser = declareForBothParents('user', () => '(select :user::bigint as user_id)');
 /** Queues e-mails for the users who may approve the access request of `user`. */
-const forReceivers = byParent(
+const queueForReceivers = declareForBothParents(
   'receivers',
   (parent) => `(select receiver.user_id from ${
     parent === 'project'
@@ -89,7 +93,7 @@ const forReceivers = byParent(
      where ${parent === 'project' ? 'p.id = :project::bigint' : 'home.id = :group::bigint'})`,
 );
 
-/** Users who may want a notice of the project, by id. Shape: the column `user_id`. */
+/** Subqueries for the users who may want a notice of the project, with the column `user_id`. */
 const POSSIBLE = {
   new_release: `select s.user_id from notification_settings s
      where s.level = 'custom' and (s.switches ->> 'new_release')::boolean
@@ -110,24 +114,27 @@ const IS_BY_ADMIN = 'exists (select from directory_users u where u.id = :actor::
 const MAY_CONTINUE = {
   new_release: 'true',
   moved_project: `(${IS_BY_ADMIN}
-     or ${isBelowSql(':responsible::bigint', String(MOST_MOVE_MAILS), `caused.template = 'moved_project'`)}
+     or ${isBelowHourlyLimitSql(':responsible::bigint', String(MOST_MOVE_MAILS), `caused.template = 'moved_project'`)}
      or :event::uuid = (select oldest.source_event_id from place_mails oldest
        where oldest.responsible_id = :responsible::bigint and oldest.template = 'moved_project'
          and oldest.created_at > now() - interval '1 hour'
        order by oldest.created_at, oldest.source_event_id limit 1))`,
 } as const satisfies Readonly<Record<ProjectMailTemplate, string>>;
-const stepOf = (template: ProjectMailTemplate) =>
-  statement<StepParams, { readonly last: number | null; readonly queued: number }>(
+const declareBatchStatement = (template: ProjectMailTemplate) =>
+  statement<BatchParams, { readonly last: number | null; readonly queued: number }>(
     `place_mails_queue_${template}`,
     `with possible as materialized (
      select distinct one.user_id from directory_projects p ${byIdSql('directory_namespaces', 'home', 'p.namespace_id')}
      cross join lateral (${POSSIBLE[template]}) one
      where p.id = :project::bigint and one.user_id > :after::bigint and ${MAY_CONTINUE[template]}
      order by one.user_id limit ${BATCH}
-   ), queued as (${INSERT} ${wantedPlaceMailsSql('project', rowsSql('possible'))} ${OTHERS})
+   ), queued as (${INSERT} ${wantedPlaceMailsSql('project', noticeRowsSql('possible'))} ${OTHERS})
    select (select max(user_id) from possible having count(*) = ${BATCH}) as last, (select count(*) from queued) as queued`,
   );
-const steps = { new_release: stepOf('new_release'), moved_project: stepOf('moved_project') };
+const steps = {
+  new_release: declareBatchStatement('new_release'),
+  moved_project: declareBatchStatement('moved_project'),
+};
 
 /** Events of moves by the user and their bots whose e-mails are queued or will be. */
 const MOVES = `select waiting.source_event_id from place_mail_fan_outs waiting
@@ -156,15 +163,18 @@ export class QueuePlaceMails {
 
   /** Queues an e-mail for one user, within the limit of the actor. */
   async forUser(tx: Tx, notice: PlaceNotice, userId: number): Promise<void> {
-    await this.runStatements(tx, notice, forUser, userId);
+    await this.queueWithStatements(tx, notice, queueForUser, userId);
   }
 
   /** Queues e-mails for the users who may approve the request of a user, within the limit of the actor. */
   async forApprovers(tx: Tx, notice: PlaceNotice, requesterId: number): Promise<void> {
-    await this.runStatements(tx, notice, forReceivers, requesterId);
+    await this.queueWithStatements(tx, notice, queueForReceivers, requesterId);
   }
 
-  /** Lets a job queue e-mails for all users who want them, within the limit of the actor. Shape: a notice of a project. */
+  /**
+   * Lets a job queue e-mails for all users who want them, within the limit of the actor. The notice must be about a
+   * project.
+   */
   async forAll(tx: Tx, notice: PlaceNotice): Promise<void> {
     if (!this.settings.isEnabled) return;
     const [row] = await tx.run(storeFanOut, noticeParams(notice));
@@ -172,8 +182,8 @@ export class QueuePlaceMails {
   }
 
   /**
-   * Queues e-mails for the next users who may want a notice of a project. Returns the id of the last one, or null if there
-   * are no more. Shape: users with an id up to `after` have got theirs.
+   * Queues e-mails for the next users who may want a notice of a project. Users with ids up to `after` are already
+   * served. Returns the id of the last user, or null if there are no more.
    */
   async queueNextBatch(
     tx: Tx,
@@ -183,14 +193,14 @@ export class QueuePlaceMails {
   ): Promise<number | null> {
     if (!this.settings.isEnabled) return null;
     const [step] = await tx.run(steps[template], { ...noticeParams(notice), after, traceparent: activeTraceparent() });
-    this.wakeMailer(tx, step!.queued);
+    this.wakeMailerAfterCommit(tx, step!.queued);
     return step!.last;
   }
 
-  private async runStatements(
+  private async queueWithStatements(
     tx: Tx,
     notice: PlaceNotice,
-    statements: ReturnType<typeof byParent>,
+    statements: ReturnType<typeof declareForBothParents>,
     user: number,
   ): Promise<void> {
     if (!this.settings.isEnabled) return;
@@ -198,10 +208,10 @@ export class QueuePlaceMails {
     const most = this.settings.perActorAndHour;
     const traceparent = activeTraceparent();
     const queued = await tx.run(statements[parent], { ...noticeParams(notice), user, most, traceparent });
-    this.wakeMailer(tx, queued.length);
+    this.wakeMailerAfterCommit(tx, queued.length);
   }
 
-  private wakeMailer(tx: Tx, queued: number): void {
+  private wakeMailerAfterCommit(tx: Tx, queued: number): void {
     if (queued > 0) tx.afterCommit(() => this.mailer.nudge());
   }
 }

@@ -9,15 +9,15 @@ import { QueueMails } from '../queue-mails';
 import type { MailFanOut } from './mail-fan-out.entity';
 import { queueWatcherMails } from './queue-watcher-mails';
 
-const take = statement<{ id: number }, RowOf<MailFanOut, 'noteableType' | 'notices' | 'afterUserId'>>(
+const lockFanOut = statement<{ id: number }, RowOf<MailFanOut, 'noteableType' | 'notices' | 'afterUserId'>>(
   'mail_fan_outs_take',
   'select noteable_type, notices, after_user_id from mail_fan_outs where id = :id::bigint for update',
 );
-const advance = statement<{ id: number; after: number }, never>(
+const advanceFanOut = statement<{ id: number; after: number }, never>(
   'mail_fan_outs_advance',
   'update mail_fan_outs set after_user_id = :after::bigint where id = :id::bigint',
 );
-const finish = statement<{ id: number }, never>(
+const deleteFanOut = statement<{ id: number }, never>(
   'mail_fan_outs_finish',
   'delete from mail_fan_outs where id = :id::bigint',
 );
@@ -37,12 +37,12 @@ export class WatcherMailsJob {
 
   @Job(queueWatcherMails)
   async run({ params, signal }: Pick<JobRun<typeof queueWatcherMails>, 'params' | 'signal'>): Promise<void> {
-    while (await this.work.run((tx) => this.queueNext(tx, params.fan_out_id))) signal.throwIfAborted();
+    while (await this.work.run((tx) => this.queueNextBatch(tx, params.fan_out_id))) signal.throwIfAborted();
   }
 
   /** Returns whether there may be more. */
-  private async queueNext(tx: Tx, id: number): Promise<boolean> {
-    const [row] = await tx.run(take, { id });
+  private async queueNextBatch(tx: Tx, fanOutId: number): Promise<boolean> {
+    const [row] = await tx.run(lockFanOut, { id: fanOutId });
     if (!row) return false;
     await this.directory.assertCurrent(tx);
     const after = await this.mails.queueForWatchers(
@@ -51,8 +51,8 @@ export class WatcherMailsJob {
       row.notices,
       row.after_user_id,
     );
-    if (after === null) await tx.run(finish, { id });
-    else await tx.run(advance, { id, after });
+    if (after === null) await tx.run(deleteFanOut, { id: fanOutId });
+    else await tx.run(advanceFanOut, { id: fanOutId, after });
     return after !== null;
   }
 }

@@ -10,7 +10,7 @@ import type { Notice } from '../queue-mails';
 /** Number of watchers of one place that one statement returns at most. */
 export const WATCHERS_LIMIT = 500;
 
-/** Users who watch one project or group, by id. Shape: `noteable_ids` are the given noteables of the place. */
+/** Users who watch one project or group. `noteable_ids` are those of the given noteables that belong to it. */
 export interface WatchersOfPlace {
   readonly noteable_ids: readonly number[];
   readonly user_ids: readonly number[];
@@ -24,7 +24,7 @@ interface WatchersParams {
   readonly switches: readonly string[];
 }
 
-/** Members of the project `p` or the group `home`, with some users whose membership has ended. Shape: a subquery. */
+/** Subquery for the members of the project `p` or the group `home`. Includes some users whose membership has ended. */
 export function possibleMembersSql({ parent }: Pick<NoteableKind, 'parent'>): string {
   const lent = (of: string): string => `select m.user_id from directory_shares s
       ${byIdSql('directory_namespaces', 'invited', 's.group_id')}

@@ -14,8 +14,8 @@ export function unsubscribeKeys(keys: ContextSigningKeys): readonly [Buffer, ...
 }
 
 /**
- * Returns the key of a link. It is not stored: e-mails of one thread to one user have the same one, for as long as the
- * service has the key that signed it. Shape: `<type>.<noteable id>.<user id>.<43 URL-safe characters>`.
+ * Returns the key of a link: `<type>.<noteable id>.<user id>.<43 URL-safe characters>`. The key is not stored. E-mails
+ * of one thread to one user have the same key, for as long as the service has the key that signed it.
  */
 export function unsubscribeKey(of: UnsubscribeSubject, key: Buffer): string {
   return `${of.noteableType}.${of.noteableId}.${of.userId}.${computeMac(of, key).toString('base64url')}`;
@@ -31,7 +31,7 @@ export function subjectOfKey(text: string, keys: readonly Buffer[]): Unsubscribe
   return isGenuine ? subject : null;
 }
 
-/** Returns the page of a link. Shape: `externalUrl` has no trailing slash. */
+/** Returns the URL of the page of a link. `externalUrl` has no trailing slash. */
 export function unsubscribeUrl(externalUrl: string, key: string): string {
   return `${externalUrl}/-/sent_notifications/${key}/unsubscribe`;
 }

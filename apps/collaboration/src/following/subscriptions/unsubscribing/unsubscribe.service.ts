@@ -8,19 +8,19 @@ import { subjectOfKey, unsubscribeKeys } from './unsubscribe-key';
 /** A noteable that a link leads to. */
 export type LinkedKind = Pick<NoteableKind, 'word'>;
 
-interface LinkParams {
+interface UnsubscribeParams {
   readonly noteable: number;
   readonly user: number;
 }
 
-const find = perKind((kind) =>
-  statement<LinkParams, never>(
+const findLinkedNoteable = perKind((kind) =>
+  statement<UnsubscribeParams, never>(
     `${kind.table}_unsubscribe_find`,
     `select 1 from ${kind.table} i join directory_users u on u.id = :user::bigint where i.id = :noteable::bigint`,
   ),
 );
-const unsubscribe = perKind((kind) =>
-  statement<LinkParams, never>(
+const insertUnsubscription = perKind((kind) =>
+  statement<UnsubscribeParams, never>(
     `${kind.table}_unsubscribe`,
     `insert into subscriptions (noteable_type, noteable_id, user_id, project_id, subscribed)
      select '${kind.type}', i.id, u.id, ${projectIdSql(kind)}, false
@@ -46,17 +46,17 @@ export class UnsubscribeService {
     this.keys = unsubscribeKeys(keys);
   }
 
-  /** Finds the noteable of a link without changing anything. Shape: null for an invalid link or a deleted noteable. */
+  /** Finds the noteable of a link without changing anything. Returns null for an invalid link or a deleted noteable. */
   show(key: string): Promise<LinkedKind | null> {
-    return this.runWithKey(key, find);
+    return this.runStatementForKey(key, findLinkedNoteable);
   }
 
-  /** Unsubscribes the user of the link; repeating it changes nothing. Shape: as the result of `show`. */
+  /** Unsubscribes the user of the link. Repeating it changes nothing. Returns the same as `show`. */
   unsubscribe(key: string): Promise<LinkedKind | null> {
-    return this.runWithKey(key, unsubscribe);
+    return this.runStatementForKey(key, insertUnsubscription);
   }
 
-  private async runWithKey(key: string, statementOf: typeof find): Promise<LinkedKind | null> {
+  private async runStatementForKey(key: string, statementOf: typeof findLinkedNoteable): Promise<LinkedKind | null> {
     const subject = subjectOfKey(key, this.keys);
     const kind = subject && this.kinds.kindOfType(subject.noteableType);
     if (!subject || !kind) return null;

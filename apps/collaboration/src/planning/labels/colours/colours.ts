@@ -15,7 +15,9 @@ export function normalizeColour(sent: string): string | null {
 /** Sum of red, green and blue above which a colour is light. Source: reference work-tracking 9.4. */
 const LIGHT = 500;
 
-/** Returns a text colour that is readable on a background colour. Shape: `#` and three or six digits. */
+/**
+ * Returns a text colour that is readable on a background colour. `colour` is `#` with three or six hexadecimal digits.
+ */
 export function textColourOn(colour: string): string {
   const digits = colour.slice(1);
   const step = digits.length / 3;

@@ -5,7 +5,7 @@ import type { Bind } from '@rookery/persistence';
 /** Filter by labels: noteables with all of these names, with no label, or with any label. */
 export type LabelFilter = readonly string[] | 'None' | 'Any';
 
-/** Converts the parameter of a list. Shape: undefined without a filter. Source: reference work-tracking 9.1. */
+/** Converts the parameter of a list. Returns undefined without a filter. Source: reference work-tracking 9.1. */
 export function toLabelFilter(names: readonly string[] | undefined): LabelFilter | undefined {
   if (names === undefined || names.length === 0) return undefined;
   const has = (word: RegExp): boolean => names.some((name) => word.test(name));
@@ -50,20 +50,20 @@ export function unreachableLabelsSql({ project, above }: { readonly project: str
  */
 export function labelFilterSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
   if (filter === 'None' || filter === 'Any') return hasLabelSql(filter, reach, bind);
-  if (filter.length > ONE_BY_ONE) return allNamesSql(filter.length, `${bind(filter)}::text[]`, reach);
-  const [first, ...others] = filter.map((name) => linkSql(`= ${bind(name)}`, reach));
+  if (filter.length > ONE_BY_ONE) return hasAllLabelsSql(filter.length, `${bind(filter)}::text[]`, reach);
+  const [first, ...others] = filter.map((name) => linksToTitlesSql(`= ${bind(name)}`, reach));
   return [`exists (${first!})`, ...others.map((link) => `exists (${link} offset 0)`)].join(' and ');
 }
 
 /**
- * Condition that counts the labels of a noteable, for many names: planning a part for each name would take longer than the
- * list. The rarest label drives the plan; no row matches if a name has no label. Shape: `names` is a text[] expression with
- * `count` elements.
+ * Condition that counts the labels of a noteable, for many names. Planning a part for each name would take longer than
+ * the list. The rarest label drives the plan. No row matches if a name has no label. `names` is a text[] expression
+ * with `count` elements.
  */
-function allNamesSql(count: number, names: string, reach: LabelReach): string {
+function hasAllLabelsSql(count: number, names: string, reach: LabelReach): string {
   const fromNamed = `from labels l where l.title = any(${names}) and ${appliesToSql('l', reach)}`;
   const ofProject = reach.project === null ? '' : ` and used.project_id = ${reach.project}`;
-  const rarest = linkSql(
+  const rarest = linksToTitlesSql(
     `= (select l.title ${fromNamed} group by l.title order by sum((select count(*) from (
         select 1 from label_links used where used.label_id = l.id${ofProject} limit ${RARE}) used)), l.title limit 1)`,
     reach,
@@ -71,7 +71,7 @@ function allNamesSql(count: number, names: string, reach: LabelReach): string {
   const ids = `array(select l.id ${fromNamed} order by l.id)`;
   const titles = `array(select l.title ${fromNamed} order by l.id)`;
   const counted = `(select count(distinct (${titles})[array_position(${ids}, ll.label_id)])
-    from (select ll.label_id from label_links ll where ${linkedSql(reach)} and ll.label_id = any(${ids}) offset 0) ll)`;
+    from (select ll.label_id from label_links ll where ${isLinkOfNoteableSql(reach)} and ll.label_id = any(${ids}) offset 0) ll)`;
   // The first `exists` lets the planner start with the rarest label; the second prevents counting for rows without it.
   return `(select count(distinct l.title) ${fromNamed}) = ${count} and exists (${rarest})
     and case when exists (${rarest} offset 0) then ${counted} = ${count} else false end`;
@@ -79,19 +79,19 @@ function allNamesSql(count: number, names: string, reach: LabelReach): string {
 
 /** Condition on a row `i`: it has one of the labels, no label, or any label. */
 export function hasLabelSql(filter: LabelFilter, reach: LabelReach, bind: Bind): string {
-  const any = `exists (select 1 from label_links ll where ${linkedSql(reach)} and ${isReachableSql(reach)})`;
+  const any = `exists (select 1 from label_links ll where ${isLinkOfNoteableSql(reach)} and ${isReachableSql(reach)})`;
   if (filter === 'None') return `not ${any}`;
   if (filter === 'Any') return any;
   const titles = filter.length === 1 ? `= ${bind(filter[0])}` : `= any(${bind(filter)}::text[])`;
-  return `exists (${linkSql(titles, reach)})`;
+  return `exists (${linksToTitlesSql(titles, reach)})`;
 }
 
 /**
- * SQL for the links of a row `i` to labels of some names. The ids are found once; a condition on the name would be evaluated
- * for each noteable. Shape: `titles` is the operator and operand after the title column.
+ * SQL for the links of a row `i` to labels of some names. The ids are found once. A condition on the name would be
+ * evaluated for each noteable. `titles` is the operator and operand after the title column.
  */
-function linkSql(titles: string, reach: LabelReach): string {
-  return `select ll.label_id from label_links ll where ${linkedSql(reach)} and ll.label_id = any(array(
+function linksToTitlesSql(titles: string, reach: LabelReach): string {
+  return `select ll.label_id from label_links ll where ${isLinkOfNoteableSql(reach)} and ll.label_id = any(array(
       select l.id from labels l where l.title ${titles} and ${appliesToSql('l', reach)}))`;
 }
 
@@ -100,7 +100,7 @@ const ONE_BY_ONE = 4;
 /** Labels with at least this number of links are treated as equally frequent. */
 const RARE = 1000;
 
-function linkedSql({ type, project }: LabelReach): string {
+function isLinkOfNoteableSql({ type, project }: LabelReach): string {
   const ofProject = project === null ? '' : ` and ll.project_id = ${project}`;
   return `ll.noteable_id = i.id and ll.noteable_type = '${type}'${ofProject}`;
 }

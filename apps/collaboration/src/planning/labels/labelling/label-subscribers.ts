@@ -7,8 +7,7 @@ const subscribers = prepareStatement(
 );
 
 /**
- * Returns the ids of the subscribers of labels. Shape: one list of users for each list of labels; each user once per
- * list.
+ * Returns the ids of the subscribers of labels: one list of users for each list of labels. Each user is in a list once.
  */
 export async function findLabelSubscribers(tx: Tx, lists: readonly (readonly number[])[]): Promise<number[][]> {
   const ids = [...new Set(lists.flat())];

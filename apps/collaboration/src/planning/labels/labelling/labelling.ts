@@ -9,7 +9,7 @@ import { DEFAULT_COLOUR, textColourOn } from '../colours/colours';
 import { titleProblems } from '../label.entity';
 import type { Label } from '../label.entity';
 
-/** Requested labels of a noteable: `all` replaces them, `add` and `remove` change them. Shape: names as sent. */
+/** Requested labels of a noteable: `all` replaces them, `add` and `remove` change them. Names are as sent. */
 export interface RequestedLabels {
   readonly all?: readonly string[] | undefined;
   readonly add?: readonly string[] | undefined;
@@ -63,7 +63,7 @@ const findByNames = prepareStatement(
    order by l.title, l.project_id, array_position($3::bigint[], l.group_id) desc`,
 );
 /** $1 names, $2 project, $3 group. Inserts in one order, so that concurrent requests do not deadlock. */
-const create = prepareStatement(
+const insertLabels = prepareStatement(
   'labels_make',
   `insert into labels (title, project_id, group_id, description_html, color, text_color)
    select title, $2::bigint, $3::bigint, '', '${DEFAULT_COLOUR}', '${textColourOn(DEFAULT_COLOUR)}'
@@ -71,12 +71,12 @@ const create = prepareStatement(
    on conflict do nothing`,
 );
 /** SQL for the scope of a title: the part before the last `::`; null without one. */
-const scopeSql = (title: string): string => `substring(${title} from '^(.+)::.')`;
+const labelScopeSql = (title: string): string => `substring(${title} from '^(.+)::.')`;
 /**
  * $1 noteable, $2 its project or null, $3 added labels, $4 removed labels, $5 whether all others are removed too, $6
  * actor, $7 time, $8 whether others with the scope of an added label are removed too.
  */
-const relabel = perKind(({ table, type }: LabelledKind) =>
+const updateLabelLinks = perKind(({ table, type }: LabelledKind) =>
   prepareStatement(
     `${table}_relabel`,
     `with fresh as (
@@ -87,7 +87,7 @@ const relabel = perKind(({ table, type }: LabelledKind) =>
      ), gone as (
        delete from label_links where noteable_id = $1::bigint and noteable_type = '${type}'
          and (label_id = any($4::bigint[]) or label_id <> all($3::bigint[]) and ($5::boolean or $8::boolean
-           and label_id in (select o.id from labels n join labels o on ${scopeSql('o.title')} = ${scopeSql('n.title')}
+           and label_id in (select o.id from labels n join labels o on ${labelScopeSql('o.title')} = ${labelScopeSql('n.title')}
              where n.id = any($3::bigint[]) and o.id in (select k.label_id from label_links k
                where k.noteable_id = $1::bigint and k.noteable_type = '${type}'))))
        returning label_id
@@ -113,7 +113,7 @@ const sameTitles = prepareStatement(
      and (l.project_id = $3::bigint or l.group_id = any($4::bigint[]))
    order by l.title, l.project_id, array_position($4::bigint[], l.group_id) desc`,
 );
-const counted = prepareStatement(
+const countLabels = prepareStatement(
   'labels_of_thing',
   'select count(*)::integer as count from label_links where noteable_id = $1::bigint and noteable_type = $2',
 );
@@ -132,12 +132,12 @@ export async function resolveLabels(
   const removed = new Set(wish.remove);
   const areScopesExclusive = hasScopedLabels(parent);
   const wanted = [...new Set([...(wish.all ?? []), ...(wish.add ?? [])])].filter((name) => !removed.has(name));
-  const added = areScopesExclusive ? lastOfEachScope(wanted) : wanted;
-  if (added.length > LABELS_PER_NOTEABLE) throw tooMany();
+  const added = areScopesExclusive ? keepLastOfEachScope(wanted) : wanted;
+  if (added.length > LABELS_PER_NOTEABLE) throw createTooManyLabelsError();
   return {
     areScopesExclusive,
-    added: await labelIds(tx, parent, added, { createsMissing: true }),
-    removed: await labelIds(tx, parent, [...removed], { createsMissing: false }),
+    added: await findOrCreateLabelIds(tx, parent, added, { createsMissing: true }),
+    removed: await findOrCreateLabelIds(tx, parent, [...removed], { createsMissing: false }),
     replacesAll: wish.all !== undefined,
   };
 }
@@ -154,7 +154,7 @@ export async function findSameNamedLabels(
   const values = [noteable.kind.type, noteable.id, target.id, target.namespace.traversalIds];
   const rows = await tx.prepared<{ id: number; title: string }>(sameTitles, values);
   const areScopesExclusive = hasScopedLabels(target);
-  const kept = new Set(areScopesExclusive ? lastOfEachScope(rows.map(({ title }) => title)) : []);
+  const kept = new Set(areScopesExclusive ? keepLastOfEachScope(rows.map(({ title }) => title)) : []);
   const added = rows.filter(({ title }) => !areScopesExclusive || kept.has(title)).map(({ id }) => id);
   return { added, removed: [], replacesAll: true, areScopesExclusive };
 }
@@ -185,7 +185,10 @@ export async function setLabels(
   const { added, removed, replacesAll, areScopesExclusive } = labels;
   const links = [noteable.id, noteable.projectId, added, removed, replacesAll];
   const values = [...links, by.actorId, by.at, areScopesExclusive];
-  const changed = await tx.prepared<{ label_id: number; action: 'add' | 'remove' }>(relabel(noteable.kind), values);
+  const changed = await tx.prepared<{ label_id: number; action: 'add' | 'remove' }>(
+    updateLabelLinks(noteable.kind),
+    values,
+  );
   const idsOf = (action: 'add' | 'remove'): number[] =>
     changed.filter((one) => one.action === action).map((one) => one.label_id);
   if (!replacesAll && idsOf('add').length > 0) await refuseTooMany(tx, noteable);
@@ -198,12 +201,12 @@ function hasScopedLabels(parent: LabelParent): boolean {
 }
 
 /** Returns the names without those that a later name with the same scope replaces. */
-function lastOfEachScope(names: readonly string[]): string[] {
+function keepLastOfEachScope(names: readonly string[]): string[] {
   const scopes = names.map((name) => SCOPE.exec(name)?.[1]);
   return names.filter((_, index) => scopes[index] === undefined || scopes.lastIndexOf(scopes[index]) === index);
 }
 
-async function labelIds(
+async function findOrCreateLabelIds(
   tx: Tx,
   parent: Parent,
   names: readonly string[],
@@ -218,15 +221,15 @@ async function labelIds(
   if (!createsMissing || missing.length === 0) return found.map((label) => label.id);
   const problems = missing.flatMap(titleProblems);
   if (problems.length > 0) throw new Invalid({ labels: [...new Set(problems)] });
-  await tx.prepared(create, [missing, projectId, groupId]);
+  await tx.prepared(insertLabels, [missing, projectId, groupId]);
   return (await find()).map((label) => label.id);
 }
 
 async function refuseTooMany(tx: Tx, { kind, id }: LabelledNoteable): Promise<void> {
-  const [row] = await tx.prepared<{ count: number }>(counted, [id, kind.type]);
-  if (row!.count > LABELS_PER_NOTEABLE) throw tooMany();
+  const [row] = await tx.prepared<{ count: number }>(countLabels, [id, kind.type]);
+  if (row!.count > LABELS_PER_NOTEABLE) throw createTooManyLabelsError();
 }
 
-function tooMany(): Invalid {
+function createTooManyLabelsError(): Invalid {
   return new Invalid({ labels: [`are too many (maximum is ${LABELS_PER_NOTEABLE})`] });
 }

@@ -6,12 +6,12 @@ import { waitForHeldPlaces } from '../../../base/noteables/planning-place';
 const USES = ['label_links', 'label_priorities'];
 /** Tables that refer to labels. Events alone are no reason to create a label. */
 const REFERENCES = [...USES, 'resource_label_events'];
-const strayLabelsSql = (table: string): string =>
+const usedLabelsSql = (table: string): string =>
   `select project_id, label_id from ${table} where project_id = any($1::bigint[])`;
 /** $1 projects. Common table expression: labels that a project uses and whose group is no longer above it. */
-const straySql = (tables: readonly string[]): string => `stray as (
+const strayLabelsCteSql = (tables: readonly string[]): string => `stray as (
     select distinct used.project_id, l.id, l.title, home.traversal_ids
-    from (${tables.map(strayLabelsSql).join(' union ')}) used
+    from (${tables.map(usedLabelsSql).join(' union ')}) used
     join labels l on l.id = used.label_id and l.group_id is not null
     join directory_projects p on p.id = used.project_id join directory_namespaces home on home.id = p.namespace_id
     where not l.group_id = any(home.traversal_ids)
@@ -27,9 +27,9 @@ const REPLACEMENT = `heir as (
       order by l.project_id, array_position(stray.traversal_ids, l.group_id) desc limit 1) near
   )`;
 
-const make = prepareStatement(
+const insertMissingLabels = prepareStatement(
   'labels_make_strays',
-  `with ${straySql(USES)}
+  `with ${strayLabelsCteSql(USES)}
    insert into labels (project_id, title, description, description_html, color, text_color, archived)
    select stray.project_id, l.title, l.description, l.description_html, l.color, l.text_color, l.archived
    from stray join labels l on l.id = stray.id
@@ -38,9 +38,9 @@ const make = prepareStatement(
    order by stray.project_id, l.title
    on conflict do nothing`,
 );
-const replace = prepareStatement(
+const replaceStrays = prepareStatement(
   'labels_replace_strays',
-  `with ${straySql(REFERENCES)}, ${REPLACEMENT}, linked as (
+  `with ${strayLabelsCteSql(REFERENCES)}, ${REPLACEMENT}, linked as (
      insert into label_links (noteable_type, noteable_id, label_id, project_id)
      select ll.noteable_type, ll.noteable_id, heir.heir_id, ll.project_id
      from heir join label_links ll on ll.project_id = heir.project_id and ll.label_id = heir.id
@@ -64,6 +64,6 @@ const replace = prepareStatement(
  */
 export async function replaceStrayLabels(tx: Tx, projectIds: readonly number[]): Promise<void> {
   await waitForHeldPlaces(tx, projectIds);
-  await tx.prepared(make, [projectIds]);
-  await tx.prepared(replace, [projectIds]);
+  await tx.prepared(insertMissingLabels, [projectIds]);
+  await tx.prepared(replaceStrays, [projectIds]);
 }

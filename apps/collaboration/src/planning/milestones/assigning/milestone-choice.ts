@@ -4,7 +4,7 @@ import { prepareStatement } from '@rookery/persistence';
 import type { Parent, Tx } from '@rookery/persistence';
 
 /** $1 milestone, $2 project or null, $3 groups from the root down. Locks the milestone against deletion. */
-const choose = prepareStatement(
+const selectForShare = prepareStatement(
   'milestones_choose',
   `select m.id from milestones m
    where m.id = $1::bigint and (m.project_id = $2::bigint or m.group_id = any($3::bigint[])) for key share of m`,
@@ -13,7 +13,7 @@ const choose = prepareStatement(
  * $1 milestone, $2 project, $3 groups from the root down. Selects the nearest milestone of the same title and locks it
  * against deletion.
  */
-const chooseSameTitle = prepareStatement(
+const selectSameTitleForShare = prepareStatement(
   'milestones_choose_namesake',
   `select m.id from milestones m
    where m.title = (select o.title from milestones o where o.id = $1::bigint)
@@ -21,7 +21,7 @@ const chooseSameTitle = prepareStatement(
    order by m.project_id, array_position($3::bigint[], m.group_id) desc limit 1 for key share of m`,
 );
 /** $1 titles, $2 project or null, $3 groups from the root down. Selects the nearest milestone of each title. */
-const titled = prepareStatement(
+const selectByTitles = prepareStatement(
   'milestones_titled',
   `select distinct on (m.title) m.id, m.title from milestones m
    where m.title = any($1::text[]) and (m.project_id = $2::bigint or m.group_id = any($3::bigint[]))
@@ -34,7 +34,7 @@ const insertEvent = prepareStatement(
    values ($1, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6, $7::timestamptz)`,
 );
 
-/** Requested milestone of a noteable. Shape: an `id` of null removes the milestone; undefined does not change it. */
+/** Requested milestone of a noteable. An `id` of null removes the milestone. Undefined does not change it. */
 export type MilestoneChoice = { readonly id: number | null; readonly isReached: boolean } | undefined;
 
 /**
@@ -50,7 +50,7 @@ export async function lockMilestone(
   if (milestoneId === null) return { id: null, isReached: true };
   const [projectId, above] =
     parent.kind === 'project' ? [parent.id, parent.namespace.traversalIds] : [null, parent.traversalIds];
-  const found = await tx.prepared(choose, [milestoneId, projectId, above]);
+  const found = await tx.prepared(selectForShare, [milestoneId, projectId, above]);
   return { id: milestoneId, isReached: found.length > 0 };
 }
 
@@ -64,7 +64,7 @@ export async function lockSameTitledMilestone(
   target: Extract<Parent, { readonly kind: 'project' }>,
 ): Promise<number | null> {
   if (milestoneId === null) return null;
-  const [row] = await tx.prepared<{ id: number }>(chooseSameTitle, [
+  const [row] = await tx.prepared<{ id: number }>(selectSameTitleForShare, [
     milestoneId,
     target.id,
     target.namespace.traversalIds,
@@ -72,7 +72,7 @@ export async function lockSameTitledMilestone(
   return row?.id ?? null;
 }
 
-/** Returns the milestones of the project or group, or of a group above, with these titles. Shape: ids by title. */
+/** Finds the milestones of the project or group, or of a group above, with these titles. Returns their ids by title. */
 export async function findMilestonesByTitle(
   tx: Tx,
   parent: Parent,
@@ -81,13 +81,13 @@ export async function findMilestonesByTitle(
   if (titles.length === 0) return new Map();
   const [projectId, above] =
     parent.kind === 'project' ? [parent.id, parent.namespace.traversalIds] : [null, parent.traversalIds];
-  const rows = await tx.prepared<{ id: number; title: string }>(titled, [titles, projectId, above]);
+  const rows = await tx.prepared<{ id: number; title: string }>(selectByTitles, [titles, projectId, above]);
   return new Map(rows.map(({ id, title }) => [title, id]));
 }
 
 /**
- * Returns the id of a requested milestone. Shape: undefined does not change it. Errors: Invalid if the project or group
- * cannot use it.
+ * Returns the id of a requested milestone, null to remove it, or undefined to keep it. Errors: Invalid if the project
+ * or group cannot use it.
  */
 export function checkMilestoneId(choice: MilestoneChoice): number | null | undefined {
   if (choice && !choice.isReached) throw new Invalid({ milestone_id: ['is invalid'] });

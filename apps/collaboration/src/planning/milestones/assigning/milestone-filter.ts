@@ -24,14 +24,14 @@ const WORDS: Readonly<Record<string, MilestoneFilter>> = {
 /** Keywords that are titles when a title is expected. */
 const TITLES = new Set(['0', 'upcoming', 'started']);
 
-/** Converts a title or keyword to a filter. Shape: undefined without a filter. Source: reference work-tracking 9.1. */
+/** Converts a title or keyword to a filter. Returns undefined without a filter. Source: reference work-tracking 9.1. */
 export function milestoneFilterByTitle(text: string | undefined): MilestoneFilter | undefined {
   if (text === undefined || text === '') return undefined;
   const word = text.toLowerCase();
   return (TITLES.has(word) ? undefined : WORDS[word]) ?? { title: text };
 }
 
-/** Converts a keyword or id to a filter. Shape: undefined without a filter, null for an invalid value. */
+/** Converts a keyword or id to a filter. Returns undefined without a filter, and null for an invalid value. */
 export function milestoneFilterById(text: string | undefined): MilestoneFilter | null | undefined {
   if (text === undefined || text === '') return undefined;
   const word = WORDS[text.toLowerCase()];
@@ -46,15 +46,17 @@ export function milestoneFilterSql(filter: MilestoneFilter, reaches: string, bin
   if (filter === 'None') return `(${hasMilestone}) is not true`;
   if (filter === 'Any') return hasMilestone;
   // The ids are found once; a condition on the milestone would be evaluated for each noteable.
-  return `i.milestone_id = any(array(select m.id from milestones m where ${matchesSql(filter, bind)} and ${reaches}))`;
+  return `i.milestone_id = any(array(select m.id from milestones m where ${matchesMilestoneFilterSql(filter, bind)} and ${reaches}))`;
 }
 
-/** SQL for the due day of the milestone of a row `i`; null if it has none. Shape: `reaches` as in `milestoneFilterSql`. */
+/**
+ * SQL for the due day of the milestone of a row `i`; null if it has none. `reaches` is that of `milestoneFilterSql`.
+ */
 export function milestoneDueSql(reaches: string): string {
   return `(select m.due_on from milestones m where m.id = i.milestone_id and ${reaches})`;
 }
 
-function matchesSql(filter: Exclude<MilestoneFilter, 'None' | 'Any'>, bind: Bind): string {
+function matchesMilestoneFilterSql(filter: Exclude<MilestoneFilter, 'None' | 'Any'>, bind: Bind): string {
   if (filter === 'Upcoming') return `m.state = 'active' and m.due_on > ${TODAY}`;
   if (filter === 'Started') return `m.state = 'active' and m.start_on <= ${TODAY}`;
   return 'id' in filter ? `m.id = ${bind(filter.id)}` : `m.title = ${bind(filter.title)}`;

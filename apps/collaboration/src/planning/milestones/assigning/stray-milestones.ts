@@ -19,7 +19,7 @@ const REPLACEMENT = `lateral (
  * $1 projects. Selects used milestones of groups that are no longer above the project, with their replacement, or null
  * if there is none.
  */
-const strays = perKind(({ table }) =>
+const selectStrayMilestones = perKind(({ table }) =>
   prepareStatement(
     `milestones_strays_of_${table}`,
     `select used.project_id, m.id, m.title, home.traversal_ids[1] as root, near.id as heir_id
@@ -30,14 +30,14 @@ const strays = perKind(({ table }) =>
   ),
 );
 /** $1 milestone, $2 project that gets the copy, $3 its number there. */
-const copy = prepareStatement(
+const insertCopy = prepareStatement(
   'milestones_copy',
   `insert into milestones (project_id, iid, title, description, state, start_on, due_on)
    select $2::bigint, $3::bigint, title, description, state, start_on, due_on from milestones where id = $1::bigint
    returning id`,
 );
 /** $1 project, $2 milestone, $3 its replacement. */
-const replace = perKind(({ table, writes }) =>
+const replaceStrayMilestone = perKind(({ table, writes }) =>
   prepareStatement(
     `milestones_replace_stray_of_${table}`,
     `${writes.update} milestone_id = $3::bigint where i.project_id = $1::bigint and i.milestone_id = $2::bigint`,
@@ -71,22 +71,30 @@ export async function replaceStrayMilestones(
   own: Collection<Milestone>,
   projectIds: readonly number[],
 ): Promise<void> {
-  const find = (): Promise<StrayMilestone[]> => tx.prepared<StrayMilestone>(strays(kind), [projectIds]);
+  const find = (): Promise<StrayMilestone[]> => tx.prepared<StrayMilestone>(selectStrayMilestones(kind), [projectIds]);
   await reserveTitles(tx, await find());
   const copied = new Map<string, number>();
   // Selected again, because replacements may have been created before the titles were reserved.
   for (const stray of await find()) {
     const key = `${stray.project_id} ${stray.title}`;
-    const replacement = stray.heir_id ?? copied.get(key) ?? (await copyToProject(tx, own, stray));
+    const replacement = stray.heir_id ?? copied.get(key) ?? (await copyMilestoneToProject(tx, own, stray));
     copied.set(key, replacement);
     const values = [stray.project_id, stray.id, replacement];
-    await tx.prepared(replace(kind), values);
+    await tx.prepared(replaceStrayMilestone(kind), values);
   }
   await tx.prepared(replaceEvents, [projectIds]);
 }
 
-async function copyToProject(tx: Tx, own: Collection<Milestone>, { id, project_id }: StrayMilestone): Promise<number> {
+async function copyMilestoneToProject(
+  tx: Tx,
+  milestones: Collection<Milestone>,
+  { id, project_id }: StrayMilestone,
+): Promise<number> {
   const within = { kind: 'project', id: project_id, namespace: { traversalIds: [] } } as const;
-  const [made] = await tx.prepared<{ id: number }>(copy, [id, project_id, await own.nextNumber(tx, within)]);
+  const [made] = await tx.prepared<{ id: number }>(insertCopy, [
+    id,
+    project_id,
+    await milestones.nextNumber(tx, within),
+  ]);
   return made!.id;
 }

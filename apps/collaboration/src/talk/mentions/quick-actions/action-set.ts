@@ -19,15 +19,15 @@ export type ActionResult =
   | { readonly said: string; readonly changes: Readonly<Record<string, unknown>> }
   | { readonly why: string };
 
-/** Executes quick actions on one noteable. Shape: returns one outcome per command, in the same order. */
+/** Executes quick actions on one noteable. Returns one outcome per command, in the same order. */
 export interface ExecuteActions {
   (tx: Tx, on: NoteableWithParent): Promise<readonly ActionResult[]>;
   readonly holds?: ActionLocks;
 }
 
 /**
- * Locks of quick actions. All quick actions of a text are locked before the first is executed, in the order of these methods,
- * so that concurrent texts do not deadlock. Shape: `on` is null for a noteable that the same request will create.
+ * Locks of quick actions. All quick actions of a text are locked before the first is executed, in the order of these
+ * methods, so that concurrent texts do not deadlock. `on` is null for a noteable that the same request will create.
  */
 interface ActionLocks {
   /** Locks the projects or groups of the noteable, before and after a move, and the rows that are selected from them. */

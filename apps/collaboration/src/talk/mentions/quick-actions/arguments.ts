@@ -5,7 +5,7 @@ export interface IssueArgument {
   readonly iid: number;
 }
 
-/** Reference to an epic. Shape: `group` is a full path, null for the current group. */
+/** Reference to an epic. `group` is a full path, or null for the current group. */
 interface EpicArgument {
   readonly group: string | null;
   readonly iid: number;
@@ -21,10 +21,7 @@ const EPIC = /^([\w.\-]+(?:\/[\w.\-]+){0,20})?&(\d{1,15})$/;
 
 /** Parsers for the arguments of quick actions. Source: reference work-tracking 2.6. */
 export const parseArgument = {
-  /**
-   * Usernames without the at sign, each once. Shape: `me` is the caller's username, which the word `me` is replaced
-   * with.
-   */
+  /** Usernames without the at sign, each once. `me` is the caller's username, which replaces the word `me`. */
   people(text: string, me: string): string[] {
     const names = splitWords(text).flatMap((word) => {
       if (word.toLowerCase() === 'me' || word.toLowerCase() === '@me') return [me];
@@ -34,12 +31,12 @@ export const parseArgument = {
   },
 
   /** Names of labels: `~bug ~"needs work"`. */
-  labels: (text: string): string[] => [...new Set(markedNames(text, '~'))],
+  labels: (text: string): string[] => [...new Set(findMarkedNames(text, '~'))],
 
-  /** Title of a milestone: `%v1`, `%"version one"`, or the text itself. Shape: null if there is none. */
+  /** Title of a milestone: `%v1`, `%"version one"`, or the text itself. Returns null if there is none. */
   milestone(text: string): string | null {
     if (!text.startsWith('%')) return text === '' ? null : text;
-    return markedNames(text, '%')[0] ?? null;
+    return findMarkedNames(text, '%')[0] ?? null;
   },
 
   /** References to issues: `#5`, `group/project#5`. */
@@ -61,13 +58,16 @@ export const parseArgument = {
     return { path, withNotes: words.includes(WITH_NOTES) };
   },
 
-  /** Reference to an epic: `&5`, `group/subgroup&5`. Shape: null if invalid. */
+  /** Reference to an epic: `&5`, `group/subgroup&5`. Returns null if invalid. */
   epic(text: string): EpicArgument | null {
     const [, group, iid] = EPIC.exec(text) ?? [];
     return iid === undefined ? null : { group: group ?? null, iid: Number(iid) };
   },
 
-  /** Day: `2026-01-31` (all spellings of parameters), `today`, `tomorrow`, `in 2 days` (weeks, months, years). Shape: `YYYY-MM-DD`; null if invalid. */
+  /**
+   * Day: `2026-01-31` (all spellings of parameters), `today`, `tomorrow`, `in 2 days` (weeks, months, years). Returns
+   * `YYYY-MM-DD`, or null if invalid.
+   */
   day(text: string, today: Date): string | null {
     const trimmed = text.trim().toLowerCase();
     const written = readDay(trimmed);
@@ -76,7 +76,7 @@ export const parseArgument = {
     if (trimmed === 'tomorrow') return addToDate(today, 1, 'day');
     const [, count, unit] = /^in (\d{1,4}|an?|one) (day|week|month|year)s?$/.exec(trimmed) ?? [];
     if (count === undefined) return null;
-    return addToDate(today, /^\d/.test(count) ? Number(count) : 1, unit as Unit);
+    return addToDate(today, /^\d/.test(count) ? Number(count) : 1, unit as DateUnit);
   },
 
   /** Integer from 0 on; null if invalid. */
@@ -86,14 +86,14 @@ export const parseArgument = {
   emoji: (text: string): string | null => /^:?([\w+\-]{1,100}):?$/.exec(text)?.[1] ?? null,
 };
 
-type Unit = 'day' | 'week' | 'month' | 'year';
+type DateUnit = 'day' | 'week' | 'month' | 'year';
 
 function splitWords(text: string): string[] {
   return text.split(/[\s,]+/, MAX_ARGUMENTS).filter((word) => word !== '');
 }
 
 /** Returns the words that follow a mark, each up to a blank or comma, or in quotes. */
-function markedNames(text: string, mark: '~' | '%'): string[] {
+function findMarkedNames(text: string, mark: '~' | '%'): string[] {
   const names: string[] = [];
   for (let at = 0; at < text.length && names.length < MAX_ARGUMENTS; at++) {
     if (text[at] !== mark) continue;
@@ -108,7 +108,7 @@ function markedNames(text: string, mark: '~' | '%'): string[] {
 }
 
 /** Adds to a UTC day; uses the last day of a shorter month. Returns null after the year 9999. */
-function addToDate(today: Date, count: number, unit: Unit): string | null {
+function addToDate(today: Date, count: number, unit: DateUnit): string | null {
   const [year, month, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
   const days = { day: count, week: 7 * count, month: 0, year: 0 }[unit];
   const months = { day: 0, week: 0, month: count, year: 12 * count }[unit];

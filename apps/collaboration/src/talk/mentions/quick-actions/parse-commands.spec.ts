@@ -2,7 +2,7 @@ import { READ_LIMIT } from '../markdown-blocks';
 import { parseCommands } from './parse-commands';
 
 const KNOWN = new Set(['close', 'label', 'title', 'remove_due_date']);
-const read = (text: string) => {
+const parseAndFormat = (text: string) => {
   const { commands, rest } = parseCommands(text, (name) => KNOWN.has(name));
   return [commands.map(({ name, argument }) => (argument === '' ? name : `${name}: ${argument}`)), rest];
 };
@@ -40,14 +40,14 @@ test.each<[string, string[], string]>([
   ['/tableflip\n/close', ['close'], '(╯°□°)╯︵ ┻━┻'],
   ['/constructor\n/toString', [], '/constructor\n/toString'],
 ])('finds the quick actions of %j', (text, commands, rest) => {
-  expect(read(text)).toEqual([commands, rest]);
+  expect(parseAndFormat(text)).toEqual([commands, rest]);
 });
 
 test('a line that is too long and lines after the parsed part are text', () => {
   const long = `/title ${'x'.repeat(5000)}`;
-  expect(read(long)).toEqual([[], long]);
+  expect(parseAndFormat(long)).toEqual([[], long]);
   const far = `/close\n${'word\n'.repeat(READ_LIMIT / 5)}/close`;
-  const [commands, rest] = read(far);
+  const [commands, rest] = parseAndFormat(far);
   expect(commands).toEqual(['close']);
   expect((rest as string).endsWith('word\n/close')).toBe(true);
 });

@@ -48,10 +48,10 @@ export function parseCommands(text: string, isKnown: (name: string) => boolean):
   if (!MAY_COMMAND.test(text)) return { commands: [], rest: text };
   const read = parsedPart(text);
   const lines = splitLines(read);
-  const names = lines.map((line) => parseName(line, isKnown));
+  const names = lines.map((line) => parseCommandName(line, isKnown));
   if (!names.some((name) => name !== null)) return { commands: [], rest: text };
   const code = findCodeLines(read);
-  const quoted = quotedLines(lines, code);
+  const quoted = findQuotedLines(lines, code);
   const commands: Command[] = [];
   const kept = lines.map(({ text: line, withEnding }, number) => {
     const name = code.has(number) || quoted.has(number) ? null : (names[number] ?? null);
@@ -67,7 +67,7 @@ export function parseCommands(text: string, isKnown: (name: string) => boolean):
 }
 
 /** Returns the known name at the start of a line, in lower case; null if there is none. */
-function parseName({ text }: Line, isKnown: (name: string) => boolean): string | null {
+function parseCommandName({ text }: Line, isKnown: (name: string) => boolean): string | null {
   if (!text.startsWith('/') || text.length > LONGEST_LINE) return null;
   const name = COMMAND.exec(text)?.[1]!.toLowerCase();
   return name !== undefined && (Object.hasOwn(TEXTS, name) || isKnown(name)) ? name : null;
@@ -82,7 +82,7 @@ function splitLines(text: string): Line[] {
 }
 
 /** Returns the lines between two lines that contain only `>>>`. */
-function quotedLines(lines: readonly Line[], code: ReadonlySet<number>): ReadonlySet<number> {
+function findQuotedLines(lines: readonly Line[], code: ReadonlySet<number>): ReadonlySet<number> {
   const quoted = new Set<number>();
   let start: number | null = null;
   for (const [number, { text }] of lines.entries()) {

@@ -29,7 +29,8 @@ export interface PlannedActions {
   /** Takes all locks, before any other write. `on` is null if the noteable will be created later in the transaction. */
   lock(tx: Tx, on: NoteableWithParent | null): Promise<void>;
   /**
-   * Executes the quick actions. Shape: `writeRest` writes the rest of the text, before the quick actions with `isLast`.
+   * Executes the quick actions. `writeRest` writes the rest of the text. It runs before the quick actions with
+   * `isLast`.
    */
   execute(tx: Tx, on: NoteableWithParent, writeRest?: () => Promise<void>): Promise<ActionReport>;
 }
@@ -60,7 +61,7 @@ export class QuickActionsService {
     const known = overlapping.flatMap(({ names }) => names);
     const duplicates = set.names.filter((name) => known.includes(name));
     if (duplicates.length > 0) throw new Error(`two wings declare the quick action ${duplicates.join(', ')}`);
-    this.sets = [...this.sets, set].sort((a, b) => setRank(a) - setRank(b));
+    this.sets = [...this.sets, set].sort((a, b) => executionRank(a) - executionRank(b));
   }
 
   /** Parses the quick actions in a text of a noteable. */
@@ -68,7 +69,7 @@ export class QuickActionsService {
     return parseCommands(text, (name) => this.findSet(kind, name) !== undefined);
   }
 
-  /** Prepares quick actions. Shape: `commands` is the result of `readCommands`. */
+  /** Prepares quick actions. `commands` are from the result of `readCommands`. */
   async planActions(context: ActionContext, commands: readonly Command[]): Promise<PlannedActions> {
     const executed = commands.slice(0, MAX_COMMANDS);
     const parts: CommandGroup[] = [];
@@ -79,12 +80,12 @@ export class QuickActionsService {
     }
     const isLast = ({ set }: CommandGroup): boolean => set.isLast === true;
     return {
-      lock: (tx, on) => lockAll(tx, context.kind, parts, on),
+      lock: (tx, on) => lockForActions(tx, context.kind, parts, on),
       execute: async (tx, on, writeRest) => {
         const outcomes: ActionResult[] = [];
-        await executeParts(tx, on, { parts: parts.filter((part) => !isLast(part)), outcomes });
+        await executeCommandGroups(tx, on, { parts: parts.filter((part) => !isLast(part)), outcomes });
         await writeRest?.();
-        await executeParts(tx, on, { parts: parts.filter(isLast), outcomes });
+        await executeCommandGroups(tx, on, { parts: parts.filter(isLast), outcomes });
         return createReport(executed, outcomes, commands.length);
       },
     };
@@ -106,7 +107,7 @@ function planActions(
 }
 
 /** Takes the locks of all quick actions, even if they are refused later. */
-async function lockAll(
+async function lockForActions(
   tx: Tx,
   kind: NoteableKind,
   parts: readonly CommandGroup[],
@@ -121,7 +122,7 @@ async function lockAll(
 }
 
 /** Executes parts and stores each outcome at the index of its command. */
-async function executeParts(
+async function executeCommandGroups(
   tx: Tx,
   on: NoteableWithParent,
   { parts, outcomes }: { readonly parts: readonly CommandGroup[]; readonly outcomes: ActionResult[] },
@@ -134,7 +135,7 @@ async function executeParts(
 }
 
 /** Order of execution, independent of the order in which Nest creates the modules. */
-function setRank({ isFirst }: ActionSet): number {
+function executionRank({ isFirst }: ActionSet): number {
   if (isFirst === 'above') return 0;
   return isFirst ? 1 : 2;
 }

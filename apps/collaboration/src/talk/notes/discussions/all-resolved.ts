@@ -12,8 +12,8 @@ export interface ResolvedThreads extends Pick<NoteableReference, 'kind'> {
   readonly resolved: readonly ResolvedNote[];
 }
 
-/** Selects the noteable if all of its public threads are resolved. Shape: a noteable of a project. */
-const settled = perKind(({ table, type }) =>
+/** Selects the noteable if all of its public threads are resolved. The noteable must belong to a project. */
+const selectIfAllResolved = perKind(({ table, type }) =>
   statement<{ noteable: number }, NoteableFacts & { readonly at: Date }>(
     `${table}_all_resolved`,
     `select i.id, i.iid, i.project_id, i.author_id, i.created_at, now() as at from ${table} i
@@ -34,7 +34,7 @@ export async function announceAllResolved(
   { userId: actorId, directory: seen }: { readonly userId: number; readonly directory?: DirectoryPosition },
 ): Promise<boolean> {
   if (!kind.abilities.includes('diff-threads') || resolved.every((note) => note.internal)) return false;
-  const [row] = await tx.run(settled(kind), { noteable: noteableId });
+  const [row] = await tx.run(selectIfAllResolved(kind), { noteable: noteableId });
   if (!row) return false;
   const { at, ...facts } = row;
   const bodies = [systemNotes.threadsResolved];

@@ -25,7 +25,7 @@ export const discussionBytes = ({ readsInternal }: Pick<DiscussionSql, 'readsInt
   `case when h.thread_id is null then octet_length(h.body) else coalesce((select sum(octet_length(n.body)) from notes n
     where ${OF_THREAD} and (not n.internal or ${readsInternal})), 0) end`;
 
-/** Makes the shape for a kind. Shape: `h` is the head of the discussion. */
+/** Creates the shape for a kind. The SQL uses the alias `h` for the head of the discussion. */
 const createShape = (name: string, noteShape: JsonShape<NoteSql>): JsonShape<DiscussionSql> =>
   jsonShape<DiscussionSql>(name).fields({
     id: [json.token, () => discussionIdSql('coalesce(h.thread_id, h.id)')],

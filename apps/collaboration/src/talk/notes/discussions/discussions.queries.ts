@@ -40,22 +40,22 @@ export class DiscussionsQueries {
     return jsonPageOf(page, { ...row, has_more: null });
   }
 
-  /** Shape: one JSON object. Errors: NotFound. */
+  /** Returns a discussion as JSON text. Errors: NotFound. */
   findDiscussion(
     viewer: Viewer,
     on: NoteableReference,
     key: number,
     reads: SqlReader = this.database,
   ): Promise<string> {
-    return this.findJson(reads, viewer, on, { of: 'one', key, resource: 'Discussion' });
+    return this.findDiscussionJson(reads, viewer, on, { of: 'one', key, resource: 'Discussion' });
   }
 
-  /** Shape: a JSON array. Errors: NotFound. */
+  /** Returns the notes of a discussion as the text of a JSON array. Errors: NotFound. */
   listNotes(viewer: Viewer, on: NoteableReference, key: number): Promise<string> {
-    return this.findJson(this.database, viewer, on, { of: 'notes', key, resource: 'Notes' });
+    return this.findDiscussionJson(this.database, viewer, on, { of: 'notes', key, resource: 'Notes' });
   }
 
-  /** Shape: one JSON object. Errors: NotFound. */
+  /** Returns a note of a discussion as JSON text. Errors: NotFound. */
   async findNote(viewer: Viewer, on: NoteableReference, key: number, noteId: number): Promise<string> {
     const values = { ...readerValues(viewer, on), discussion: key, note: noteId };
     const row = await this.findRow(this.database, on, (statements) => statements.statement('note', values));
@@ -65,7 +65,7 @@ export class DiscussionsQueries {
     return row.json;
   }
 
-  private async findJson(
+  private async findDiscussionJson(
     reads: SqlReader,
     viewer: Viewer,
     on: NoteableReference,

@@ -26,7 +26,7 @@ export class DiscussionsService {
     private readonly limit: NoteLimit,
   ) {}
 
-  /** Creates a note that starts a thread. Shape: `isAlone` as in `NotesService.writeNote`. */
+  /** Creates a note that starts a thread. `isAlone` means the same as in `NotesService.writeNote`. */
   async create(
     tx: Tx,
     viewer: SignedInViewer,
@@ -76,7 +76,8 @@ export class DiscussionsService {
     if (!may) return false;
     const values = { noteable: head.noteable_id, discussion: key, is_resolved: isResolved, viewer: viewer.userId };
     const changed = await tx.run(this.queries.statementsOf(on).statement('resolve', values));
-    if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: head.noteable_id, resolved: changed });
+    if (isResolved)
+      await this.announceAndCountResolved(tx, viewer, { kind: on.kind, id: head.noteable_id, resolved: changed });
     return true;
   }
 
@@ -99,13 +100,14 @@ export class DiscussionsService {
         throw new Refused('Note is not resolvable');
       const change = { noteable: note.noteable_id, note: noteId, is_resolved: isResolved, viewer: viewer.userId };
       const changed = await tx.run(this.queries.statementsOf(on).statement('resolve_note', change));
-      if (isResolved) await this.noteResolved(tx, viewer, { kind: on.kind, id: note.noteable_id, resolved: changed });
+      if (isResolved)
+        await this.announceAndCountResolved(tx, viewer, { kind: on.kind, id: note.noteable_id, resolved: changed });
       return this.noteQueries.findNote(viewer, on, noteId, tx);
     });
   }
 
   /** Notes that the last open thread was resolved, which counts as a note. Errors: TooManyRequests, before the commit. */
-  private async noteResolved(tx: Tx, viewer: SignedInViewer, change: ResolvedThreads): Promise<void> {
+  private async announceAndCountResolved(tx: Tx, viewer: SignedInViewer, change: ResolvedThreads): Promise<void> {
     if (await announceAllResolved(tx, change, viewer)) this.limit.countNotes(tx, viewer);
   }
 

@@ -35,7 +35,7 @@ interface DiscussionStatementParams {
 }
 
 /** Rows of each statement. */
-interface DiscussionRows {
+interface DiscussionStatementRows {
   readonly one: { readonly json: string | null };
   readonly notes: { readonly json: string | null };
   readonly note: { readonly head: number | null; readonly json: string | null };
@@ -103,7 +103,7 @@ export class DiscussionStatements {
         )
         .orderBy([['h.created_at', 'asc']]);
       const rows = list.arraySql(page, (...rows) => arraySql(this.discussion, ...rows));
-      return { text: this.pageSql(rows), values: list.values };
+      return { text: this.discussionsPageSql(rows), values: list.values };
     });
   }
 
@@ -111,7 +111,7 @@ export class DiscussionStatements {
   statement<N extends keyof DiscussionStatementParams>(
     name: N,
     values: DiscussionStatementParams[N],
-  ): Statement<DiscussionRows[N]> {
+  ): Statement<DiscussionStatementRows[N]> {
     return this.kept.findOrCompose(`${this.name}_${name}`, values, () => ({ text: this.composeSql(name), values }));
   }
 
@@ -124,22 +124,22 @@ export class DiscussionStatements {
           arraySql(this.note, notesOfDiscussionSql({ readsInternal: READS_INTERNAL }), 'n.created_at, n.id'),
         );
       case 'note':
-        return this.noteSql();
+        return this.selectNoteSql();
       case 'head':
         return this.lockHeadSql();
       case 'answer':
-        return this.answerSql();
+        return this.addReplySql();
       case 'resolve':
-        return resolveSql(
+        return resolveNotesSql(
           `n.noteable_id = :noteable::bigint and n.noteable_type = '${this.kind.type}' and n.thread_id = :discussion::bigint`,
         );
       case 'resolve_note':
-        return resolveSql(`n.id = :note::bigint and n.noteable_id = :noteable::bigint`);
+        return resolveNotesSql(`n.id = :note::bigint and n.noteable_id = :noteable::bigint`);
     }
   }
 
   /** The number of discussions is the number of visible notes minus the replies in threads. */
-  private pageSql(rows: string): string {
+  private discussionsPageSql(rows: string): string {
     const { table, type } = this.kind;
     return `select i.public_notes_count + i.system_notes_count
         + case when ${READS_INTERNAL} then i.internal_notes_count else 0 end
@@ -159,7 +159,7 @@ export class DiscussionStatements {
   }
 
   /** Selects one note of a discussion. `json` is null when the discussion has no such note. */
-  private noteSql(): string {
+  private selectNoteSql(): string {
     return `select h.id as head, (select ${this.note.sql} from notes n left join directory_users a on a.id = n.author_id
         where n.id = :note::bigint and n.noteable_id = h.noteable_id and n.noteable_type = h.noteable_type
           and coalesce(n.thread_id, n.id) = :discussion::bigint) as json
@@ -185,7 +185,7 @@ export class DiscussionStatements {
    * Adds a new note to the discussion; the previous statement wrote it and locked the noteable. An individual note becomes the
    * first of a thread; a reply in a resolved thread is resolved too. Returns no row if the discussion was deleted.
    */
-  private answerSql(): string {
+  private addReplySql(): string {
     return `with head as (
       select h.id, h.resolved_at, h.resolved_by_id from ${this.kind.table} i
       join notes h on ${headSql(this.kind, ':discussion::bigint')} where ${this.visible}
@@ -207,9 +207,9 @@ export class DiscussionStatements {
 }
 
 /** Resolves or reopens notes. Does not change notes that are already in that state. */
-function resolveSql(which: string): string {
+function resolveNotesSql(condition: string): string {
   return `update notes n set resolved_at = case when :is_resolved::boolean then now() end,
       resolved_by_id = case when :is_resolved::boolean then :viewer::bigint end, updated_at = greatest(n.updated_at, now())
-    where ${which} and n.thread_id is not null and not n.system and (n.resolved_at is not null) <> :is_resolved::boolean
+    where ${condition} and n.thread_id is not null and not n.system and (n.resolved_at is not null) <> :is_resolved::boolean
     returning n.id, n.internal`;
 }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { NoteableKind } from '../../../base/noteables/noteable-kinds';
 
 /**
- * Condition for the head of a discussion: an individual note, the first note of a thread, or the oldest that is left of it.
- * Shape: a join condition for the alias `h` of notes, over the noteable `i`; `key` is the id of the note that started the
- * discussion.
+ * Join condition for the head `h` (notes) of a discussion of the noteable `i`. The head is an individual note, the
+ * first note of a thread, or the oldest note that is left of it. `key` is an SQL expression for the id of the note that
+ * started the discussion.
  */
 export function headSql({ type }: NoteableKind, key: string): string {
   return `h.id = coalesce((select r.id from notes r where r.noteable_id = i.id and r.noteable_type = '${type}'
@@ -14,7 +14,7 @@ export function headSql({ type }: NoteableKind, key: string): string {
 
 /**
  * Common table expression after a deletion of notes: the oldest remaining note of a thread replaces a deleted head.
- * Shape: `gone` has the columns id, noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
+ * `gone` has the columns id, noteable_type, noteable_id, thread_id and is_reply of the deleted notes.
  */
 export function promoteNextHeadSql(gone: string): string {
   return `followed as (
@@ -28,8 +28,8 @@ export function promoteNextHeadSql(gone: string): string {
 }
 
 /**
- * Common table expression after a deletion of notes: drops the places of diff threads that have no note left. Shape: `gone`
- * as for `promoteNextHeadSql`; empty for kinds without diff threads.
+ * Common table expression after a deletion of notes: drops the places of diff threads that have no note left. `gone`
+ * has the columns that `promoteNextHeadSql` requires. Returns an empty text for kinds without diff threads.
  */
 export function dropPlacesSql({ abilities }: Pick<NoteableKind, 'abilities'>, gone: string): string {
   if (!abilities.includes('diff-threads')) return '';

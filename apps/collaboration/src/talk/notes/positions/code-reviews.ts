@@ -5,7 +5,7 @@ import type { NoteableWithParent } from '../../../base/noteables/planning.policy
 import type { NoteableReference } from '../../../base/noteables/reader';
 import type { NewPosition, NewSuggestion } from './position-rows';
 
-/** Position as a client sends it. Shape: lines are counted from 1; null where nothing was sent. */
+/** Position as a client sends it. Lines are counted from 1. Values that were not sent are null. */
 export interface RequestedPosition {
   readonly baseSha: string;
   readonly startSha: string;
@@ -51,7 +51,7 @@ export interface CodeReview {
     on: NoteableWithParent,
     request: { readonly position: RequestedPosition; readonly commitId: string | null; readonly body: string },
   ): Promise<NewThread>;
-  /** Returns the suggestions in the text of a note. Shape: null if the note is in no diff thread. */
+  /** Returns the suggestions in the text of a note, or null if the note is in no diff thread. */
   suggest(
     viewer: SignedInViewer,
     on: NoteableReference,

@@ -19,7 +19,7 @@ export interface FollowedSuggestion {
   readonly isOutdated: boolean;
 }
 
-interface PositionParams {
+interface MovedPositionsParams {
   readonly threads: readonly number[];
   readonly shown: readonly string[];
   readonly changes: readonly (string | null)[];
@@ -27,7 +27,7 @@ interface PositionParams {
   readonly old_paths: readonly string[];
   readonly new_paths: readonly string[];
 }
-const move = statement<PositionParams, { readonly thread_id: number; readonly is_active: boolean }>(
+const movePositions = statement<MovedPositionsParams, { readonly thread_id: number; readonly is_active: boolean }>(
   'note_positions_move',
   `update note_positions p set shown = m.shown::json, change = m.change::json, line_code = m.code, old_path = m.old_path,
      new_path = m.new_path, is_active = m.change is null
@@ -35,17 +35,20 @@ const move = statement<PositionParams, { readonly thread_id: number; readonly is
      as m (thread_id, shown, change, code, old_path, new_path)
    where p.thread_id = m.thread_id and p.is_active returning p.thread_id, p.is_active`,
 );
-const mark = statement<{ ids: readonly number[]; outdated: readonly boolean[] }, never>(
+const markOutdated = statement<{ ids: readonly number[]; outdated: readonly boolean[] }, never>(
   'suggestions_mark_outdated',
   `update suggestions s set is_outdated = m.is_outdated
    from unnest(:ids::bigint[], :outdated::boolean[]) as m (id, is_outdated)
    where s.id = m.id and s.is_outdated <> m.is_outdated and s.commit_id is null`,
 );
-const apply = statement<{ ids: readonly number[]; commit: string }, never>(
+const applySuggestions = statement<{ ids: readonly number[]; commit: string }, never>(
   'suggestions_apply',
   'update suggestions set commit_id = :commit where id = any(:ids::bigint[]) and commit_id is null',
 );
-const resolve = statement<{ threads: readonly number[]; noteable: number; type: string; actor: number }, ResolvedNote>(
+const resolveNotesOfThreads = statement<
+  { threads: readonly number[]; noteable: number; type: string; actor: number },
+  ResolvedNote
+>(
   'notes_resolve_threads',
   `update notes n set resolved_at = now(), resolved_by_id = :actor::bigint, updated_at = greatest(n.updated_at, now())
    where n.noteable_id = :noteable::bigint and n.noteable_type = :type and n.thread_id = any(:threads::bigint[])
@@ -55,7 +58,7 @@ const resolve = statement<{ threads: readonly number[]; noteable: number; type: 
 /** Moves diff threads to their new places. Returns the ids of the threads that became outdated. */
 export async function moveNotePositions(tx: Tx, moved: readonly FollowedPosition[]): Promise<number[]> {
   if (moved.length === 0) return [];
-  const rows = await tx.run(move, {
+  const rows = await tx.run(movePositions, {
     threads: moved.map((one) => one.threadId),
     shown: moved.map((one) => JSON.stringify(one.shown)),
     changes: moved.map((one) => (one.change === null ? null : JSON.stringify(one.change))),
@@ -69,7 +72,7 @@ export async function moveNotePositions(tx: Tx, moved: readonly FollowedPosition
 /** Stores whether the lines of suggestions still are what they replace. */
 export async function markSuggestions(tx: Tx, read: readonly FollowedSuggestion[]): Promise<void> {
   if (read.length === 0) return;
-  await tx.run(mark, { ids: read.map(({ id }) => id), outdated: read.map((one) => one.isOutdated) });
+  await tx.run(markOutdated, { ids: read.map(({ id }) => id), outdated: read.map((one) => one.isOutdated) });
 }
 
 /** Resolves threads of a noteable that are open. Returns their notes. */
@@ -79,10 +82,10 @@ export async function resolveThreads(
   threads: readonly number[],
   actor: number,
 ): Promise<readonly ResolvedNote[]> {
-  return threads.length === 0 ? [] : tx.run(resolve, { ...on, threads, actor });
+  return threads.length === 0 ? [] : tx.run(resolveNotesOfThreads, { ...on, threads, actor });
 }
 
 /** Marks suggestions as applied by a commit. */
 export async function markApplied(tx: Tx, ids: readonly number[], commit: string): Promise<void> {
-  await tx.run(apply, { ids, commit });
+  await tx.run(applySuggestions, { ids, commit });
 }

@@ -31,7 +31,9 @@ export interface NewPosition {
   readonly isActive: boolean;
 }
 
-/** Suggestion of a note. Shape: lines above and below the line of the thread are replaced too. */
+/**
+ * Suggestion of a note. It also replaces `linesAbove` lines above and `linesBelow` lines below the line of the thread.
+ */
 export interface NewSuggestion {
   readonly linesAbove: number;
   readonly linesBelow: number;
@@ -39,7 +41,7 @@ export interface NewSuggestion {
   readonly toContent: string;
 }
 
-interface PositionParams {
+interface NewPositionParams {
   readonly thread: number;
   readonly type: NoteableType;
   readonly noteable: number;
@@ -52,7 +54,7 @@ interface PositionParams {
   readonly new_path: string;
   readonly is_active: boolean;
 }
-const insertPosition = statement<PositionParams, never>(
+const insertPosition = statement<NewPositionParams, never>(
   'note_positions_insert',
   `insert into note_positions (thread_id, noteable_type, noteable_id, position_type, shown, original, line_code, commit_id,
      old_path, new_path, is_active)

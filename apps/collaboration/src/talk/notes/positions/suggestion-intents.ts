@@ -10,32 +10,32 @@ export interface IntendedSuggestion {
   readonly project_id: number;
 }
 
-const note = statement<{ commit: string; ids: readonly number[] }, never>(
+const insertIntents = statement<{ commit: string; ids: readonly number[] }, never>(
   'suggestion_intents_note',
   `insert into suggestion_intents (commit_id, suggestion_id) select :commit, unnest(:ids::bigint[]) on conflict do nothing`,
 );
-const ofCommits = statement<{ commits: readonly string[] }, IntendedSuggestion>(
+const selectIntentsOfCommits = statement<{ commits: readonly string[] }, IntendedSuggestion>(
   'suggestion_intents_of_commits',
   `select t.suggestion_id, t.commit_id, n.thread_id, n.noteable_id, n.project_id from suggestion_intents t
    join suggestions s on s.id = t.suggestion_id join notes n on n.id = s.note_id
    where t.commit_id = any(:commits::text[]) and s.commit_id is null order by t.suggestion_id`,
 );
-const forget = statement<{ ids: readonly number[] }, never>(
+const deleteIntents = statement<{ ids: readonly number[] }, never>(
   'suggestion_intents_forget',
   'delete from suggestion_intents where suggestion_id = any(:ids::bigint[])',
 );
 
 /** Notes that a commit applies suggestions. The commit counts only when its branch has moved. */
 export async function intendSuggestions(db: SqlReader, commit: string, ids: readonly number[]): Promise<void> {
-  await db.run(note, { commit, ids });
+  await db.run(insertIntents, { commit, ids });
 }
 
 /** Returns the suggestions that commits apply, and that are not applied yet. */
 export function findIntended(db: SqlReader, commits: readonly string[]): Promise<IntendedSuggestion[]> {
-  return db.run(ofCommits, { commits });
+  return db.run(selectIntentsOfCommits, { commits });
 }
 
 /** Drops the notes about suggestions that are settled. */
 export async function forgetIntents(tx: Tx, ids: readonly number[]): Promise<void> {
-  await tx.run(forget, { ids });
+  await tx.run(deleteIntents, { ids });
 }

@@ -12,7 +12,7 @@ const IS_APPLIABLE = `s.commit_id is null and p.is_active and not s.is_outdated
   and s.from_content <> s.to_content and p.new_path not like '%ipynb'`;
 
 /**
- * A suggestion. Shape: aliases `s` (suggestions), `p` (note_positions of its thread).
+ * A suggestion. The SQL uses the aliases `s` (suggestions) and `p` (note_positions of its thread).
  * Source: requirements 1 §2 Suggestion; reference repositories 8.13.
  */
 export const suggestionShape = jsonShape<unknown>('Suggestion').fields({

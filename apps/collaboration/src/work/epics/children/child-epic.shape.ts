@@ -3,7 +3,7 @@ import { trimBaseUrl } from '../../../base/noteables/person.shape';
 import { webPathSql } from '../../../base/noteables/references.shape';
 import { EPIC_SHOWN_AS } from '../../issues/epic/issue-epic.shape';
 
-interface ChildSql {
+interface ChildEpicSql {
   readonly externalUrl: string;
   /** Full path of the group of both epics, a text expression. */
   readonly fullPath: string;
@@ -12,7 +12,7 @@ interface ChildSql {
 /**
  * JSON of a child epic `i` that was just created below `named`, in the same group. Source: reference work-tracking 5.7.
  */
-export const childEpicLinkShape = jsonShape<ChildSql>('ChildEpicLink').fields({
+export const childEpicLinkShape = jsonShape<ChildEpicSql>('ChildEpicLink').fields({
   id: [json.int, () => 'i.id'],
   iid: [json.int, () => 'i.iid'],
   title: [json.text, () => 'i.title'],

@@ -10,10 +10,10 @@ import { CreateChildEpic, ListChildEpics, IdentifyChildEpic, ReorderChildEpic } 
 import { ChildEpicsQueries } from './child-epics.queries';
 import { ChildEpicsService } from './child-epics.service';
 
-type ChildCall<P> = Call<P, GroupScope, SignedInViewer>;
+type ChildEpicCall<P> = Call<P, GroupScope, SignedInViewer>;
 
 /** Allows readers of a group whose plan has child epics; further permissions are checked after the epic is found. */
-const mayNest = ability('epic.nest', ({ within }: ChildCall<unknown>) => epicPolicy.mayNest(within), {
+const mayNest = ability('epic.nest', ({ within }: ChildEpicCall<unknown>) => epicPolicy.mayNest(within), {
   signedIn: true,
 });
 /** `links` is an alias for one widely used client. */
@@ -41,7 +41,7 @@ export class ChildEpicsController {
     params: ListChildEpics,
     answers: page(listedEpicShape.presenter),
   })
-  list(call: ChildCall<ListChildEpics>): Promise<JsonPage> {
+  list(call: ChildEpicCall<ListChildEpics>): Promise<JsonPage> {
     return this.queries.list(call.viewer, toEpicKey(call), call.page);
   }
 
@@ -52,7 +52,7 @@ export class ChildEpicsController {
     answers: created(childEpicLinkShape.presenter),
     fails: [404, 409, 429],
   })
-  async create(call: ChildCall<CreateChildEpic>): Promise<JsonText> {
+  async create(call: ChildEpicCall<CreateChildEpic>): Promise<JsonText> {
     const { title, confidential } = call.params;
     return new JsonText(await this.children.create(call.viewer, toEpicKey(call), { title, confidential }));
   }
@@ -64,7 +64,7 @@ export class ChildEpicsController {
     answers: created(listedEpicShape.presenter),
     fails: [404, 409, 429],
   })
-  async assign(call: ChildCall<IdentifyChildEpic>): Promise<JsonText> {
+  async assign(call: ChildEpicCall<IdentifyChildEpic>): Promise<JsonText> {
     return new JsonText(await this.children.assign(call.viewer, toEpicKey(call), call.params.child_epic_id));
   }
 
@@ -74,7 +74,7 @@ export class ChildEpicsController {
     params: ReorderChildEpic,
     answers: page(listedEpicShape.presenter),
   })
-  async reorder(call: ChildCall<ReorderChildEpic>): Promise<JsonPage> {
+  async reorder(call: ChildEpicCall<ReorderChildEpic>): Promise<JsonPage> {
     const { child_epic_id: childId, move_before_id: before, move_after_id: after } = call.params;
     await this.children.reorder(call.viewer, toEpicKey(call), childId, { before, after });
     return this.queries.list(call.viewer, toEpicKey(call), call.page);
@@ -87,11 +87,11 @@ export class ChildEpicsController {
     answers: one(listedEpicShape.presenter),
     fails: [404, 429],
   })
-  async remove(call: ChildCall<IdentifyChildEpic>): Promise<JsonText> {
+  async remove(call: ChildEpicCall<IdentifyChildEpic>): Promise<JsonText> {
     return new JsonText(await this.children.remove(call.viewer, toEpicKey(call), call.params.child_epic_id));
   }
 }
 
-function toEpicKey({ params, within }: ChildCall<ListChildEpics>): EpicKey {
+function toEpicKey({ params, within }: ChildEpicCall<ListChildEpics>): EpicKey {
   return { group: within, iid: params.epic_iid };
 }

@@ -69,20 +69,20 @@ export class ChildEpicsQueries {
     );
   }
 
-  /** Returns an epic with references relative to the group of another. Shape: one JSON object. Errors: NotFound. */
+  /** Returns an epic as JSON text, with references relative to the group of another epic. Errors: NotFound. */
   async findChild(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
-    return this.readJson('child_epics_one', this.oneSql, [...statementValues(viewer, named), id]);
+    return this.queryJson('child_epics_one', this.oneSql, [...statementValues(viewer, named), id]);
   }
 
-  /** Returns a child that was just created. Shape: one JSON object. Errors: NotFound if it is no longer a child. */
+  /** Returns a child that was just created, as JSON text. Errors: NotFound if it is no longer a child. */
   async findLink(viewer: SignedInViewer, named: EpicKey, id: number): Promise<string> {
     const values = [...statementValues(viewer, named), id, named.group.fullPath];
-    return this.readJson('child_epics_link', this.linkSql, values);
+    return this.queryJson('child_epics_link', this.linkSql, values);
   }
 
-  private async readJson(name: string, text: string, values: readonly unknown[]): Promise<string> {
+  private async queryJson(statementName: string, text: string, values: readonly unknown[]): Promise<string> {
     const [row] = await this.database.run<{ json: string }>(
-      this.kept.findOrCompose(name, values, () => ({ text, values })),
+      this.kept.findOrCompose(statementName, values, () => ({ text, values })),
     );
     if (!row) throw new NotFound();
     return row.json;

@@ -38,7 +38,7 @@ export class ChildEpicsService {
     await this.directory.requireFresh(viewer);
     const id = await this.work.run(async (tx) => {
       this.noteLimit.countNotes(tx, viewer);
-      const parent = await this.lockParent(tx, viewer, named, []);
+      const parent = await this.lockParentAndEpics(tx, viewer, named, []);
       const fields = { title, confidential: confidential ?? parent.confidential };
       const created = await this.epics.openEpic(tx, viewer, named.group, { fields, labels: undefined, at: undefined });
       const child = await this.parents.lockChild(tx, viewer, created.id);
@@ -56,7 +56,7 @@ export class ChildEpicsService {
     await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
       this.noteLimit.countNotes(tx, viewer);
-      const parent = await this.lockParent(tx, viewer, named, [childId]);
+      const parent = await this.lockParentAndEpics(tx, viewer, named, [childId]);
       await this.addChild(tx, viewer, parent, await this.parents.lockChild(tx, viewer, childId));
     });
     return this.queries.findChild(viewer, named, childId);
@@ -67,7 +67,7 @@ export class ChildEpicsService {
     await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
       this.noteLimit.countNotes(tx, viewer);
-      const parent = await this.lockParent(tx, viewer, named, [childId]);
+      const parent = await this.lockParentAndEpics(tx, viewer, named, [childId]);
       await this.detachChild(tx, viewer, await findChild(tx, viewer, parent, childId));
     });
     return this.queries.findChild(viewer, named, childId);
@@ -81,15 +81,15 @@ export class ChildEpicsService {
     await this.directory.requireFresh(viewer);
     await this.work.run(async (tx) => {
       const neighbourIds = [neighbours.before, neighbours.after].filter((id) => id !== undefined);
-      const parent = await this.lockParent(tx, viewer, named, [childId, ...neighbourIds]);
+      const parent = await this.lockParentAndEpics(tx, viewer, named, [childId, ...neighbourIds]);
       const child = await findChild(tx, viewer, parent, childId);
       // Refuses a neighbour that the caller may not see in the same way as a missing one.
       for (const id of neighbourIds) {
-        if ((await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw misplaced();
+        if ((await epicTree.byId(tx, viewer, id))?.parent_id !== parent.id) throw epicMoveFailure();
       }
       const children = await epicTree.listChildren(tx, parent.id);
       const ids = children.map(({ id }) => id);
-      await epicTree.order(tx, reorderIds(ids, child.id, neighbours, misplaced), child.id, children);
+      await epicTree.order(tx, reorderIds(ids, child.id, neighbours, epicMoveFailure), child.id, children);
     });
   }
 
@@ -108,14 +108,14 @@ export class ChildEpicsService {
     await this.parents.emitChange(tx, child.id, by);
   }
 
-  /** Locks the tree, the epic that the path names, and the epics `ids`. Errors: NotFound; Forbidden. */
-  private async lockParent(
+  /** Locks the tree, the epic that the path names, and further epics. Returns the first. Errors: NotFound; Forbidden. */
+  private async lockParentAndEpics(
     tx: Tx,
     viewer: SignedInViewer,
     { group, iid }: EpicKey,
-    ids: readonly number[],
+    furtherEpicIds: readonly number[],
   ): Promise<TreeEpic> {
-    await epicTree.lock(tx, viewer, group.id, { ids, named: [{ groupId: group.id, iid }] });
+    await epicTree.lock(tx, viewer, group.id, { ids: furtherEpicIds, named: [{ groupId: group.id, iid }] });
     const parent = await epicTree.byIid(tx, viewer, group.id, iid);
     if (!parent) throw new NotFound();
     if (!epicPolicy.mayWrite(viewer, group)) throw new Forbidden();
@@ -130,6 +130,6 @@ async function findChild(tx: Tx, viewer: SignedInViewer, parent: TreeEpic, id: n
   return child;
 }
 
-function misplaced(): Refused {
+function epicMoveFailure(): Refused {
   return new Refused('Epic could not be moved!', { underError: true });
 }

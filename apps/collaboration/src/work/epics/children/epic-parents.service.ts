@@ -68,9 +68,9 @@ export class EpicParentsService {
     await assertMayAdopt(tx, parent, child);
     const old = await epicTree.parentOf(tx, child.id);
     this.noteLimit.countNotes(tx, by.viewer);
-    if (old) await writeNotes(tx, 'removed', { parent: old, child }, by);
+    if (old) await writeParentAndChildNotes(tx, 'removed', { parent: old, child }, by);
     await epicTree.setParent(tx, child.id, parent.id, by.at);
-    await writeNotes(tx, 'added', { parent, child }, by);
+    await writeParentAndChildNotes(tx, 'added', { parent, child }, by);
   }
 
   /** Removes an epic from its parent. */
@@ -79,7 +79,7 @@ export class EpicParentsService {
     if (!parent) return;
     this.noteLimit.countNotes(tx, by.viewer);
     await epicTree.setParent(tx, child.id, null, by.at);
-    await writeNotes(tx, 'removed', { parent, child }, by);
+    await writeParentAndChildNotes(tx, 'removed', { parent, child }, by);
   }
 
   /** Emits that an epic changed, for changes of the tree alone. */
@@ -115,7 +115,7 @@ function invalidConfidentiality(why: string): Invalid {
 }
 
 /** Writes a system note on both epics. */
-async function writeNotes(
+async function writeParentAndChildNotes(
   tx: Tx,
   verb: 'added' | 'removed',
   { parent, child }: { readonly parent: ReferredEpic; readonly child: ReferredEpic },

@@ -34,14 +34,17 @@ export class EpicTreeQuickActions {
       names: NAMES,
       isFirst: 'above',
       supportsKind: (kind) => kind === epicKind,
-      plan: (asking, commands) => this.plan(asking, commands),
+      plan: (asking, commands) => this.planTreeActions(asking, commands),
     });
   }
 
-  private async plan({ viewer, parent, epicId }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+  private async planTreeActions(
+    { viewer, parent, epicId }: ActionContext,
+    commands: readonly Command[],
+  ): Promise<ExecuteActions> {
     const here = parent as GroupScope;
     const targets: EpicTarget[] = [];
-    for (const { argument } of commands) targets.push(await this.findTarget(viewer, here, argument));
+    for (const { argument } of commands) targets.push(await this.findTargetEpic(viewer, here, argument));
     const named = targets.filter((one) => 'iid' in one);
     const holds: ExecuteActions['holds'] = {
       above: async (tx, on) => {
@@ -52,27 +55,33 @@ export class EpicTreeQuickActions {
     const carryOut: ExecuteActions = (tx, on) =>
       executeEach(tx, commands, async ({ name }, index) => {
         if (!epicPolicy.mayNest(here) || !epicPolicy.mayWrite(viewer, here)) throw new Forbidden();
-        return this.carryOut(tx, viewer, await findOwnEpic(tx, viewer, on), name as TreeActionName, targets[index]!);
+        return this.executeTreeAction(
+          tx,
+          viewer,
+          await findEpicByReference(tx, viewer, on),
+          name as TreeActionName,
+          targets[index]!,
+        );
       });
     return Object.assign(carryOut, { holds });
   }
 
-  private async findTarget(viewer: SignedInViewer, here: GroupScope, argument: string): Promise<EpicTarget> {
+  private async findTargetEpic(viewer: SignedInViewer, ownGroup: GroupScope, argument: string): Promise<EpicTarget> {
     const named = parseArgument.epic(argument);
     if (!named) return { why: 'it names no epic' };
     const { group: path, iid } = named;
-    const place = path === null ? here : await this.directory.findGroup(path, viewer);
+    const place = path === null ? ownGroup : await this.directory.findGroup(path, viewer);
     return place ? { groupId: place.id, iid } : { why: 'it was not found' };
   }
 
-  private async carryOut(
+  private async executeTreeAction(
     tx: Tx,
     viewer: SignedInViewer,
     own: TreeEpic,
     name: TreeActionName,
     target: EpicTarget,
   ): Promise<ActionResult> {
-    if (name === 'remove_parent_epic') return this.leaveParent(tx, viewer, own);
+    if (name === 'remove_parent_epic') return this.removeFromParent(tx, viewer, own);
     if ('why' in target) return target;
     const other = await epicTree.byIid(tx, viewer, target.groupId, target.iid);
     if (!other) throw new NotFound();
@@ -89,7 +98,7 @@ export class EpicTreeQuickActions {
   }
 
   /** Removes the parent. A parent that the viewer may not see counts as none. */
-  private async leaveParent(tx: Tx, viewer: SignedInViewer, own: TreeEpic): Promise<ActionResult> {
+  private async removeFromParent(tx: Tx, viewer: SignedInViewer, own: TreeEpic): Promise<ActionResult> {
     const parent = own.parent_id === null ? undefined : await epicTree.byId(tx, viewer, own.parent_id);
     if (!parent) throw new NotFound();
     await this.children.detachChild(tx, viewer, own);
@@ -98,10 +107,10 @@ export class EpicTreeQuickActions {
 }
 
 /** Finds the epic of the text. Errors: NotFound if it was deleted meanwhile. */
-async function findOwnEpic(tx: Tx, viewer: SignedInViewer, on: NoteableReference): Promise<TreeEpic> {
-  const own = await (on.by === 'id'
-    ? epicTree.byId(tx, viewer, on.named)
-    : epicTree.byIid(tx, viewer, on.parent.id, on.named));
+async function findEpicByReference(tx: Tx, viewer: SignedInViewer, reference: NoteableReference): Promise<TreeEpic> {
+  const own = await (reference.by === 'id'
+    ? epicTree.byId(tx, viewer, reference.named)
+    : epicTree.byIid(tx, viewer, reference.parent.id, reference.named));
   if (!own) throw new NotFound();
   return own;
 }

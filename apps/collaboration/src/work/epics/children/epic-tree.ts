@@ -27,12 +27,12 @@ const SEEN = `select i.id, i.iid, i.group_id, i.parent_id, i.confidential, a.ful
   from epics i cross join lateral ${groupAccessSql('i.group_id', PERSON)} a`;
 const READABLE = readableSql(epicKind, 'a', PERSON.user);
 /** $1 epic, $2-$4 the viewer. Locks the epic until the transaction ends. */
-const byId = prepareStatement(
+const lockEpicById = prepareStatement(
   'epic_tree_epic',
   `${SEEN} where i.id = $1::bigint and ${READABLE} for no key update of i`,
 );
 /** $1 number, $2-$4 the viewer, $5 group. */
-const byIid = prepareStatement(
+const lockEpicByIid = prepareStatement(
   'epic_tree_epic_named',
   `${SEEN} where i.group_id = $5::bigint and i.iid = $1::bigint and ${READABLE} for no key update of i`,
 );
@@ -107,7 +107,7 @@ const nonConfidentialChild = prepareStatement(
  * $1 moved groups. Removes the parents of epics that are in another tree than their parents now, in these groups and
  * their subgroups.
  */
-const separate = prepareStatement(
+const detachFromOtherTrees = prepareStatement(
   'epic_tree_part',
   `with moved as (select n.id, n.traversal_ids[1] as root from directory_namespaces n where n.traversal_ids && $1::bigint[]),
    parted as (
@@ -177,15 +177,15 @@ export const epicTree = {
     await tx.prepared(lockTree, [groupId]);
     const groups = named.map((epic) => epic.groupId);
     const numbers = named.map(({ iid }) => iid);
-    await tx.prepared(lockEnds, [ids, ...personValues(viewer), groups, numbers, withChildren ?? false]);
+    await tx.prepared(lockEnds, [ids, ...viewerStatementValues(viewer), groups, numbers, withChildren ?? false]);
   },
 
   async byId(tx: Tx, viewer: SignedInViewer, id: number): Promise<TreeEpic | undefined> {
-    return (await tx.prepared<TreeEpic>(byId, [id, ...personValues(viewer)]))[0];
+    return (await tx.prepared<TreeEpic>(lockEpicById, [id, ...viewerStatementValues(viewer)]))[0];
   },
 
   async byIid(tx: Tx, viewer: SignedInViewer, groupId: number, iid: number): Promise<TreeEpic | undefined> {
-    return (await tx.prepared<TreeEpic>(byIid, [iid, ...personValues(viewer), groupId]))[0];
+    return (await tx.prepared<TreeEpic>(lockEpicByIid, [iid, ...viewerStatementValues(viewer), groupId]))[0];
   },
 
   /** Returns the ids of an epic and its ancestors. */
@@ -217,7 +217,7 @@ export const epicTree = {
   async order(tx: Tx, ids: readonly number[], moved: number, before: readonly PositionedChild[]): Promise<void> {
     const positionOf = new Map(before.map(({ id, position }) => [id, position]));
     const at = ids.indexOf(moved);
-    const between = placeBetween(positionOf.get(ids[at - 1]!), positionOf.get(ids[at + 1]!));
+    const between = positionBetween(positionOf.get(ids[at - 1]!), positionOf.get(ids[at + 1]!));
     const values = between === null ? [ids, ids.map((_, index) => index * DISTANCE)] : [[moved], [between]];
     await tx.prepared(setPositions, values);
   },
@@ -232,18 +232,18 @@ export const epicTree = {
    */
   async separate(tx: Tx, groupIds: readonly number[]): Promise<void> {
     await tx.prepared(awaitReaders, []);
-    await tx.prepared(separate, [groupIds]);
+    await tx.prepared(detachFromOtherTrees, [groupIds]);
   },
 };
 
-/** Returns the position between two others. Shape: undefined for no neighbour; null if there is no room. */
-function placeBetween(low: number | undefined, high: number | undefined): number | null {
+/** Returns the position between two others, or null if there is no room. Undefined means that there is no neighbour. */
+function positionBetween(low: number | undefined, high: number | undefined): number | null {
   if (low === undefined) return high === undefined ? 0 : high - DISTANCE;
   if (high === undefined) return low + DISTANCE;
   const middle = Math.floor((low + high) / 2);
   return middle > low ? middle : null;
 }
 
-function personValues({ userId, isAdmin, isExternal }: SignedInViewer): unknown[] {
+function viewerStatementValues({ userId, isAdmin, isExternal }: SignedInViewer): unknown[] {
   return [userId, isAdmin, isExternal];
 }

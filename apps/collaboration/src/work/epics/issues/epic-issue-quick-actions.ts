@@ -19,15 +19,15 @@ import { ASSIGNED, EpicIssuesService } from './epic-issues.service';
 import type { LockedEpic } from './epic-issues.service';
 
 const { joins, where } = visibleEpicsSql({ user: '$1::bigint', isAdmin: '$2::boolean', isExternal: '$3::boolean' });
-const lockStatement = (name: string, of: string) =>
+const prepareEpicLock = (name: string, condition: string) =>
   prepareStatement(
     `epic_issues_hold_${name}`,
     `select goal.id, goal.iid, goal.group_id, goal.confidential, its.full_path, its.reads_confidential as may_write,
        now() as at
-     from epics goal ${joins} where ${of} and ${where} for no key update of goal`,
+     from epics goal ${joins} where ${condition} and ${where} for no key update of goal`,
   );
 /** $1-$3 the viewer, $4 epic. */
-const lockById = lockStatement('by_id', 'goal.id = $4::bigint');
+const lockById = prepareEpicLock('by_id', 'goal.id = $4::bigint');
 /** $1 path of the group, or null for the group of the issue's project $2; $3 number. */
 const epicNamed = prepareStatement(
   'epic_issues_epic_named',
@@ -36,7 +36,7 @@ const epicNamed = prepareStatement(
     (select p.namespace_id from directory_projects p where p.id = $2::bigint and $1::text is null))`,
 );
 /** $1-$3 the viewer, $4 project, $5 number of the issue. */
-const lockOfIssue = lockStatement(
+const lockOfIssue = prepareEpicLock(
   'of_issue',
   `goal.id = (select serves.epic_id from epic_issues serves join issues i on i.id = serves.issue_id
     where i.project_id = $4::bigint and i.iid = $5::bigint)`,
@@ -65,7 +65,7 @@ export class EpicIssueQuickActions implements EpicAssigner {
       names: ['epic', 'remove_epic'],
       isFirst: 'above',
       supportsKind: (kind) => kind === issueKind,
-      plan: (asking, commands) => this.plan(asking, commands),
+      plan: (asking, commands) => this.planEpicAssignments(asking, commands),
     });
   }
 
@@ -83,7 +83,7 @@ export class EpicIssueQuickActions implements EpicAssigner {
   ): Promise<EpicAssignment> {
     await this.directory.requireFresh(viewer);
     return async (tx) => {
-      const issue = iid === null ? null : await issueOf(tx, project.id, iid);
+      const issue = iid === null ? null : await findIssueId(tx, project.id, iid);
       await this.issues.startChange(tx, viewer, { issueId: issue, epicIds: epicId === null ? [] : [epicId] });
       const epic =
         epicId === null
@@ -100,11 +100,14 @@ export class EpicIssueQuickActions implements EpicAssigner {
   /**
    * Locks the epics of all commands of a text at once. `named` holds an id per command, undefined for an unknown epic.
    */
-  private async plan({ viewer, parent, epicId }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+  private async planEpicAssignments(
+    { viewer, parent, epicId }: ActionContext,
+    commands: readonly Command[],
+  ): Promise<ExecuteActions> {
     await this.directory.requireFresh(viewer);
     let named: (number | undefined)[] = [];
     const issueOfText = async (tx: Tx, on: NoteableWithParent | null) =>
-      on ? await issueOf(tx, parent.id, on.named) : null;
+      on ? await findIssueId(tx, parent.id, on.named) : null;
     const holds: ExecuteActions['holds'] = {
       things: async (tx, on) => [(await issueOfText(tx, on)) ?? []].flat(),
       above: async (tx, on) => {
@@ -115,17 +118,19 @@ export class EpicIssueQuickActions implements EpicAssigner {
       },
     };
     const carryOut: ExecuteActions = (tx, on) =>
-      executeEach(tx, commands, (command, index) => this.carryOut(tx, viewer, on, { command, wanted: named[index] }));
+      executeEach(tx, commands, (command, index) =>
+        this.executeEpicAssignment(tx, viewer, on, { command, wanted: named[index] }),
+      );
     return Object.assign(carryOut, { holds });
   }
 
-  private async carryOut(
+  private async executeEpicAssignment(
     tx: Tx,
     viewer: SignedInViewer,
     on: NoteableWithParent,
     { command, wanted }: { readonly command: Command; readonly wanted: number | undefined },
   ): Promise<ActionResult> {
-    const issueId = await issueOf(tx, on.parent.id, on.named);
+    const issueId = await findIssueId(tx, on.parent.id, on.named);
     if (issueId === null) throw new NotFound(issueKind.resource);
     if (command.name === 'remove_epic') {
       const epic = await lockEpic(tx, viewer, lockOfIssue, [on.parent.id, on.named]);
@@ -141,7 +146,7 @@ export class EpicIssueQuickActions implements EpicAssigner {
   }
 }
 
-async function issueOf(tx: Tx, projectId: number, iid: number): Promise<number | null> {
+async function findIssueId(tx: Tx, projectId: number, iid: number): Promise<number | null> {
   const [issue] = await tx.prepared<{ id: number }>(issueNamed, [projectId, iid]);
   return issue?.id ?? null;
 }
@@ -153,11 +158,11 @@ async function findEpicId(tx: Tx, projectId: number, argument: string): Promise<
   return (await tx.prepared<{ id: number }>(epicNamed, [named.group, projectId, named.iid]))[0]?.id;
 }
 
-/** Locks the epic until the transaction ends. Shape: undefined if the viewer may not see it. */
+/** Locks the epic until the transaction ends. Returns undefined if the viewer may not see it. */
 async function lockEpic(
   tx: Tx,
   viewer: SignedInViewer,
-  statement: ReturnType<typeof lockStatement>,
+  statement: ReturnType<typeof prepareEpicLock>,
   values: readonly unknown[],
 ): Promise<LockedEpic | undefined> {
   const [epic] = await tx.prepared<LockedEpic>(statement, [

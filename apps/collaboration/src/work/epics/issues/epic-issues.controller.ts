@@ -18,7 +18,7 @@ const below = {
 } as const;
 const single = { ...below, aliases: [`${ALIAS}/:epic_issue_id`] } as const;
 
-type IssuesCall<P> = Call<P, GroupScope, SignedInViewer>;
+type EpicIssuesCall<P> = Call<P, GroupScope, SignedInViewer>;
 
 /** Routes of the issues of an epic. */
 @Controller('groups/:id/epics/:epic_iid/issues')
@@ -35,7 +35,7 @@ export class EpicIssuesController {
     params: ListEpicIssues,
     answers: page(servingIssueShape.presenter),
   })
-  list(call: IssuesCall<ListEpicIssues>): Promise<JsonPage> {
+  list(call: EpicIssuesCall<ListEpicIssues>): Promise<JsonPage> {
     return this.queries.list(call.viewer, toEpicKey(call), call.page);
   }
 
@@ -46,7 +46,7 @@ export class EpicIssuesController {
     answers: created(epicIssueShape.presenter),
     fails: [404, 409, 429],
   })
-  async assign(call: IssuesCall<CreateEpicIssue>): Promise<JsonText> {
+  async assign(call: EpicIssuesCall<CreateEpicIssue>): Promise<JsonText> {
     return new JsonText(await this.issues.assign(call.viewer, toEpicKey(call), call.params.epic_issue_id));
   }
 
@@ -56,7 +56,7 @@ export class EpicIssuesController {
     params: ReorderEpicIssue,
     answers: page(servingIssueShape.presenter),
   })
-  async reorder(call: IssuesCall<ReorderEpicIssue>): Promise<JsonPage> {
+  async reorder(call: EpicIssuesCall<ReorderEpicIssue>): Promise<JsonPage> {
     const { epic_issue_id: linkId, move_before_id: before, move_after_id: after } = call.params;
     await this.issues.reorder(call.viewer, toEpicKey(call), linkId, { before, after });
     return this.queries.list(call.viewer, toEpicKey(call), call.page);
@@ -69,11 +69,11 @@ export class EpicIssuesController {
     answers: one(epicIssueShape.presenter),
     fails: [404, 429],
   })
-  async remove(call: IssuesCall<IdentifyEpicIssue>): Promise<JsonText> {
+  async remove(call: EpicIssuesCall<IdentifyEpicIssue>): Promise<JsonText> {
     return new JsonText(await this.issues.removeLink(call.viewer, toEpicKey(call), call.params.epic_issue_id));
   }
 }
 
-function toEpicKey({ params, within }: IssuesCall<ListEpicIssues>): EpicKey {
+function toEpicKey({ params, within }: EpicIssuesCall<ListEpicIssues>): EpicKey {
   return { group: within, iid: params.epic_iid };
 }

@@ -44,27 +44,27 @@ const lockEnds = prepareStatement(
      union all select named.id from epics named where named.group_id = $3::bigint and named.iid = $4::bigint)
    order by e.id for no key update`,
 );
-const unlink = prepareStatement('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
+const deleteLink = prepareStatement('epic_issues_unlink', 'delete from epic_issues where id = $1::bigint returning 1');
 /** $1 epic, $2 issue. Adds the issue as the first. */
-const link = prepareStatement(
+const insertLink = prepareStatement(
   'epic_issues_link',
   `insert into epic_issues (epic_id, issue_id, relative_position)
    select $1::bigint, $2::bigint, coalesce(min(l.relative_position) - 1, 0) from epic_issues l where l.epic_id = $1::bigint
    returning id`,
 );
-const ordered = prepareStatement(
+const orderedLinkIds = prepareStatement(
   'epic_issues_ordered',
   'select l.id from epic_issues l where l.epic_id = $1::bigint order by l.relative_position, l.id',
 );
 /** $1 links in their new order. */
-const number = prepareStatement(
+const setLinkPositions = prepareStatement(
   'epic_issues_number',
   `update epic_issues l set relative_position = wanted.place
    from unnest($1::bigint[]) with ordinality wanted (id, place)
    where l.id = wanted.id and l.relative_position <> wanted.place`,
 );
 
-interface IssueRow {
+interface LockedIssueRow {
   readonly id: number;
   readonly iid: number;
   readonly project_id: number;
@@ -75,7 +75,7 @@ interface IssueRow {
   readonly namespace_id: number;
 }
 
-interface LinkRow {
+interface EpicIssueLinkRow {
   readonly id: number;
   readonly epic_id: number;
   readonly iid: number;
@@ -83,10 +83,10 @@ interface LinkRow {
   readonly full_path: string | null;
 }
 
-type ReferencedEpic = Pick<LinkRow, 'iid' | 'group_id' | 'full_path'>;
+type ReferencedEpic = Pick<EpicIssueLinkRow, 'iid' | 'group_id' | 'full_path'>;
 
 /** An issue and its target epics, by id, or one by group and number. */
-interface RowsToLock {
+interface IssueAndEpicsToLock {
   readonly issueId: number | null;
   readonly epicIds?: readonly number[];
   readonly group?: { readonly id: number };
@@ -125,7 +125,7 @@ export class EpicIssuesService {
     await this.directory.requireFresh(viewer);
     return this.work.run(async (tx) => {
       await this.startChange(tx, viewer, { issueId, ...named });
-      const epic = await this.lockNamed(tx, viewer, named);
+      const epic = await this.lockEpicByKey(tx, viewer, named);
       const linkId = await this.addIssue(tx, viewer, epic, issueId);
       if (linkId === null) throw new Conflict(ASSIGNED);
       return (await this.queries.findLink(tx, viewer, named, linkId)).json;
@@ -133,32 +133,36 @@ export class EpicIssuesService {
   }
 
   /** Starts a change of an issue's epic: counts it as a note and locks all rows. */
-  async startChange(tx: Tx, viewer: SignedInViewer, ends: RowsToLock): Promise<void> {
+  async startChange(tx: Tx, viewer: SignedInViewer, ends: IssueAndEpicsToLock): Promise<void> {
     this.noteLimit.countNotes(tx, viewer);
     await this.lockEpics(tx, viewer, ends);
   }
 
   /** Locks the issue first, as all its writers do, and then the epics by id, so that no deadlock occurs. */
-  async lockEpics(tx: Tx, viewer: SignedInViewer, { issueId, epicIds = [], group, iid }: RowsToLock): Promise<void> {
-    if (issueId !== null) await lockedIssue(tx, viewer, issueId);
+  async lockEpics(
+    tx: Tx,
+    viewer: SignedInViewer,
+    { issueId, epicIds = [], group, iid }: IssueAndEpicsToLock,
+  ): Promise<void> {
+    if (issueId !== null) await lockVisibleIssue(tx, viewer, issueId);
     await tx.prepared(lockEnds, [issueId, epicIds, group?.id ?? null, iid ?? null]);
   }
 
   /**
-   * Adds an issue to a locked epic. Shape: the id of the link, null if the issue is in the epic already.
+   * Adds an issue to a locked epic. Returns the id of the link, or null if the issue is in the epic already.
    * Errors: NotFound of the issue; Forbidden; Conflict.
    */
   async addIssue(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<number | null> {
-    const issue = await this.lockIssue(tx, viewer, epic, issueId);
+    const issue = await this.lockPermittedIssue(tx, viewer, epic, issueId);
     if (epic.confidential && !issue.confidential) throw new Conflict(CONFIDENTIAL_ISSUES_ONLY);
-    const [old] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+    const [old] = await tx.prepared<EpicIssueLinkRow>(linkOf, [issueId]);
     if (old?.epic_id === epic.id) return null;
     if (old) {
-      await tx.prepared(unlink, [old.id]);
-      await this.writeNotes(tx, viewer, issue, { ...old, id: old.epic_id, at: epic.at }, 'removed');
+      await tx.prepared(deleteLink, [old.id]);
+      await this.writeIssueAndEpicNotes(tx, viewer, issue, { ...old, id: old.epic_id, at: epic.at }, 'removed');
     }
-    const [created] = await tx.prepared<{ id: number }>(link, [epic.id, issueId]);
-    await this.writeNotes(tx, viewer, issue, epic, 'added');
+    const [created] = await tx.prepared<{ id: number }>(insertLink, [epic.id, issueId]);
+    await this.writeIssueAndEpicNotes(tx, viewer, issue, epic, 'added');
     return created!.id;
   }
 
@@ -167,11 +171,11 @@ export class EpicIssuesService {
    * Forbidden.
    */
   async remove(tx: Tx, viewer: SignedInViewer, epic: LockedEpic, issueId: number): Promise<boolean> {
-    const issue = await this.lockIssue(tx, viewer, epic, issueId);
-    const [current] = await tx.prepared<LinkRow>(linkOf, [issueId]);
+    const issue = await this.lockPermittedIssue(tx, viewer, epic, issueId);
+    const [current] = await tx.prepared<EpicIssueLinkRow>(linkOf, [issueId]);
     if (current?.epic_id !== epic.id) return false;
-    await tx.prepared(unlink, [current.id]);
-    await this.writeNotes(tx, viewer, issue, epic, 'removed');
+    await tx.prepared(deleteLink, [current.id]);
+    await this.writeIssueAndEpicNotes(tx, viewer, issue, epic, 'removed');
     return true;
   }
 
@@ -181,11 +185,11 @@ export class EpicIssuesService {
     return this.work.run(async (tx) => {
       const { issueId, json } = await this.queries.findLink(tx, viewer, named, linkId);
       await this.startChange(tx, viewer, { issueId, ...named });
-      const epic = await this.lockNamed(tx, viewer, named);
-      const issue = await this.lockIssue(tx, viewer, epic, issueId);
+      const epic = await this.lockEpicByKey(tx, viewer, named);
+      const issue = await this.lockPermittedIssue(tx, viewer, epic, issueId);
       // Another request can move the issue to another epic while this one waits for the lock.
-      if ((await tx.prepared(unlink, [linkId])).length === 0) throw new NotFound();
-      await this.writeNotes(tx, viewer, issue, epic, 'removed');
+      if ((await tx.prepared(deleteLink, [linkId])).length === 0) throw new NotFound();
+      await this.writeIssueAndEpicNotes(tx, viewer, issue, epic, 'removed');
       return json;
     });
   }
@@ -199,16 +203,16 @@ export class EpicIssuesService {
     await this.work.run(async (tx) => {
       const { issueId } = await this.queries.findLink(tx, viewer, named, linkId);
       await this.lockEpics(tx, viewer, { issueId, ...named });
-      const epic = await this.lockNamed(tx, viewer, named);
-      await this.lockIssue(tx, viewer, epic, issueId);
+      const epic = await this.lockEpicByKey(tx, viewer, named);
+      await this.lockPermittedIssue(tx, viewer, epic, issueId);
       await this.assertNeighboursVisible(tx, viewer, named, neighbours);
-      const links = (await tx.prepared<{ id: number }>(ordered, [epic.id])).map(({ id }) => id);
+      const links = (await tx.prepared<{ id: number }>(orderedLinkIds, [epic.id])).map(({ id }) => id);
       if (!links.includes(linkId)) throw new NotFound();
-      await tx.prepared(number, [reorderIds(links, linkId, neighbours, misplaced)]);
+      await tx.prepared(setLinkPositions, [reorderIds(links, linkId, neighbours, issueMoveFailure)]);
     });
   }
 
-  private async lockNamed(tx: Tx, viewer: SignedInViewer, { group, iid }: EpicKey): Promise<LockedEpic> {
+  private async lockEpicByKey(tx: Tx, viewer: SignedInViewer, { group, iid }: EpicKey): Promise<LockedEpic> {
     const { epic, at } = await lockEpic(tx, viewer, group, { by: 'iid', named: iid });
     const where = { group_id: group.id, full_path: group.fullPath };
     return {
@@ -231,7 +235,7 @@ export class EpicIssuesService {
     for (const id of [neighbours.before, neighbours.after]) {
       if (id === undefined) continue;
       await this.queries.findLink(tx, viewer, named, id).catch((error: unknown) => {
-        throw error instanceof NotFound ? misplaced() : error;
+        throw error instanceof NotFound ? issueMoveFailure() : error;
       });
     }
   }
@@ -239,23 +243,23 @@ export class EpicIssuesService {
   /**
    * Locks the issue and checks permissions: the caller writes epics in the group, or has a role in the issue's project.
    */
-  private async lockIssue(
+  private async lockPermittedIssue(
     tx: Tx,
     viewer: SignedInViewer,
     { may_write: mayWrite }: LockedEpic,
     issueId: number,
-  ): Promise<IssueRow> {
-    const issue = await lockedIssue(tx, viewer, issueId);
+  ): Promise<LockedIssueRow> {
+    const issue = await lockVisibleIssue(tx, viewer, issueId);
     if (!issue) throw new NotFound(issueKind.resource);
     if (issue.archived || !(mayWrite || issue.is_member)) throw new Forbidden();
     return issue;
   }
 
   /** Writes a system note on the issue and on the epic. */
-  private async writeNotes(
+  private async writeIssueAndEpicNotes(
     tx: Tx,
     viewer: SignedInViewer,
-    issue: IssueRow,
+    issue: LockedIssueRow,
     epic: ReferencedEpic & Pick<LockedEpic, 'id' | 'at'>,
     verb: 'added' | 'removed',
   ): Promise<void> {
@@ -274,17 +278,17 @@ export class EpicIssuesService {
   }
 }
 
-async function lockedIssue(tx: Tx, viewer: SignedInViewer, issueId: number): Promise<IssueRow | undefined> {
+async function lockVisibleIssue(tx: Tx, viewer: SignedInViewer, issueId: number): Promise<LockedIssueRow | undefined> {
   const values = [issueId, viewer.userId, viewer.isAdmin, viewer.isExternal];
-  const [issue] = await tx.prepared<IssueRow>(lockIssue, values);
+  const [issue] = await tx.prepared<LockedIssueRow>(lockIssue, values);
   return issue;
 }
 
 /** Reference to an epic from an issue; without the path if both are in one group. */
-function epicReference({ iid, group_id: groupId, full_path: path }: ReferencedEpic, issue: IssueRow): string {
+function epicReference({ iid, group_id: groupId, full_path: path }: ReferencedEpic, issue: LockedIssueRow): string {
   return `${groupId === issue.namespace_id ? '' : (path ?? '')}&${iid}`;
 }
 
-function misplaced(): Refused {
+function issueMoveFailure(): Refused {
   return new Refused('Issue could not be moved!', { underError: true });
 }

@@ -34,7 +34,7 @@ export interface EpicOrder {
   readonly withLabelDetails?: boolean;
 }
 
-/** Filters of lists of epics `i`. Shape: `viewer` is the placeholder of the caller's id. */
+/** Filters of lists of epics `i`. `viewer` is the placeholder of the caller's id. */
 export function epicFilters(viewer: string, reach: LabelReach): Filters<EpicFilter> {
   return {
     author: (author, bind) => authorConditions(author, bind).join(' and '),

@@ -35,29 +35,29 @@ export class EpicQuickActions {
       names: [...Object.keys(COMMON_ACTIONS), ...Object.keys(LABEL_ACTIONS)],
       isFirst: true,
       supportsKind: fits,
-      plan: (asking, commands) => this.plan(asking, commands),
+      plan: (asking, commands) => this.planEpicActions(asking, commands),
     });
     actions.declareSet({
       names: Object.keys(CONFIDENTIAL_ACTIONS),
       isFirst: true,
       supportsKind: fits,
-      plan: (asking, commands) => this.planConfidential(asking, commands),
+      plan: (asking, commands) => this.planConfidentialAction(asking, commands),
     });
   }
 
-  private plan({ viewer }: ActionContext, commands: readonly Command[]): ExecuteActions {
-    return (tx, on) => this.carryOut(tx, viewer, on, commands);
+  private planEpicActions({ viewer }: ActionContext, commands: readonly Command[]): ExecuteActions {
+    return (tx, on) => this.executeEpicActions(tx, viewer, on, commands);
   }
 
   /** Locks the tree, since the result depends on the confidentiality of parent and children. */
-  private planConfidential(asking: ActionContext, commands: readonly Command[]): ExecuteActions {
+  private planConfidentialAction(asking: ActionContext, commands: readonly Command[]): ExecuteActions {
     const { viewer, parent, epicId } = asking;
     const above = (tx: Tx, on: NoteableWithParent | null): Promise<void> =>
       epicTree.lock(tx, viewer, parent.id, listEpicsToLock(on, epicId));
-    return Object.assign(this.plan(asking, commands), { holds: { above } });
+    return Object.assign(this.planEpicActions(asking, commands), { holds: { above } });
   }
 
-  private async carryOut(
+  private async executeEpicActions(
     tx: Tx,
     viewer: SignedInViewer,
     on: NoteableWithParent,

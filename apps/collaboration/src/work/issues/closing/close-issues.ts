@@ -17,11 +17,11 @@ export interface ClosingCause {
   /** Project of the merge request or commit. */
   readonly projectId: number;
   readonly referenced?: { readonly type: NoteableType; readonly id: number };
-  /** Text of the system note. Shape: `place` is null for an issue of the same project. */
+  /** Returns the text of the system note. `place` is null for an issue of the same project. */
   describe(place: { readonly path: string; readonly isPublic: boolean } | null): string;
 }
 
-interface ClosableRow {
+interface ClosableIssueRow {
   readonly id: number;
   readonly at: Date;
   readonly is_here: boolean;
@@ -34,7 +34,7 @@ const PERSON = { user: 'u.id', isAdmin: 'u.admin', isExternal: 'u.external' };
  * The open issues that a user may close, in projects that close referenced issues: as planner, author or assignee, like
  * `issuePolicy.mayChangeState`.
  */
-const closable = statement<{ ids: readonly number[]; actor: number; project: number }, ClosableRow>(
+const closable = statement<{ ids: readonly number[]; actor: number; project: number }, ClosableIssueRow>(
   'issues_closable',
   `select i.id, now() as at, i.project_id = own.id as is_here, home.full_path || '/' || own.path as path,
      own.visibility = 'public' and coalesce(own.repository_access_level, 'enabled') = 'enabled' as is_public

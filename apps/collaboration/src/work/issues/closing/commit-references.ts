@@ -66,17 +66,17 @@ export class CommitReferences implements RefUpdateEffect {
     const commits = new Map<string, PushedCommit>();
     for (const update of updates) {
       if (!update.ref.startsWith(BRANCHES) || update.newId === NO_OBJECT || isBulk(update, updates)) continue;
-      for (const commit of await this.pushedCommits(settled, update)) {
+      for (const commit of await this.readPushedCommits(settled, update)) {
         const known = commits.get(commit.id);
         if (!known || known.closing.length === 0) commits.set(commit.id, commit);
       }
     }
     if (commits.size === 0) return null;
-    return { write: (tx) => this.write(tx, { projectId, userId }, [...commits.values()]) };
+    return { write: (tx) => this.closeAndReferToIssues(tx, { projectId, userId }, [...commits.values()]) };
   }
 
   /** Reads the commits that a push brought to a branch, oldest first, without those of the default branch. */
-  private async pushedCommits(
+  private async readPushedCommits(
     { repository, defaultBranch }: SettledUpdates,
     { ref, oldId, newId }: RefUpdate,
   ): Promise<PushedCommit[]> {
@@ -91,14 +91,14 @@ export class CommitReferences implements RefUpdateEffect {
     });
   }
 
-  private async write(
+  private async closeAndReferToIssues(
     tx: Tx,
     { projectId, userId }: { readonly projectId: number; readonly userId: number },
     commits: readonly PushedCommit[],
   ): Promise<void> {
     const merges = await tx.run(mergeCommits, { project: projectId, ids: commits.map(({ id }) => id) });
     const repeated = new Set<string>(merges.map(({ id }) => id));
-    const closed = await this.close(tx, { projectId, userId }, commits);
+    const closed = await this.closeReferencedIssues(tx, { projectId, userId }, commits);
     const mentioning = commits.flatMap(({ id, message }) =>
       repeated.has(id) ? [] : [{ id, message, closedIssueIds: closed.get(id) ?? new Set<number>() }],
     );
@@ -106,7 +106,7 @@ export class CommitReferences implements RefUpdateEffect {
   }
 
   /** Closes the issues of commits. Returns the ids of those that each commit closed. */
-  private async close(
+  private async closeReferencedIssues(
     tx: Tx,
     { projectId, userId: actorId }: { readonly projectId: number; readonly userId: number },
     commits: readonly PushedCommit[],

@@ -10,7 +10,7 @@ export interface IssueReference extends Pick<Reference, 'path' | 'number'> {
 }
 
 /**
- * Finds the issues that texts mention or close. Shape: each once; `webUrl` is the URL of the instance. Bounds: 50 issues.
+ * Finds the issues that texts mention or close, each once. `webUrl` is the URL of the instance. Bounds: 50 issues.
  * Source: reference work-tracking 2.7.
  */
 export function findIssueReferences(texts: readonly string[], webUrl: string): IssueReference[] {
@@ -24,7 +24,7 @@ export function findIssueReferences(texts: readonly string[], webUrl: string): I
   return [...found.values()];
 }
 
-/** Parameters of `NAMED_ISSUES_SQL`. Shape: null for the namespace and the path of the project of the text. */
+/** Parameters of `NAMED_ISSUES_SQL`. A null namespace or path is that of the text's project. */
 export interface NamedIssuesParams {
   readonly namespaces: readonly (string | null)[];
   readonly paths: readonly (string | null)[];

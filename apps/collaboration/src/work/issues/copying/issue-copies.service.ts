@@ -113,7 +113,7 @@ export class IssueCopiesService {
     // Internal notes are for reporters: a caller who may not read them cannot copy them into another project.
     const withInternal = createReader(viewer, from).readsInternal;
     const copied = { from: original.id, withNotes, withInternal };
-    await this.countAgainstLimit(tx, viewer, original, copied);
+    await this.countCopyAgainstNoteLimit(tx, viewer, original, copied);
     const users = await this.people.filterEligible(
       viewer,
       targetProject,
@@ -140,8 +140,8 @@ export class IssueCopiesService {
     await this.people.assignUsers(tx, issueAssignees, copy.id, [], users);
     const { added } = await setLabels(tx, { kind: issueKind, id: copy.id, projectId: targetProject.id }, labels, by);
     await recordMilestoneEvent(tx, target, { from: null, to: milestoneId }, by);
-    await this.copyHistory(tx, { ...copied, to: copy.id, projectId: targetProject.id, isMove });
-    await this.writeNotes(tx, by, { original, from, copy, to: targetProject, isMove });
+    await this.copyRelatedRows(tx, { ...copied, to: copy.id, projectId: targetProject.id, isMove });
+    await this.writeCopyNotes(tx, by, { original, from, copy, to: targetProject, isMove });
     const about = { actorId: viewer.userId, seen: viewer.directory };
     const shared = { assignee_ids: users.map((user) => user.id), label_ids: [...added] };
     tx.emit(issueCreated.of({ ...about, aggregateId: copy.id, data: { ...issueEventData(copy), ...shared } }));
@@ -154,7 +154,7 @@ export class IssueCopiesService {
    * Counts the copy against the note limit before any write. Errors: Refused if the notes are too large;
    * TooManyRequests.
    */
-  private async countAgainstLimit(
+  private async countCopyAgainstNoteLimit(
     tx: Tx,
     viewer: SignedInViewer,
     { title, description }: Issue,
@@ -166,7 +166,7 @@ export class IssueCopiesService {
   }
 
   /** Copies notes, awards and subscriptions. A clone has no history and no subscribers. */
-  private async copyHistory(
+  private async copyRelatedRows(
     tx: Tx,
     o: {
       readonly from: number;
@@ -193,7 +193,7 @@ export class IssueCopiesService {
     ]);
   }
 
-  private async writeNotes(
+  private async writeCopyNotes(
     tx: Tx,
     { actorId, at }: { readonly actorId: number; readonly at: Date },
     o: {

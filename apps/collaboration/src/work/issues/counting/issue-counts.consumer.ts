@@ -16,7 +16,7 @@ import { IssueCountsService } from './issue-counts.service';
 /** Counts are not urgent: events of half a second cause one count. */
 const COUNTING = { effect: 'count-issues', gatherMs: 500 };
 
-type IssueBatch = EffectBatch<typeof issueDeleted>;
+type IssueEventBatch = EffectBatch<typeof issueDeleted>;
 
 /** Recounts a project's open and open confidential issues after events that can change them. */
 @Controller()
@@ -47,7 +47,7 @@ export class IssueCountsConsumer {
   }
 
   @Consume(issueDeleted, COUNTING)
-  deleted(batch: IssueBatch): Promise<void> {
+  deleted(batch: IssueEventBatch): Promise<void> {
     return this.recountProjects(batch);
   }
 
@@ -61,7 +61,7 @@ export class IssueCountsConsumer {
   private recountProjects({
     tx,
     events,
-  }: Pick<IssueBatch, 'tx'> & { readonly events: readonly ProjectEvent[] }): Promise<void> {
+  }: Pick<IssueEventBatch, 'tx'> & { readonly events: readonly ProjectEvent[] }): Promise<void> {
     const projects = events.map((event) => event.data.project_id!);
     return this.counts.recountIssues(tx, projects);
   }

@@ -10,12 +10,12 @@ const CHUNK = 100;
 /**
  * Creates missing rows of existing projects. It locks the projects against removal, so that no row appears after that.
  */
-const addRows = prepareStatement(
+const insertMissingCounts = prepareStatement(
   'issue_counts_begin',
   `with live as (select id from directory_projects where id = any($1::bigint[]) order by id for key share)
    insert into issue_counts (project_id) select id from live on conflict (project_id) do nothing`,
 );
-const lock = prepareStatement(
+const lockCounts = prepareStatement(
   'issue_counts_lock',
   `select project_id from issue_counts where project_id = any($1::bigint[]) order by project_id for no key update`,
 );
@@ -25,7 +25,7 @@ const lockUncounted = prepareStatement(
    for no key update skip locked`,
 );
 /** Recounts the open issues of projects. `counted_at` always increases, even if the clock moves back. */
-const count = prepareStatement(
+const recountOpenIssues = prepareStatement(
   'issue_counts_count',
   `update issue_counts kept set open_count = found.open_count, open_public_count = found.open_public_count,
      counted_at = greatest(clock_timestamp(), kept.counted_at + interval '1 millisecond')
@@ -48,8 +48,8 @@ type CountedProject = RowOf<IssueCount, 'projectId' | 'openCount' | 'openPublicC
 export class IssueCountsService {
   async recountIssues(tx: Tx, projectIds: readonly number[]): Promise<void> {
     const ids = [...new Set(projectIds)];
-    await tx.prepared(addRows, [ids]);
-    await tx.prepared(lock, [ids]);
+    await tx.prepared(insertMissingCounts, [ids]);
+    await tx.prepared(lockCounts, [ids]);
     await this.countIssues(tx, ids);
   }
 
@@ -69,7 +69,7 @@ export class IssueCountsService {
    */
   private async countIssues(tx: Tx, projectIds: readonly number[]): Promise<void> {
     if (projectIds.length === 0) return;
-    for (const row of await tx.prepared<CountedProject>(count, [projectIds])) {
+    for (const row of await tx.prepared<CountedProject>(recountOpenIssues, [projectIds])) {
       const data = {
         project_id: row.project_id,
         open_issues_count: row.open_count,

@@ -23,8 +23,8 @@ export interface EpicAssigner {
    */
   find(projectId: number, iid: number): Promise<number>;
   /**
-   * Prepares a change. Shape: `epicId` null removes the issue from its epic, if the viewer sees that; `iid` null for an
-   * issue that does not exist yet.
+   * Prepares a change. A null `epicId` removes the issue from its epic, if the viewer sees that epic. `iid` is null for
+   * an issue that does not exist yet.
    * Errors: NotFound of the epic; Forbidden; Conflict.
    */
   prepare(
@@ -56,7 +56,7 @@ export class EpicAssignments {
   }
 
   /**
-   * Prepares a change of the epic. Shape: `epicId` undefined keeps it, 0 and null remove it. Errors: those of
+   * Prepares a change of the epic. An undefined `epicId` keeps the epic; 0 and null remove it. Errors: those of
    * EpicAssigner.
    */
   async prepare(

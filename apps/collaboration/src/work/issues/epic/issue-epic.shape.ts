@@ -9,7 +9,7 @@ import type { ReferenceFormat } from '../../../base/noteables/references.shape';
 export const EPIC_SHOWN_AS: ReferenceFormat = { shownId: 'iid', webPath: '/-/epics/', sigil: '&' };
 
 /**
- * Boolean SQL: only readers by role see a confidential epic. Shape: `row` is the alias of an epic.
+ * Boolean SQL: may the reader see the epic? Only readers by role see a confidential one. `row` is the alias of an epic.
  * Source: reference work-tracking 5.1.
  */
 export function visibleEpicSql({ readsConfidential }: Pick<ReaderSql, 'readsConfidential'>, row = 'i'): string {

@@ -7,7 +7,7 @@ import type { Tx } from '@rookery/persistence';
 export interface OpenThreads {
   /** Returns the description for an issue that has none: the threads as a task list. */
   describe(): string;
-  /** Resolves those threads that the author of the issue may resolve. Shape: `iid` is the number of the issue. */
+  /** Resolves those threads that the author of the issue may resolve. `iid` is the number of the issue. */
   resolve(tx: Tx, iid: number): Promise<void>;
 }
 
@@ -19,7 +19,9 @@ export interface FollowedThreads {
 
 /** Finds open threads. */
 export interface ThreadsToResolveFinder {
-  /** Shape: null without an open thread. Errors: NotFound of the merge request or the discussion. */
+  /**
+   * Finds the open threads. Returns null if there are none. Errors: NotFound of the merge request or the discussion.
+   */
   find(viewer: SignedInViewer, project: ProjectScope, threads: FollowedThreads): Promise<OpenThreads | null>;
 }
 

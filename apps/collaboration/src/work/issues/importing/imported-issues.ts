@@ -7,7 +7,7 @@ import { quoteMentions } from '../../../talk/mentions/quoted-mentions';
 import { checkedTexts, taskCounts } from '../issue.entity';
 import { issueKind } from '../issue.kind';
 
-type Project = Extract<Parent, { readonly kind: 'project' }>;
+type ProjectParent = Extract<Parent, { readonly kind: 'project' }>;
 type ImportedIssue = ImportedObject<'issue'>;
 
 /** Longest title. Units: characters. Hosts allow one more. */
@@ -42,7 +42,7 @@ const ASSIGN = statement<{ issues: readonly number[]; users: readonly number[]; 
  */
 export async function importIssues(
   tx: Tx,
-  project: Project,
+  project: ProjectParent,
   source: string,
   objects: readonly ImportedIssue[],
 ): Promise<readonly UnimportedObject[]> {
@@ -62,7 +62,7 @@ export async function importIssues(
   );
   if (added.length > 0) await raiseInternalId(tx, 'issues', project.id, Math.max(...ids.keys()));
   const written = issues.flatMap((issue) => (ids.has(issue.number) ? [{ issue, id: ids.get(issue.number)! }] : []));
-  await assignUsers(tx, written);
+  await insertImportedAssignees(tx, written);
   await linkImportedLabels(
     tx,
     issueKind,
@@ -92,11 +92,11 @@ function toIssueRow(issue: ImportedIssue, milestones: ReadonlyMap<number, number
   };
 }
 
-async function assignUsers(
+async function insertImportedAssignees(
   tx: Tx,
-  written: readonly { readonly issue: ImportedIssue; readonly id: number }[],
+  issues: readonly { readonly issue: ImportedIssue; readonly id: number }[],
 ): Promise<void> {
-  const rows = written.flatMap(({ issue, id }) => issue.assignee_ids.map((user, at) => ({ id, user, at: at + 1 })));
+  const rows = issues.flatMap(({ issue, id }) => issue.assignee_ids.map((user, at) => ({ id, user, at: at + 1 })));
   if (rows.length === 0) return;
   await tx.run(ASSIGN, {
     issues: rows.map(({ id }) => id),

@@ -18,7 +18,7 @@ import type { EpicFilter } from '../epic/issue-epic-filter';
 export interface IssueFilter {
   readonly state?: 'opened' | 'closed' | 'all' | undefined;
   readonly scope?: 'created_by_me' | 'assigned_to_me' | 'all' | undefined;
-  readonly people?: IssuePeople | undefined;
+  readonly people?: IssuePeopleFilter | undefined;
   readonly iids?: readonly number[] | undefined;
   readonly issueType?: string | undefined;
   readonly confidential?: boolean | undefined;
@@ -41,7 +41,7 @@ export interface IssueFilter {
 }
 
 /** Exclusions of a list: issues match none of them. */
-export interface Exclusion extends IssuePeople {
+export interface Exclusion extends IssuePeopleFilter {
   readonly iids?: readonly number[] | undefined;
   readonly labels?: LabelFilter | undefined;
   readonly milestone?: MilestoneFilter | undefined;
@@ -53,7 +53,7 @@ export interface Exclusion extends IssuePeople {
 /** Filter by weight: a number, none, or any. */
 export type WeightFilter = number | 'None' | 'Any';
 
-interface IssuePeople {
+interface IssuePeopleFilter {
   readonly author?: UserFilter | undefined;
   readonly assignee?: PeopleFilter | undefined;
 }
@@ -104,7 +104,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
       if (scope === 'all') return false;
       return scope === 'created_by_me' ? `i.author_id = ${viewer}` : hasPersonSql(issueAssignees, viewer);
     },
-    people: (people, bind) => issuePeople(people, bind, 'all').join(' and '),
+    people: (people, bind) => issuePeopleConditions(people, bind, 'all').join(' and '),
     reaction: (name, bind) => reactionFilterSql('Issue', viewer, name, bind),
     iids: (iids, bind) => `i.iid = any(${bind(iids)}::bigint[])`,
     issueType: filter.equals('i.issue_type'),
@@ -118,7 +118,7 @@ export function issueFilters(reach: ReachSql): Filters<IssueFilter> {
       containsWordsSql(text, bind, searchIn?.length ? searchIn : ['title', 'description']),
     labels: (labels, bind) => labelFilterSql(labels, reach.labels, bind),
     milestone: (milestone, bind) => milestoneFilterSql(milestone, reach.milestones, bind),
-    weight: weightSql,
+    weight: weightFilterSql,
     epic: (epic, bind) => inEpicSql(epic, reach.person, bind),
     not: (not, bind) => exclusionSql(reach, not, bind),
   };
@@ -146,9 +146,9 @@ export function remainingFilter({ search, ...filter }: IssueFilter): IssueFilter
 function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const labelled = not.labels === undefined ? [] : [hasLabelSql(not.labels, reach.labels, bind)];
   const planned = not.milestone === undefined ? [] : [milestoneFilterSql(not.milestone, reach.milestones, bind)];
-  const weighed = not.weight === undefined ? [] : [weightSql(not.weight, bind)];
+  const weighed = not.weight === undefined ? [] : [weightFilterSql(not.weight, bind)];
   const serving = not.epic === undefined ? [] : [inEpicSql(not.epic, reach.person, bind)];
-  const conditions = [...issuePeople(not, bind, 'any'), ...labelled, ...planned, ...weighed, ...serving].map(
+  const conditions = [...issuePeopleConditions(not, bind, 'any'), ...labelled, ...planned, ...weighed, ...serving].map(
     (condition) => `(${condition}) is not true`,
   );
   if (not.iids) conditions.push(`i.iid <> all(${bind(not.iids)}::bigint[])`);
@@ -156,13 +156,17 @@ function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   return conditions.join(' and ');
 }
 
-function weightSql(weight: WeightFilter, bind: Bind): string {
+function weightFilterSql(weight: WeightFilter, bind: Bind): string {
   if (weight === 'None') return 'i.weight is null';
   return weight === 'Any' ? 'i.weight is not null' : `i.weight = ${bind(weight)}::bigint`;
 }
 
 /** Conditions on author and assignees. `match` is how many of the usernames must be assigned. */
-function issuePeople({ author = {}, assignee = {} }: IssuePeople, bind: Bind, match: 'all' | 'any'): string[] {
+function issuePeopleConditions(
+  { author = {}, assignee = {} }: IssuePeopleFilter,
+  bind: Bind,
+  match: 'all' | 'any',
+): string[] {
   return [
     ...userConditions('author_id', author, bind, 'author'),
     ...peopleConditions(issueAssignees, assignee, bind, { match, name: 'assignee' }),

@@ -65,9 +65,9 @@ export function needsStrayLabels({ labels, not }: IssueFilter, { orderBy }: Issu
 }
 
 /**
- * Name of the prepared statement for a first page filtered by state alone, or by state and words, as most lists are:
- * planning one costs more than running it. Shape: `name` is null for a statement that is not kept; `values` are those
- * of the words.
+ * Returns the name of the prepared statement for a first page filtered by state alone, or by state and words, as most
+ * lists are. Planning one costs more than running it. `name` is null for a statement that is not kept. `values` are
+ * those of the words.
  */
 export function pageName(
   of: string,
@@ -78,12 +78,13 @@ export function pageName(
   const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
   const words = preparedSearch(filter);
   const rest = words ? { ...filter, search: undefined, searchIn: undefined } : filter;
-  if (!isUsualPage(page) || !isDated || withLabelDetails === true || !isPlain(rest)) return { name: null, values: {} };
+  if (!isUsualPage(page) || !isDated || withLabelDetails === true || !isUnfiltered(rest))
+    return { name: null, values: {} };
   const name = `issues_${of}_${state}_${orderBy}_${sort}_${page.perPage}`;
   return words ? { name: `${name}_${words.name}`, values: words.values } : { name, values: {} };
 }
 
-function isPlain({ scope, people, not, matchesNothing, ...rest }: IssueFilter): boolean {
+function isUnfiltered({ scope, people, not, matchesNothing, ...rest }: IssueFilter): boolean {
   const { author, assignee, ...excluded } = not ?? {};
   const persons = [people?.author, people?.assignee, author, assignee];
   const values = [rest, excluded, ...persons].flatMap((part) => Object.values(part ?? {}));

@@ -13,15 +13,15 @@ export function splitSearchWords(text = ''): readonly string[] {
 }
 
 const hasTrigrams = (word: string): boolean => HAS_TRIGRAMS.test(word);
-const literalPattern = (word: string): string => `***=${word}`;
-const wordParameter = (at: number): string => `word_${at + 1}`;
+const toLiteralRegex = (word: string): string => `***=${word}`;
+const wordParameterName = (index: number): string => `word_${index + 1}`;
 /** Expression that bypasses the index, for words without trigrams: they would need a scan of the whole index. */
 const UNINDEXED = `(t.text || '')`;
 
 /**
  * Returns the key of a search in title and description, since searches of the same form share one prepared statement.
- * Shape: the suffix of its name, and the values that `wordSearchSql` binds; null for a search in one of the texts, and
- * for none.
+ * The key is the suffix of the statement's name, and the values that `wordSearchSql` binds. Returns null without a
+ * search, and for a search in only one of the texts.
  */
 export function preparedSearch(
   filter: IssueFilter,
@@ -29,7 +29,7 @@ export function preparedSearch(
   const words = splitSearchWords(filter.search);
   if (words.length === 0 || !searchesBothTexts(filter)) return null;
   const name = words.map((word) => (hasTrigrams(word) ? 't' : 's')).join('');
-  return { name, values: Object.fromEntries(words.map((word, at) => [wordParameter(at), literalPattern(word)])) };
+  return { name, values: Object.fromEntries(words.map((word, at) => [wordParameterName(at), toLiteralRegex(word)])) };
 }
 
 /** Checks whether a search covers title and description. */
@@ -49,11 +49,10 @@ export interface WordSearch {
 
 /**
  * Returns SQL that finds issues by `issue_texts`. Words hold no blanks, so that a word in the joined text is in one of
- * the two; a search in only one of them must check that again.
- * Words are literal regular expressions, whose time stays linear even for a text crafted against them. They are hidden
- * from
- * the planner in a subquery: it would guess the number of matches by the length of the words.
- * Shape: `projects` is a FROM clause of `a.project_id`, null for all projects.
+ * the two. A search in only one of them must check that again.
+ * Words are literal regular expressions, whose time stays linear even for a text crafted against them. A subquery hides
+ * them from the planner, which would guess the number of matches by the length of the words.
+ * `projects` is a FROM clause of `a.project_id`, or null for all projects.
  * Source: docs/performance.md 8; ADR 0161.
  */
 export function wordSearchSql({ search }: IssueFilter, bind: Bind, projects: string | null): WordSearch | null {
@@ -61,7 +60,7 @@ export function wordSearchSql({ search }: IssueFilter, bind: Bind, projects: str
   if (words.length === 0 || (projects === null && !words.some(hasTrigrams))) return null;
   const has = words
     .map((word, at) => {
-      const pattern = bind(literalPattern(word), wordParameter(at));
+      const pattern = bind(toLiteralRegex(word), wordParameterName(at));
       return `${hasTrigrams(word) ? 't.text' : UNINDEXED} ~ (select lower(${pattern}::text))`;
     })
     .join(' and ');

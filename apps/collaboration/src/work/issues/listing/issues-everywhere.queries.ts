@@ -29,7 +29,7 @@ export interface IssuePlaces {
   readonly nonArchived: boolean;
 }
 
-/** Parameters of every statement here. Shape: `group` are the ids from the root down to the group, if there is one. */
+/** Parameters of every statement here. `group` are the ids from the root down to the group, if there is one. */
 export interface IssuesEverywhereParams {
   readonly viewer: number | null;
   readonly is_admin: boolean;
@@ -40,32 +40,38 @@ export interface IssuesEverywhereParams {
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
 /**
- * SQL expressions for labels and milestones that a project can use. `row` is an alias with the columns of a project.
+ * SQL expressions for labels and milestones that a project can use. `alias` is a row with the columns of a project.
  */
-const reachSql = (row: string): ReachSql => {
-  const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
+const projectReachSql = (alias: string): ReachSql => {
+  const project = { project: `${alias}.project_id`, above: `${alias}.traversal_ids` };
   return {
     person: PERSON,
-    labels: { type: 'Issue', ...project, strays: `${row}.strays` },
+    labels: { type: 'Issue', ...project, strays: `${alias}.strays` },
     milestones: appliesToSql('m', project),
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
-const FILTERS = issueFilters(reachSql('a'));
-const ORDER = reachSql('i');
-/** The issues of a project. Shape: `more` are columns of the project; `which` is a condition on `own`. */
-const rowsSql = (more = '', which = 'own.project_id = a.project_id'): string =>
-  `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more} from issues own where ${which}) i`;
+const FILTERS = issueFilters(projectReachSql('a'));
+const ORDER = projectReachSql('i');
+/** FROM item of a project's issues with `furtherColumns` of the project. `condition` is SQL on the alias `own`. */
+const projectIssuesSql = (furtherColumns = '', condition = 'own.project_id = a.project_id'): string =>
+  `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${furtherColumns} from issues own where ${condition}) i`;
 /**
  * Two ways to find issues by words: few matches are looked up by id; for many, the issues of each project are scanned
  * in the list's order.
  */
-const searchAlternatives = ({ areFew, hasThem }: WordSearch, more: string): [each: string, part: string][] => [
+const wordSearchAlternativesSql = (
+  { areFew, hasThem }: WordSearch,
+  furtherColumns: string,
+): [each: string, part: string][] => [
   [
     `(select a.*, f.issue_id from found f join read a on a.project_id = f.project_id where ${areFew}) a`,
-    rowsSql(more, 'own.id = a.issue_id and own.project_id = a.project_id'),
+    projectIssuesSql(furtherColumns, 'own.id = a.issue_id and own.project_id = a.project_id'),
   ],
-  [`(select * from read where not ${areFew}) a`, rowsSql(more, `own.project_id = a.project_id and ${hasThem}`)],
+  [
+    `(select * from read where not ${areFew}) a`,
+    projectIssuesSql(furtherColumns, `own.project_id = a.project_id and ${hasThem}`),
+  ],
 ];
 
 /**
@@ -92,12 +98,12 @@ export class InstanceIssuesQueries {
     const detail = issueDetailShape.toSql({ ...sql, viewer: PERSON.user });
     const oneSql = `select ${detail.sql} as json from issues found
       cross join lateral (select access.*, access.full_path as seen_as from ${projectAccessSql('found.project_id', PERSON)} access) a
-      cross join lateral ${rowsSql()} where found.id = :issue::bigint and i.id = found.id
+      cross join lateral ${projectIssuesSql()} where found.id = :issue::bigint and i.id = found.id
         and ${readableSql(issueKind, 'a', PERSON.user)}`;
     this.one = statement('issues_by_id', () => oneSql);
   }
 
-  /** Returns one issue by its id. Shape: one JSON object. Errors: NotFound if the viewer sees no such issue. */
+  /** Returns one issue by its id, as JSON text. Errors: NotFound if the viewer sees no such issue. */
   async findIssue(viewer: SignedInViewer, id: number): Promise<string> {
     await this.directory.requireFresh(viewer);
     const [row] = await this.database.run(this.one, { ...viewerValues(viewer), issue: id });
@@ -143,8 +149,11 @@ export class InstanceIssuesQueries {
         .narrow(FILTERS, words ? remainingFilter(filter) : filter)
         .orderBy(issueSorting(order, ORDER));
       const [strays, more] = needsStrayLabels(filter, order) ? [STRAYS, ', a.strays'] : ['', ''];
-      const read = `read as materialized (${readProjectsSql(places, candidateProjectsSql(places, filter, list.bind), strays)})`;
-      const ways: [string, string][] = words ? searchAlternatives(words, more) : [['read a', rowsSql(more)]];
+      const candidates = candidateProjectsSql(places, filter, list.bind);
+      const read = `read as materialized (${readableProjectsSql(places, candidates, strays)})`;
+      const ways: [string, string][] = words
+        ? wordSearchAlternativesSql(words, more)
+        : [['read a', projectIssuesSql(more)]];
       return list.fromEach(...ways).jsonSql(page, {
         with: words ? `${read}, ${words.with}` : read,
         rows: (...rows) =>
@@ -158,12 +167,16 @@ function viewerValues({ userId, isAdmin, isExternal }: Viewer): IssuesEverywhere
   return { viewer: userId, is_admin: isAdmin, is_external: isExternal };
 }
 
-/** The projects of `used` whose issues the viewer reads. `more` are columns of each. */
-function readProjectsSql({ group, nonArchived }: IssuePlaces, used: string, more: string): string {
+/** Query for the candidate projects whose issues the viewer reads, with `furtherColumns` of each. */
+function readableProjectsSql(
+  { group, nonArchived }: IssuePlaces,
+  candidatesSql: string,
+  furtherColumns: string,
+): string {
   // References are relative to the group: an issue of one of its own projects is named by the project's path alone.
   const own = `a.traversal_ids = ${ABOVE_GROUP}`;
   const seenAs = group ? `case when ${own} then a.path else a.full_path end` : 'a.full_path';
-  return `select a.*, ${seenAs} as seen_as${more} from (${used}) used
+  return `select a.*, ${seenAs} as seen_as${furtherColumns} from (${candidatesSql}) used
     join directory_projects living on living.id = used.project_id${nonArchived ? ' and not living.archived' : ''}
     cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_issues`;
 }
@@ -173,7 +186,7 @@ function includesAllPeople({ scope = 'all', people }: IssueFilter): boolean {
   return scope === 'all' && typeof people?.assignee?.id !== 'number' && people?.author?.id === undefined;
 }
 
-/** Candidate projects. Shape: a query of one column, `project_id`, without duplicates. */
+/** Query for the candidate projects. It has the column `project_id`, without duplicates. */
 function candidateProjectsSql({ group }: IssuePlaces, { scope, people }: IssueFilter, bind: Bind): string {
   if (group) {
     const within = withinGroupSql({ namespace: 'home', traversalIds: ABOVE_GROUP });

@@ -25,7 +25,7 @@ const stateAction =
     return { said: `${said} this ${word}.`, changes: { state_event: event } };
   };
 
-const confidential: CommonAction = ({ target, word, update }) => {
+const makeConfidential: CommonAction = ({ target, word, update }) => {
   if (update.confidential ?? target.confidential) return { why: 'it is confidential already' };
   update.confidential = true;
   return { said: `Made this ${word} confidential.`, changes: { confidential: true } };
@@ -35,7 +35,7 @@ const confidential: CommonAction = ({ target, word, update }) => {
  * Commands that make a noteable confidential. A user who may open one may open it confidential at once. Source:
  * reference work-tracking 2.6, 9.1.
  */
-export const CONFIDENTIAL_ACTIONS = { confidential, make_confidential: confidential } as const;
+export const CONFIDENTIAL_ACTIONS = { confidential: makeConfidential, make_confidential: makeConfidential } as const;
 
 /** Commands that change issues and epics. Source: reference work-tracking 2.6. */
 export const COMMON_ACTIONS = {

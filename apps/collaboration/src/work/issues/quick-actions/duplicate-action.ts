@@ -27,14 +27,17 @@ export class DuplicateAction {
       names: ['duplicate'],
       isForExistingOnly: true,
       supportsKind: (kind) => kind === issueKind,
-      plan: (asking, commands) => this.plan(asking, commands),
+      plan: (asking, commands) => this.planDuplicateActions(asking, commands),
     });
   }
 
-  private async plan({ viewer, parent }: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+  private async planDuplicateActions(
+    { viewer, parent }: ActionContext,
+    commands: readonly Command[],
+  ): Promise<ExecuteActions> {
     const here = parent as ProjectParent;
     const named: CanonicalIssue[] = [];
-    for (const { argument } of commands) named.push(await this.findCanonical(viewer, here, argument));
+    for (const { argument } of commands) named.push(await this.findCanonicalIssue(viewer, here, argument));
     const found = named.filter((one) => 'project' in one);
     const carryOut: ExecuteActions = (tx, on) =>
       executeEach(tx, commands, async (_, index): Promise<ActionResult> => {
@@ -51,10 +54,14 @@ export class DuplicateAction {
     return Object.assign(carryOut, { holds });
   }
 
-  private async findCanonical(viewer: SignedInViewer, here: ProjectParent, argument: string): Promise<CanonicalIssue> {
+  private async findCanonicalIssue(
+    viewer: SignedInViewer,
+    ownProject: ProjectParent,
+    argument: string,
+  ): Promise<CanonicalIssue> {
     const [named] = parseArgument.references(argument);
     if (!named) return { why: 'it names no issue' };
-    const project = named.project === null ? here : await this.directory.findProject(named.project, viewer);
+    const project = named.project === null ? ownProject : await this.directory.findProject(named.project, viewer);
     return project ? { project, iid: named.iid } : NOT_FOUND;
   }
 }

@@ -31,7 +31,7 @@ const succeeded = (said: string, changes: Readonly<Record<string, unknown>>): Ac
 const failed = (why: string): ActionResult => ({ why });
 
 /** Wraps a command that epics have too. */
-const commonAction = (
+const adaptCommonAction = (
   needs: NeededAbility,
   act: (changes: CommonChanges, argument: string) => ActionResult,
 ): FieldAction => ({
@@ -39,7 +39,7 @@ const commonAction = (
   apply: ({ issue, update }, argument) => act({ target: issue, word: issueKind.word, update }, argument),
 });
 
-const lockAction = (isLocked: boolean, said: string, already: string): FieldAction => ({
+const discussionLockAction = (isLocked: boolean, said: string, already: string): FieldAction => ({
   needs: 'plan',
   apply: ({ issue, update }) => {
     const current = update.discussionLocked === undefined ? issue.discussionLocked : update.discussionLocked;
@@ -63,9 +63,9 @@ const assigneeAction = (mode: PeopleMode, said: (names: string) => string): Fiel
 
 /** Commands that change fields of an issue. Source: reference work-tracking 2.6, 9.1. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
-  close: commonAction('state', COMMON_ACTIONS.close),
-  reopen: commonAction('state', COMMON_ACTIONS.reopen),
-  title: commonAction('edit', COMMON_ACTIONS.title),
+  close: adaptCommonAction('state', COMMON_ACTIONS.close),
+  reopen: adaptCommonAction('state', COMMON_ACTIONS.reopen),
+  title: adaptCommonAction('edit', COMMON_ACTIONS.title),
   assign: assigneeAction('add', (names) => `Assigned ${names}.`),
   unassign: assigneeAction('remove', (names) =>
     names === '' ? 'Removed all assignees.' : `Removed the assignees ${names}.`,
@@ -88,10 +88,10 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
       return succeeded('Removed the due date.', { due_date: null });
     },
   },
-  confidential: commonAction('plan', CONFIDENTIAL_ACTIONS.confidential),
-  make_confidential: commonAction('plan', CONFIDENTIAL_ACTIONS.make_confidential),
-  lock: lockAction(true, 'Locked the discussion.', 'it is locked already'),
-  unlock: lockAction(false, 'Unlocked the discussion.', 'it is not locked'),
+  confidential: adaptCommonAction('plan', CONFIDENTIAL_ACTIONS.confidential),
+  make_confidential: adaptCommonAction('plan', CONFIDENTIAL_ACTIONS.make_confidential),
+  lock: discussionLockAction(true, 'Locked the discussion.', 'it is locked already'),
+  unlock: discussionLockAction(false, 'Unlocked the discussion.', 'it is not locked'),
   weight: {
     needs: 'weigh',
     apply: ({ update }, argument) => {
@@ -114,10 +114,13 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
 /** Applies one command to the changes so far. */
 export function applyFieldAction(changes: FieldChanges, name: string, argument: string): ActionResult {
   const { needs, apply } = FIELD_ACTIONS[name]!;
-  return isAllowed(changes, needs) ? apply(changes, argument) : failed('you are not allowed to');
+  return isActionAllowed(changes, needs) ? apply(changes, argument) : failed('you are not allowed to');
 }
 
-function isAllowed({ viewer, project, permits, issue, assigneeIds }: FieldChanges, needs: NeededAbility): boolean {
+function isActionAllowed(
+  { viewer, project, permits, issue, assigneeIds }: FieldChanges,
+  needs: NeededAbility,
+): boolean {
   const subject = { authorId: issue.authorId, assigneeIds };
   if (needs === 'state') return issuePolicy.mayChangeState(viewer, project, subject);
   if (!issuePolicy.mayEdit(viewer, project, subject)) return false;

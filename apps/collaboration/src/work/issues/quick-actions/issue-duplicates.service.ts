@@ -40,12 +40,16 @@ export class IssueDuplicatesService {
     const by = { actorId: viewer.userId, at };
     const referenceTo = (one: IssueKey): string =>
       `${issue.projectId === other.projectId ? '' : one.project.fullPath}#${one.iid}`;
-    await this.writeNote(tx, issue, { ...by, body: systemNotes.duplicateOf(referenceTo(canonical)), of: other });
-    await this.writeNote(tx, other, { ...by, body: systemNotes.hasDuplicate(referenceTo(named)), of: issue });
+    await this.writeDuplicateNote(tx, issue, {
+      ...by,
+      body: systemNotes.duplicateOf(referenceTo(canonical)),
+      of: other,
+    });
+    await this.writeDuplicateNote(tx, other, { ...by, body: systemNotes.hasDuplicate(referenceTo(named)), of: issue });
     return other.id;
   }
 
-  private writeNote(
+  private writeDuplicateNote(
     tx: Tx,
     { id, projectId }: Issue,
     o: { readonly actorId: number; readonly at: Date; readonly body: string; readonly of: Issue },

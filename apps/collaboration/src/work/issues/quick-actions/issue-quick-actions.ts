@@ -36,11 +36,15 @@ export class IssueQuickActions {
       names: [...Object.keys(FIELD_ACTIONS), ...Object.keys(PLANNING_ACTIONS)],
       isFirst: true,
       supportsKind: (kind) => kind === issueKind,
-      plan: ({ viewer, parent }, commands) => this.plan(viewer, parent as ProjectParent, commands),
+      plan: ({ viewer, parent }, commands) => this.planFieldActions(viewer, parent as ProjectParent, commands),
     });
   }
 
-  private plan(viewer: SignedInViewer, project: ProjectParent, commands: readonly Command[]): ExecuteActions {
+  private planFieldActions(
+    viewer: SignedInViewer,
+    project: ProjectParent,
+    commands: readonly Command[],
+  ): ExecuteActions {
     let planning: Awaited<ReturnType<typeof planCommands>>;
     const holds: ExecuteActions['holds'] = {
       places: async (tx) => {
@@ -51,11 +55,11 @@ export class IssueQuickActions {
         );
       },
     };
-    const carryOut: ExecuteActions = (tx, on) => this.carryOut(tx, viewer, on, commands, planning);
+    const carryOut: ExecuteActions = (tx, on) => this.executeFieldActions(tx, viewer, on, commands, planning);
     return Object.assign(carryOut, { holds });
   }
 
-  private async carryOut(
+  private async executeFieldActions(
     tx: Tx,
     viewer: SignedInViewer,
     on: NoteableWithParent,

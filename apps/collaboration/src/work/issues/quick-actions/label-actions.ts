@@ -12,12 +12,12 @@ export interface CommandedLabels {
   readonly remove: Set<string>;
 }
 
-/** A command on labels. Shape: `known` are ids by name. */
+/** A command on labels. `known` maps names to ids. */
 type LabelAction = (labelling: CommandedLabels, known: ReadonlyMap<string, number>, argument: string) => ActionResult;
 
 const NO_LABEL: ActionResult = { why: 'it names no label that is known here' };
 
-/** Builds a command on labels. Shape: `carry` receives the known names. */
+/** Builds a command on labels. `carry` receives the known names. */
 const labelAction =
   (
     key: 'add_label_ids' | 'remove_label_ids' | 'label_ids',
@@ -32,7 +32,7 @@ const labelAction =
     return { said: said(shown), changes: { [key]: names.map((name) => known.get(name)) } };
   };
 
-const label = labelAction(
+const addLabels = labelAction(
   'add_label_ids',
   (names) => `Added ${names}.`,
   ({ add, remove }, names) => {
@@ -44,7 +44,7 @@ const label = labelAction(
     }
   },
 );
-const unlabelSome = labelAction(
+const removeLabels = labelAction(
   'remove_label_ids',
   (names) => `Removed ${names}.`,
   ({ add, remove }, names) => {
@@ -67,17 +67,17 @@ function replaceLabels(labelling: CommandedLabels, names: readonly string[]): vo
  * 2.6.
  */
 export const LABEL_ACTIONS: Readonly<Record<string, LabelAction>> = {
-  label,
-  labels: label,
+  label: addLabels,
+  labels: addLabels,
   unlabel: (labelling, known, argument) => {
-    if (argument !== '') return unlabelSome(labelling, known, argument);
+    if (argument !== '') return removeLabels(labelling, known, argument);
     replaceLabels(labelling, []);
     return { said: 'Removed all labels.', changes: { label_ids: [] } };
   },
   relabel: labelAction('label_ids', (names) => `Replaced all labels by ${names}.`, replaceLabels),
 };
 
-/** Looks up the labels that commands name in a project or group. Shape: ids by name. */
+/** Looks up the labels that commands name in a project or group. Returns their ids by name. */
 export async function namedLabels(
   tx: Tx,
   place: Parent,
@@ -88,7 +88,7 @@ export async function namedLabels(
   return new Map(labels.map(({ id, title }) => [title, id]));
 }
 
-/** Returns the change of labels. Shape: undefined if they stay. */
+/** Returns the change of labels, or undefined if they stay. */
 export function toRequestedLabels({ all, add, remove }: CommandedLabels): RequestedLabels | undefined {
   const isLabelled = all !== undefined || add.size > 0 || remove.size > 0;
   return isLabelled ? { all, add: [...add], remove: [...remove] } : undefined;

@@ -17,7 +17,7 @@ export interface UserLookup {
   readonly eligible: ReadonlySet<number>;
 }
 
-/** Finds the users whom commands name. Shape: `commands` are those whose arguments are users. */
+/** Finds the users whom commands name. The arguments of `commands` are users. */
 export async function findNamedUsers(
   tx: Tx,
   { directory, people }: { readonly directory: Directory; readonly people: People },
@@ -38,18 +38,21 @@ export async function findNamedUsers(
 /** Ways in which a command changes a list of people. `remove` without a name removes all. */
 export type PeopleMode = 'add' | 'remove' | 'replace';
 
-interface PeopleList {
+interface CommandedPeople {
   /** People before the commands of the text. */
   readonly original: readonly number[];
   /** People after the commands so far. */
   readonly current: readonly number[];
 }
 
-/** Changes a list of people by a command. Shape: `names` are the named users; null if no user was named. */
+/**
+ * Changes a list of people by a command. `names` mentions the named users. Returns null if the command names no user
+ * that it can change.
+ */
 export function changePeople(
   mode: PeopleMode,
   argument: string,
-  { original, current }: PeopleList,
+  { original, current }: CommandedPeople,
   people: UserLookup,
 ): { readonly after: readonly number[]; readonly names: string } | null {
   const isMeant = ({ id }: DirectoryUserRow): boolean =>

@@ -10,8 +10,8 @@ import type { IssueProject } from '../issues.queries';
 import { LABEL_ACTIONS, namedLabels, toRequestedLabels } from './label-actions';
 import type { CommandedLabels } from './label-actions';
 
-/** Labels and milestones that commands name and that exist. Shape: ids by name. */
-interface NameLookup {
+/** Labels and milestones that commands name and that exist: their ids by name. */
+interface KnownIdsByName {
   readonly labels: ReadonlyMap<string, number>;
   readonly milestones: ReadonlyMap<string, number>;
 }
@@ -28,7 +28,7 @@ interface PlanningCaller {
   readonly isAllowed: boolean;
 }
 
-type PlanningAction = (planning: PlanningChanges, known: NameLookup, argument: string) => ActionResult;
+type PlanningAction = (planning: PlanningChanges, known: KnownIdsByName, argument: string) => ActionResult;
 
 const failed = (why: string): ActionResult => ({ why });
 const labelActions = Object.entries(LABEL_ACTIONS).map(([name, act]): [string, PlanningAction] => [
@@ -55,8 +55,8 @@ export const PLANNING_ACTIONS: Readonly<Record<string, PlanningAction>> = {
 };
 
 /**
- * Looks up the labels and milestones that commands name, locks the milestone, and computes the update. Shape: an
- * outcome for each command of `PLANNING_ACTIONS`, null for others.
+ * Looks up the labels and milestones that commands name, locks the milestone, and computes the update. Returns an
+ * outcome for each command of `PLANNING_ACTIONS`, and null for other commands.
  */
 export async function planCommands(
   tx: Tx,
@@ -65,7 +65,7 @@ export async function planCommands(
 ): Promise<{ outcomes: (ActionResult | null)[]; update: Pick<IssueUpdate, 'labels' | 'milestoneId'> }> {
   const named = commands.filter(({ name }) => Object.hasOwn(PLANNING_ACTIONS, name));
   const place = isAllowed && named.length > 0 ? await withCurrentPlace(tx, viewer, project) : null;
-  const known = place && (await findKnownNames(tx, place, named));
+  const known = place && (await findKnownIdsByName(tx, place, named));
   const planning: PlanningChanges = { add: new Set(), remove: new Set() };
   const outcomes = commands.map((command) => {
     if (!named.includes(command)) return null;
@@ -78,10 +78,14 @@ export async function planCommands(
   return { outcomes, update: { labels: toRequestedLabels(planning), milestoneId } };
 }
 
-async function findKnownNames(tx: Tx, place: IssueProject, commands: readonly Command[]): Promise<NameLookup> {
+async function findKnownIdsByName(
+  tx: Tx,
+  project: IssueProject,
+  commands: readonly Command[],
+): Promise<KnownIdsByName> {
   const titles = commands.flatMap(({ argument }) => parseArgument.milestone(argument) ?? []);
   return {
-    labels: await namedLabels(tx, place, commands),
-    milestones: await findMilestonesByTitle(tx, place, [...new Set(titles)]),
+    labels: await namedLabels(tx, project, commands),
+    milestones: await findMilestonesByTitle(tx, project, [...new Set(titles)]),
   };
 }

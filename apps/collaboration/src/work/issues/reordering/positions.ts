@@ -12,25 +12,25 @@ const STEP = 2n ** 16n;
 const NEIGHBOURS = 256;
 
 /**
- * Position of an issue in its project: set by a user, else derived from its id, so that an issue that was never moved
- * needs no write. Shape: a bigint expression over the row of that alias. Source: reference work-tracking 9.1.
+ * Position of an issue in its project, as a bigint expression over the row `alias`. A user sets it, else it is derived
+ * from the id, so that an issue that was never moved needs no write. Source: reference work-tracking 9.1.
  */
 export function positionSql(alias: string): string {
   return `coalesce(${alias}.relative_position, ${alias}.id << ${GAP_BITS})`;
 }
 
 /** $1 project. Serializes changes of the order of one project. */
-const lock = prepareStatement(
+const lockProjectOrder = prepareStatement(
   'issues_hold_order',
   `select pg_advisory_xact_lock(hashtextextended('issue order ' || $1::bigint, 0))`,
 );
 /** $1 project, $2 a position, $3 an issue to skip. Positions exceed the safe integers of JavaScript. */
-const next = prepareStatement(
+const nextPosition = prepareStatement(
   'issues_next_position',
   `select min(${positionSql('i')})::text as position from issues i
    where i.project_id = $1::bigint and ${positionSql('i')} > $2::bigint and i.id <> $3::bigint`,
 );
-const previous = prepareStatement(
+const previousPosition = prepareStatement(
   'issues_last_position',
   `select max(${positionSql('i')})::text as position from issues i
    where i.project_id = $1::bigint and ${positionSql('i')} < $2::bigint and i.id <> $3::bigint`,
@@ -39,7 +39,7 @@ const previous = prepareStatement(
  * The same parameters. Locks all rows to change by id, then spreads the issues after the position evenly up to the last
  * of them, or beyond it if no issue follows that.
  */
-const spread = prepareStatement(
+const spreadFollowingIssues = prepareStatement(
   'issues_spread_positions',
   `with following as (
      select i.id, ${positionSql('i')} as position, row_number() over (order by ${positionSql('i')}, i.id) as place
@@ -60,7 +60,7 @@ const setPosition = prepareStatement(
   'update issues set relative_position = $2::bigint where id = $1::bigint',
 );
 
-/** Positions of the new neighbours. Shape: null for any. */
+/** Positions of the new neighbours. Null permits any neighbour. */
 export interface NeighbourPositions {
   readonly after: bigint | null;
   readonly before: bigint | null;
@@ -68,7 +68,7 @@ export interface NeighbourPositions {
 
 /** Serializes changes of the order of one project until the transaction ends. */
 export async function lockOrder(tx: Tx, projectId: number): Promise<void> {
-  await tx.prepared(lock, [projectId]);
+  await tx.prepared(lockProjectOrder, [projectId]);
 }
 
 /**
@@ -81,18 +81,19 @@ export async function moveBetween(
   issueId: number,
   between: NeighbourPositions,
 ): Promise<boolean> {
-  const left = between.after ?? (await findNeighbourPosition(tx, previous, projectId, between.before!, issueId));
-  let position = middlePosition(left, await rightPosition(tx, projectId, issueId, left, between));
+  const left =
+    between.after ?? (await findNeighbourPosition(tx, previousPosition, projectId, between.before!, issueId));
+  let position = middlePosition(left, await rightNeighbourPosition(tx, projectId, issueId, left, between));
   if (position === null && left !== null) {
-    await tx.prepared(spread, [projectId, String(left), issueId]);
-    position = middlePosition(left, await findNeighbourPosition(tx, next, projectId, left, issueId));
+    await tx.prepared(spreadFollowingIssues, [projectId, String(left), issueId]);
+    position = middlePosition(left, await findNeighbourPosition(tx, nextPosition, projectId, left, issueId));
   }
   if (position !== null) await tx.prepared(setPosition, [issueId, String(position)]);
   return position !== null;
 }
 
 /** Position of the right neighbour; if the two requested neighbours contradict each other, that of the next issue. */
-async function rightPosition(
+async function rightNeighbourPosition(
   tx: Tx,
   projectId: number,
   issueId: number,
@@ -100,12 +101,12 @@ async function rightPosition(
   { before }: NeighbourPositions,
 ): Promise<bigint | null> {
   if (before !== null && (left === null || left < before)) return before;
-  return findNeighbourPosition(tx, next, projectId, left!, issueId);
+  return findNeighbourPosition(tx, nextPosition, projectId, left!, issueId);
 }
 
 async function findNeighbourPosition(
   tx: Tx,
-  statement: typeof next,
+  statement: typeof nextPosition,
   projectId: number,
   position: bigint,
   issueId: number,

@@ -9,7 +9,7 @@ import type { Tx } from '@rookery/persistence';
 import type { ApprovalRuleType } from './approval.entity';
 import { COUNTED_SQL, HAS_APPROVERS_SQL, OF_MERGE_REQUEST_SQL } from './approval-sql';
 
-interface RuleRow {
+interface ApprovalRuleRow {
   readonly id: number;
   readonly name: string;
   readonly rule_type: ApprovalRuleType;
@@ -52,12 +52,12 @@ const COLUMNS = `r.id, r.name, r.rule_type, r.approvals_required, r.source_rule_
       where g.rule_id = r.id
     order by 1 limit ${MOST_ELIGIBLE}) as eligible_ids`;
 
-const ofProject = statement<{ project: number }, RuleRow>(
+const ofProject = statement<{ project: number }, ApprovalRuleRow>(
   'approval_rules_of_project',
   `select ${COLUMNS}, '{}'::bigint[] as approved_ids from approval_rules r
    where r.project_id = :project::bigint and coalesce(r.merge_request_id, 0) = 0 order by r.id`,
 );
-const ofMergeRequest = statement<{ id: number }, RuleRow>(
+const ofMergeRequest = statement<{ id: number }, ApprovalRuleRow>(
   'approval_rules_of_merge_request',
   `select ${COLUMNS}, ${COUNTED_SQL} as approved_ids from merge_requests i
    join approval_rules r on ${OF_MERGE_REQUEST_SQL} where i.id = :id::bigint order by r.id`,
@@ -74,16 +74,16 @@ export class ApprovalRulesQueries {
 
   /** Rules of a project, the oldest first. */
   async ofProject(viewer: Viewer, project: ProjectScope): Promise<ApprovalRuleView[]> {
-    return this.show(viewer, await this.database.run(ofProject, { project: project.id }));
+    return this.loadRuleViews(viewer, await this.database.run(ofProject, { project: project.id }));
   }
 
-  /** Rules that a merge request must fulfil, the oldest first. Shape: none with the plan `free`. */
+  /** Returns the rules that a merge request must fulfil, the oldest first. The plan `free` has none. */
   async ofMergeRequest(viewer: Viewer, project: ProjectScope, id: number, tx?: Tx): Promise<ApprovalRuleView[]> {
     if (!hasApprovalRules(project)) return [];
-    return this.show(viewer, await (tx ?? this.database).run(ofMergeRequest, { id }));
+    return this.loadRuleViews(viewer, await (tx ?? this.database).run(ofMergeRequest, { id }));
   }
 
-  private async show(viewer: Viewer, rows: readonly RuleRow[]): Promise<ApprovalRuleView[]> {
+  private async loadRuleViews(viewer: Viewer, rows: readonly ApprovalRuleRow[]): Promise<ApprovalRuleView[]> {
     const userIds = rows.flatMap((row) => [...row.user_ids, ...row.eligible_ids, ...row.approved_ids].map(Number));
     const users = await this.directory.findUsers([...new Set(userIds)]);
     const groupIds = [...new Set(rows.flatMap((row) => row.group_ids.map(Number)))];
@@ -93,7 +93,7 @@ export class ApprovalRulesQueries {
       if (group) groups.set(id, group);
     }
     const people = (ids: readonly number[]) => ids.flatMap((id) => users.get(Number(id)) ?? []);
-    const hidesGroups = (row: RuleRow): boolean => row.group_ids.some((id) => !groups.has(Number(id)));
+    const hidesGroups = (row: ApprovalRuleRow): boolean => row.group_ids.some((id) => !groups.has(Number(id)));
     return rows.map((row) => ({
       id: row.id,
       name: row.name,

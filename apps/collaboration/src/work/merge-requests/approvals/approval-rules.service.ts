@@ -16,7 +16,7 @@ import type { ApprovalRuleType } from './approval.entity';
 import { hasApprovalRules } from './approval-rules.queries';
 import { approvalSettingsOf } from './approval-settings';
 
-/** Fields of a rule. Shape: undefined keeps the value; users and groups that the caller may not name are dropped. */
+/** Fields of a rule. Undefined fields keep their values. Users and groups that the caller may not name are dropped. */
 export interface ApprovalRuleInput {
   readonly name?: string | undefined;
   readonly ruleType?: ApprovalRuleType | undefined;
@@ -46,7 +46,7 @@ const setGroups = statement<{ rule: number; groups: readonly number[] }, never>(
    on conflict do nothing`,
 );
 /** Copies the rules of the project to a merge request that follows them, which has rules of its own from then on. */
-const overwrite = statement<{ id: number }, never>(
+const copyProjectRules = statement<{ id: number }, never>(
   'approval_rules_overwrite',
   `with target as (
      update merge_requests set approval_rules_overwritten = true
@@ -92,7 +92,10 @@ export class ApprovalRulesService {
     @Inject(SCOPE_RESOLVER) private readonly scopes: ScopeResolver,
   ) {}
 
-  /** Creates or changes a rule. Shape: `iid` null for a rule of the project, `ruleId` null for a new one. Returns its id. */
+  /**
+   * Creates or changes a rule. `iid` is null for a rule of the project, `ruleId` is null for a new rule. Returns its
+   * id.
+   */
   async saveRule(
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -100,8 +103,8 @@ export class ApprovalRulesService {
     input: ApprovalRuleInput,
   ): Promise<number> {
     const people = await this.findApprovers(viewer, project, input);
-    return this.explained(iid !== null, () =>
-      this.inPlace(viewer, project, iid, async (tx, place, at) => {
+    return this.mapConstraintErrors(iid !== null, () =>
+      this.runRuleWrite(viewer, project, iid, async (tx, place, at) => {
         const rule = ruleId === null ? await buildRule(tx, place) : await loadRule(tx, place, ruleId);
         if (input.name !== undefined) rule.name = input.name;
         if (ruleId === null && input.ruleType !== undefined) rule.ruleType = input.ruleType;
@@ -122,20 +125,20 @@ export class ApprovalRulesService {
 
   /** Removes a rule. Errors: NotFound, Forbidden. */
   async remove(viewer: SignedInViewer, project: ProjectScope, iid: number | null, ruleId: number): Promise<void> {
-    await this.inPlace(viewer, project, iid, async (tx, place) => {
+    await this.runRuleWrite(viewer, project, iid, async (tx, place) => {
       const { id } = await loadRule(tx, place, ruleId);
       await tx.manager.delete(ApprovalRule, id);
     });
   }
 
-  /** Sets the number of approvals by any approver, with a rule for it. Shape: `iid` null for the project. */
+  /** Sets the number of approvals by any approver, with a rule for it. `iid` is null for the project. */
   async requireApprovals(
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number | null,
     approvals: number,
   ): Promise<void> {
-    await this.inPlace(viewer, project, iid, async (tx, place) => {
+    await this.runRuleWrite(viewer, project, iid, async (tx, place) => {
       const where = { projectId: place.projectId, ruleType: 'any_approver' as const };
       const rules = await tx.manager.find(ApprovalRule, { where });
       const found = rules.find((rule) => rule.mergeRequestId === (place.mergeRequest?.id ?? null));
@@ -147,7 +150,7 @@ export class ApprovalRulesService {
   }
 
   /** Runs a write to the rules of a project or merge request. Errors: NotFound, Forbidden. */
-  private async inPlace<T>(
+  private async runRuleWrite<T>(
     viewer: SignedInViewer,
     project: ProjectScope,
     iid: number | null,
@@ -163,7 +166,7 @@ export class ApprovalRulesService {
       if (!mergeRequestPolicy.mayEdit(viewer, project, mergeRequest)) throw new Forbidden();
       const [settings] = await tx.run(approvalSettingsOf, { project: project.id });
       if (settings!.disable_overriding_approvers_per_merge_request) throw new Forbidden();
-      await tx.run(overwrite, { id: mergeRequest.id });
+      await tx.run(copyProjectRules, { id: mergeRequest.id });
       return step(tx, { projectId: project.id, mergeRequest }, at);
     });
   }
@@ -181,7 +184,7 @@ export class ApprovalRulesService {
     return { users: users?.map(({ id }) => id), groups: groupIds && groups };
   }
 
-  private async explained<T>(isOfMergeRequest: boolean, write: () => Promise<T>): Promise<T> {
+  private async mapConstraintErrors<T>(isOfMergeRequest: boolean, write: () => Promise<T>): Promise<T> {
     try {
       return await write();
     } catch (error) {

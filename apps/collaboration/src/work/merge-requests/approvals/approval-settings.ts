@@ -9,7 +9,7 @@ export interface ApprovalSettingsRow {
   readonly merge_requests_disable_committers_approval: boolean;
 }
 
-/** Settings that a request changes. Shape: null keeps the value. */
+/** Settings that a request changes. Null keeps the value. */
 export interface ApprovalSettingsChange {
   readonly project: number;
   readonly resets: boolean | null;

@@ -1,5 +1,5 @@
 /** Boolean SQL over a rule `r`: the user may give an approval that counts for it. `user` is a column or value. */
-function isEligibleSql(user: string): string {
+function isEligibleApproverSql(user: string): string {
   return `(r.rule_type = 'any_approver'
     or exists (select 1 from approval_rule_users x where x.rule_id = r.id and x.user_id = ${user})
     or exists (select 1 from approval_rule_groups g
@@ -20,7 +20,7 @@ export const HAS_APPROVERS_SQL = `(r.rule_type = 'any_approver' or exists ${NAME
 
 /** SQL over `i` and a rule `r`: ids of the users whose approvals count for the rule, a bigint[]. */
 export const COUNTED_SQL = `array(select a.user_id from merge_request_approvals a
-  where a.merge_request_id = i.id and ${isEligibleSql('a.user_id')} order by a.approved_at, a.user_id)`;
+  where a.merge_request_id = i.id and ${isEligibleApproverSql('a.user_id')} order by a.approved_at, a.user_id)`;
 
 /** Condition on a rule `r`: it is one of the rules of the merge request `i`: its own, or those of the project. */
 export const OF_MERGE_REQUEST_SQL = `r.project_id = i.project_id

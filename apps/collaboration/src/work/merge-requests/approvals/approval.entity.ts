@@ -18,7 +18,7 @@ export class ApprovalSettings {
 }
 
 /**
- * A number of approvals that users, or members of groups, must give. Shape: without `mergeRequestId` it is a rule of the
+ * A number of approvals that users, or members of groups, must give. A rule without `mergeRequestId` belongs to the
  * project. `sourceRuleId` is the rule of the project from which a rule of a merge request was copied.
  */
 @Entity('approval_rules')

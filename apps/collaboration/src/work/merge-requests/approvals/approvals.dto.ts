@@ -36,14 +36,14 @@ export class UpdateApprovalSettings {
 }
 
 /** People of a rule. Users who cannot read the merge requests, and hidden groups, are dropped. */
-class RulePeople {
+class ApprovalRulePeople {
   @ListOf('int', { optional: true }) user_ids?: readonly number[];
   @ListOf('text', { optional: true, splitItems: true, about: 'Names of users who approve.' })
   usernames?: readonly string[];
   @ListOf('int', { optional: true, about: 'Groups whose direct members approve.' }) group_ids?: readonly number[];
 }
 
-export class CreateApprovalRule extends RulePeople {
+export class CreateApprovalRule extends ApprovalRulePeople {
   @Text({ blank: 'refused', max: 255 }) name: string;
   @Int({ ...REQUIRED, about: 'Approvals that the rule requires.' }) approvals_required: number;
   @OneOf(APPROVAL_RULE_TYPES, { optional: true }) rule_type?: ApprovalRuleType;
@@ -53,7 +53,7 @@ export class IdentifyApprovalRule {
   @Int({ in: 'path', about: 'Id of the rule.' }) approval_rule_id: number;
 }
 
-export class UpdateApprovalRule extends RulePeople {
+export class UpdateApprovalRule extends ApprovalRulePeople {
   @Int({ in: 'path', about: 'Id of the rule.' }) approval_rule_id: number;
   @Text({ optional: true, blank: 'refused', max: 255 }) name?: string;
   @Int({ ...REQUIRED, optional: true, about: 'Approvals that the rule requires.' }) approvals_required?: number;

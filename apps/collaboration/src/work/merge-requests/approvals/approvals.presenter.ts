@@ -34,8 +34,8 @@ export const approvalsPresenter = presenter<ApprovalsView>('MergeRequestApproval
   updated_at: [instant, ({ mergeRequest }) => mergeRequest.updatedAt.toISOString()],
   merge_status: [text, ({ mergeRequest }) => mergeRequest.mergeStatus, { about: 'Stored result of the merge check.' }],
   approved: [bool, isApproved, { about: 'All rules are fulfilled; without a requirement, at least one approval.' }],
-  approvals_required: [int, countRequired, { about: 'Sum of the approvals that the rules require.' }],
-  approvals_left: [int, countMissing, { about: 'Sum of the approvals that the rules lack.' }],
+  approvals_required: [int, countRequiredApprovals, { about: 'Sum of the approvals that the rules require.' }],
+  approvals_left: [int, countMissingApprovals, { about: 'Sum of the approvals that the rules lack.' }],
   require_password_to_approve: [bool, () => false, { about: 'Always false: approvals need no password.' }],
   approved_by: [list(nested(approver)), ({ approvals }) => [...approvals], { about: 'Approvals, the oldest first.' }],
   suggested_approvers: [
@@ -119,23 +119,23 @@ const sourceRule = nullable(
     }),
   ),
 );
-const sourceOf = ({ sourceRequired }: ApprovalRuleView): number | null => sourceRequired;
-const isOverridden = ({ sourceRequired, approvalsRequired }: ApprovalRuleView): boolean =>
+const requiredBySourceRule = ({ sourceRequired }: ApprovalRuleView): number | null => sourceRequired;
+const isRuleOverridden = ({ sourceRequired, approvalsRequired }: ApprovalRuleView): boolean =>
   sourceRequired !== null && sourceRequired !== approvalsRequired;
 
 /** A rule of a merge request. */
 export const mergeRequestRulePresenter = presenter<ApprovalRuleView>('MergeRequestApprovalRule').fields({
   ...RULE,
-  source_rule: [sourceRule, sourceOf, { about: 'The rule of the project from which it was copied.' }],
+  source_rule: [sourceRule, requiredBySourceRule, { about: 'The rule of the project from which it was copied.' }],
   section: [alwaysNull, () => null, { about: 'Always null: code owners are not supported.' }],
-  overridden: [bool, isOverridden, { about: 'It requires another number than the rule of the project.' }],
+  overridden: [bool, isRuleOverridden, { about: 'It requires another number than the rule of the project.' }],
 });
 
 const ruleState = presenter<ApprovalRuleView>('ApprovalRuleState').fields({
   ...RULE,
-  source_rule: [sourceRule, sourceOf, { about: 'The rule of the project from which it was copied.' }],
+  source_rule: [sourceRule, requiredBySourceRule, { about: 'The rule of the project from which it was copied.' }],
   section: [alwaysNull, () => null, { about: 'Always null: code owners are not supported.' }],
-  overridden: [bool, isOverridden, { about: 'It requires another number than the rule of the project.' }],
+  overridden: [bool, isRuleOverridden, { about: 'It requires another number than the rule of the project.' }],
   code_owner: [bool, () => false, { about: 'Always false: code owners are not supported.' }],
   approved_by: [
     list(nested(userSummary)),
@@ -184,16 +184,16 @@ export const approvalSettingsPresenter = presenter<ApprovalSettingsRow>('Approva
   require_reauthentication_to_approve: [bool, () => false, { about: 'Always false: approvals need no password.' }],
 });
 
-function countRequired({ rules }: ApprovalsView): number {
+function countRequiredApprovals({ rules }: ApprovalsView): number {
   return rules.reduce((sum, rule) => sum + rule.approvalsRequired, 0);
 }
 
-function countMissing({ rules }: ApprovalsView): number {
+function countMissingApprovals({ rules }: ApprovalsView): number {
   return rules.reduce((sum, rule) => sum + approvalsLeft(rule), 0);
 }
 
 function isApproved(shown: ApprovalsView): boolean {
-  return countRequired(shown) > 0 ? countMissing(shown) === 0 : shown.approvals.length > 0;
+  return countRequiredApprovals(shown) > 0 ? countMissingApprovals(shown) === 0 : shown.approvals.length > 0;
 }
 
 function suggestApprovers({ rules, approvals }: ApprovalsView): DirectoryUserRow[] {

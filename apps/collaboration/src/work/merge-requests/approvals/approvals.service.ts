@@ -21,7 +21,7 @@ import { resetApprovals } from './reset-approvals';
 /** Own commits of a source branch whose committers may not approve. */
 const MAX_COMMITS = 1000;
 
-const insert = statement<{ id: number; user: number; at: Date }, { readonly user_id: number }>(
+const insertApproval = statement<{ id: number; user: number; at: Date }, { readonly user_id: number }>(
   'merge_request_approvals_insert',
   `with approved as (
      insert into merge_request_approvals (merge_request_id, user_id, approved_at)
@@ -32,7 +32,7 @@ const insert = statement<{ id: number; user: number; at: Date }, { readonly user
    )
    select user_id from approved`,
 );
-const remove = statement<{ id: number; user: number }, { readonly user_id: number }>(
+const deleteApproval = statement<{ id: number; user: number }, { readonly user_id: number }>(
   'merge_request_approvals_remove',
   `with gone as (
      delete from merge_request_approvals where merge_request_id = :id::bigint and user_id = :user::bigint
@@ -43,7 +43,7 @@ const remove = statement<{ id: number; user: number }, { readonly user_id: numbe
    )
    select user_id from gone`,
 );
-const exists = statement<{ id: number; user: number }, never>(
+const findApproval = statement<{ id: number; user: number }, never>(
   'merge_request_approvals_exists',
   'select 1 from merge_request_approvals where merge_request_id = :id::bigint and user_id = :user::bigint',
 );
@@ -60,7 +60,7 @@ export class ApprovalsService {
   ) {}
 
   /**
-   * Approves a merge request. Shape: `sha` is the head that the caller knows. Errors, in this order: NotFound, Forbidden,
+   * Approves a merge request. `sha` is the head that the caller knows. Errors, in this order: NotFound, Forbidden,
    * Conflict for another head, Unauthorized if the caller cannot approve it now.
    */
   async approve(viewer: SignedInViewer, project: ProjectScope, iid: number, sha: string | null): Promise<void> {
@@ -95,9 +95,9 @@ export class ApprovalsService {
   ): Promise<void> {
     const { mergeRequest, at } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
     if (mergeRequest.headSha !== head || mergeRequest.state !== 'opened') throw new Unauthorized();
-    const approved = await tx.run(insert, { id: mergeRequest.id, user: viewer.userId, at });
+    const approved = await tx.run(insertApproval, { id: mergeRequest.id, user: viewer.userId, at });
     if (approved.length === 0) throw new Unauthorized();
-    await announceChange(tx, viewer, mergeRequest, 'approved', at);
+    await announceApprovalChange(tx, viewer, mergeRequest, 'approved', at);
   }
 
   /** Withdraws the caller's approval. Errors: NotFound, also without an approval; Forbidden. */
@@ -109,9 +109,9 @@ export class ApprovalsService {
   async unapproveInTransaction(tx: Tx, viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<void> {
     const { mergeRequest, at } = await this.mergeRequests.lockMergeRequest(tx, viewer, project, iid);
     if (!mayApproveIn(viewer, project)) throw new Forbidden();
-    const gone = await tx.run(remove, { id: mergeRequest.id, user: viewer.userId });
+    const gone = await tx.run(deleteApproval, { id: mergeRequest.id, user: viewer.userId });
     if (gone.length === 0) throw new NotFound();
-    await announceChange(tx, viewer, mergeRequest, 'unapproved', at);
+    await announceApprovalChange(tx, viewer, mergeRequest, 'unapproved', at);
   }
 
   /** Withdraws all approvals. Errors: NotFound, Forbidden; Unauthorized unless the caller is the bot of a token. */
@@ -127,7 +127,7 @@ export class ApprovalsService {
   async canApprove(viewer: SignedInViewer, project: ProjectScope, mergeRequest: MergeRequest): Promise<boolean> {
     if (mergeRequest.state !== 'opened' || !mayApproveIn(viewer, project)) return false;
     const [approved, [settings]] = await this.work.run(async (tx) => [
-      await tx.run(exists, { id: mergeRequest.id, user: viewer.userId }),
+      await tx.run(findApproval, { id: mergeRequest.id, user: viewer.userId }),
       await tx.run(approvalSettingsOf, { project: project.id }),
     ]);
     if (approved.length > 0) return false;
@@ -157,7 +157,7 @@ function mayApproveIn(viewer: SignedInViewer, project: ProjectScope): boolean {
   return !project.archived && (viewer.isAdmin || project.level >= ACCESS_LEVELS.developer);
 }
 
-async function announceChange(
+async function announceApprovalChange(
   tx: Tx,
   viewer: SignedInViewer,
   mergeRequest: MergeRequest,

@@ -42,7 +42,7 @@ export class ProjectApprovalsController {
     answers: one(approvalSettingsPresenter),
   })
   settings({ within }: SignedCall<NoParams>): Promise<ApprovalSettingsRow> {
-    return this.readSettings(within);
+    return this.readApprovalSettings(within);
   }
 
   @Endpoint('POST', 'approvals', {
@@ -64,7 +64,7 @@ export class ProjectApprovalsController {
         no_committers: params.merge_requests_disable_committers_approval ?? null,
       }),
     );
-    return this.readSettings(within);
+    return this.readApprovalSettings(within);
   }
 
   @Endpoint('GET', 'approval_rules', {
@@ -83,7 +83,7 @@ export class ProjectApprovalsController {
     answers: one(projectRulePresenter),
   })
   show({ params, viewer, within }: SignedCall<IdentifyApprovalRule>): Promise<ApprovalRuleView> {
-    return this.findRule(viewer, within, params.approval_rule_id);
+    return this.findProjectRule(viewer, within, params.approval_rule_id);
   }
 
   @Endpoint('POST', 'approval_rules', {
@@ -95,7 +95,7 @@ export class ProjectApprovalsController {
   })
   async create({ params, viewer, within }: SignedCall<CreateApprovalRule>): Promise<ApprovalRuleView> {
     const place = { iid: null, ruleId: null };
-    return this.findRule(viewer, within, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
+    return this.findProjectRule(viewer, within, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('PUT', 'approval_rules/:approval_rule_id', {
@@ -107,7 +107,7 @@ export class ProjectApprovalsController {
   })
   async update({ params, viewer, within }: SignedCall<UpdateApprovalRule>): Promise<ApprovalRuleView> {
     const place = { iid: null, ruleId: params.approval_rule_id };
-    return this.findRule(viewer, within, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
+    return this.findProjectRule(viewer, within, await this.rules.saveRule(viewer, within, place, toRuleInput(params)));
   }
 
   @Endpoint('DELETE', 'approval_rules/:approval_rule_id', {
@@ -120,12 +120,12 @@ export class ProjectApprovalsController {
     await this.rules.remove(viewer, within, null, params.approval_rule_id);
   }
 
-  private async readSettings({ id }: ProjectScope): Promise<ApprovalSettingsRow> {
+  private async readApprovalSettings({ id }: ProjectScope): Promise<ApprovalSettingsRow> {
     const [row] = await this.work.run((tx) => tx.run(approvalSettingsOf, { project: id }));
     return row!;
   }
 
-  private async findRule(viewer: SignedInViewer, within: ProjectScope, id: number): Promise<ApprovalRuleView> {
+  private async findProjectRule(viewer: SignedInViewer, within: ProjectScope, id: number): Promise<ApprovalRuleView> {
     const found = (await this.queries.ofProject(viewer, within)).find((rule) => rule.id === id);
     if (!found) throw new NotFound();
     return found;

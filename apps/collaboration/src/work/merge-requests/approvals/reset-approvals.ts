@@ -1,6 +1,9 @@
 import { statement } from '@rookery/persistence';
 
-/** Withdraws all approvals of a merge request. Shape: `only_if_set` if the project must have asked for that on pushes. */
+/**
+ * Withdraws all approvals of a merge request. With `only_if_set`, it does so only if the project resets approvals on
+ * pushes.
+ */
 export const resetApprovals = statement<{ id: number; only_if_set: boolean }, never>(
   'merge_request_approvals_reset',
   `with gone as (

@@ -15,7 +15,7 @@ import { mergeRequestKind } from '../merge-request.kind';
 import type { MeasuredVersion } from '../versions/measure-version';
 import type { IssueSource } from './merge-request-issue.entity';
 
-interface VersionParams {
+interface NewVersionParams {
   readonly merge_request: number;
   readonly head: string;
   readonly base: string | null;
@@ -27,7 +27,7 @@ interface VersionParams {
   readonly at: Date | null;
 }
 
-const insertVersion = statement<VersionParams, { readonly id: number }>(
+const insertVersion = statement<NewVersionParams, { readonly id: number }>(
   'merge_request_versions_insert',
   `insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, files_count, commits_count, state,
      patch_id_sha, created_at)
@@ -78,7 +78,7 @@ export class MergeRequestRecords {
     { id, ...text }: { readonly id: number; readonly title: string; readonly description: string | null },
     at: Date,
   ): Promise<void> {
-    await this.recordIssues(tx, id, 'text', [joinTitleAndDescription(text)]);
+    await this.recordReferencedIssues(tx, id, 'text', [joinTitleAndDescription(text)]);
     publishTextWritten(tx, viewer, {
       about: { type: mergeRequestKind.type, id },
       noteId: null,
@@ -100,7 +100,7 @@ export class MergeRequestRecords {
     const { headSha: head, baseSha: base, startSha: start, filesCount: files, commitsCount: commits, state } = version;
     const measured = { head, base, start, files, commits, state, patch_id: version.patchId };
     const [row] = await tx.run(insertVersion, { merge_request: id, ...measured, at });
-    if (!isLate) await this.recordIssues(tx, id, 'commits', version.messages);
+    if (!isLate) await this.recordReferencedIssues(tx, id, 'commits', version.messages);
     return row!.id;
   }
 
@@ -126,12 +126,17 @@ export class MergeRequestRecords {
     at: Date,
   ): Promise<void> {
     if (version !== null) await this.recordVersion(tx, id, version, { at });
-    await this.recordIssues(tx, id, 'text', [joinTitleAndDescription(text)]);
+    await this.recordReferencedIssues(tx, id, 'text', [joinTitleAndDescription(text)]);
   }
 
-  private async recordIssues(tx: Tx, request: number, source: IssueSource, texts: readonly string[]): Promise<void> {
+  private async recordReferencedIssues(
+    tx: Tx,
+    mergeRequestId: number,
+    source: IssueSource,
+    texts: readonly string[],
+  ): Promise<void> {
     const references = findIssueReferences(texts, this.webUrl);
-    if (references.length === 0) await tx.run(clearIssues, { request, source });
-    else await tx.run(replaceIssues, { request, source, ...namedIssuesParams(references) });
+    if (references.length === 0) await tx.run(clearIssues, { request: mergeRequestId, source });
+    else await tx.run(replaceIssues, { request: mergeRequestId, source, ...namedIssuesParams(references) });
   }
 }

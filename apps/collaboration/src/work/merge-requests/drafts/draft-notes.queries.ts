@@ -25,16 +25,16 @@ export interface DraftRow {
 
 const COLUMNS = `d.*, case when d.thread_id is not null then ${discussionIdSql('d.thread_id')} end as discussion_id`;
 
-const requestOf = statement<{ project: number; iid: number }, { readonly id: number }>(
+const mergeRequestIdOf = statement<{ project: number; iid: number }, { readonly id: number }>(
   'draft_notes_request',
   'select i.id from merge_requests i where i.project_id = :project::bigint and i.iid = :iid::bigint',
 );
-const oneOf = statement<{ request: number; author: number; id: number }, DraftRow>(
+const draftNoteOf = statement<{ request: number; author: number; id: number }, DraftRow>(
   'draft_notes_one',
   `select ${COLUMNS} from draft_notes d
    where d.id = :id::bigint and d.merge_request_id = :request::bigint and d.author_id = :author::bigint`,
 );
-const allOf = statement<{ request: number; author: number }, DraftRow>(
+const draftNotesOf = statement<{ request: number; author: number }, DraftRow>(
   'draft_notes_all',
   `select ${COLUMNS} from draft_notes d
    where d.merge_request_id = :request::bigint and d.author_id = :author::bigint order by d.id`,
@@ -48,7 +48,7 @@ export class DraftNotesQueries {
   /** Returns the id of a merge request that the viewer may read. Errors: NotFound, Forbidden. */
   async requestId(viewer: SignedInViewer, project: ProjectScope, iid: number): Promise<number> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
-    const [row] = await this.database.run(requestOf, { project: project.id, iid });
+    const [row] = await this.database.run(mergeRequestIdOf, { project: project.id, iid });
     if (!row) throw new NotFound();
     return row.id;
   }
@@ -73,12 +73,12 @@ export class DraftNotesQueries {
     id: number,
     reads: SqlReader = this.database,
   ): Promise<DraftRow> {
-    const [row] = await reads.run(oneOf, { request, author: viewer.userId, id });
+    const [row] = await reads.run(draftNoteOf, { request, author: viewer.userId, id });
     if (!row) throw new NotFound();
     return row;
   }
 
   listAll(viewer: SignedInViewer, request: number): Promise<DraftRow[]> {
-    return this.database.run(allOf, { request, author: viewer.userId });
+    return this.database.run(draftNotesOf, { request, author: viewer.userId });
   }
 }

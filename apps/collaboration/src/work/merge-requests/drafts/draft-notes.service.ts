@@ -15,7 +15,7 @@ import { DraftNote } from './draft-note.entity';
 import { DraftNotesQueries } from './draft-notes.queries';
 import type { DraftRow } from './draft-notes.queries';
 
-/** Fields of a draft. Shape: undefined keeps the value of an update. */
+/** Fields of a draft. Undefined fields keep their values on update. */
 export interface DraftFields {
   readonly body?: string | undefined;
   readonly position?: RequestedPosition | undefined;
@@ -33,7 +33,7 @@ const MAX_DRAFTS = 1000;
 /** Largest size of the drafts of a review, because all are published in one transaction. Units: bytes. */
 const MAX_BYTES = 4 * 1024 ** 2;
 /** Counts the drafts of an author on a merge request, except the one that the request changes. */
-const othersOf = statement<
+const otherDraftsOf = statement<
   { request: number; author: number; changed: number | null },
   { readonly count: number; readonly bytes: number }
 >(
@@ -56,12 +56,13 @@ export class DraftNotesService {
   async create(viewer: SignedInViewer, project: ProjectScope, iid: number, draft: NewDraft): Promise<DraftRow> {
     const on = nameMergeRequest(project, iid);
     const request = await this.queries.requestId(viewer, project, iid);
-    checkBody(draft.body);
-    const threadId = draft.discussionId === null ? null : await this.findThread(viewer, on, draft.discussionId);
-    const placed = threadId === null ? await this.placeDraft(viewer, on, draft) : {};
+    assertValidBody(draft.body);
+    const threadId =
+      draft.discussionId === null ? null : await this.findVisibleThreadId(viewer, on, draft.discussionId);
+    const placed = threadId === null ? await this.resolveDraftPosition(viewer, on, draft) : {};
     return this.work.run(async (tx) => {
       await this.notes.admitNote(tx, viewer, on);
-      await this.refuseTooMuch(tx, viewer, request, { id: null, body: draft.body });
+      await this.assertWithinDraftLimits(tx, viewer, request, { id: null, body: draft.body });
       const { body, resolves, commitId } = draft;
       const own = { mergeRequestId: request, authorId: viewer.userId, body, threadId, resolves, commitId };
       const made = tx.manager.create(DraftNote, { ...own, ...placed });
@@ -79,16 +80,16 @@ export class DraftNotesService {
   ): Promise<DraftRow> {
     const request = await this.queries.requestId(viewer, project, iid);
     const before = await this.queries.findDraft(viewer, request, id);
-    if (fields.body !== undefined) checkBody(fields.body);
+    if (fields.body !== undefined) assertValidBody(fields.body);
     const body = fields.body ?? before.body;
     const position = before.thread_id === null ? fields.position : undefined;
-    const placed = await this.placeDraft(viewer, nameMergeRequest(project, iid), {
+    const placed = await this.resolveDraftPosition(viewer, nameMergeRequest(project, iid), {
       body,
       commitId: before.commit_id,
       position,
     });
     return this.work.run(async (tx) => {
-      await this.refuseTooMuch(tx, viewer, request, { id, body });
+      await this.assertWithinDraftLimits(tx, viewer, request, { id, body });
       await tx.manager.update(DraftNote, { id, authorId: viewer.userId }, { body, ...placed });
       return this.queries.findDraft(viewer, request, id, tx);
     });
@@ -104,7 +105,11 @@ export class DraftNotesService {
   }
 
   /** Errors: Invalid for a discussion that the author does not see. */
-  private async findThread(viewer: SignedInViewer, on: NoteableWithParent, discussionId: string): Promise<number> {
+  private async findVisibleThreadId(
+    viewer: SignedInViewer,
+    on: NoteableWithParent,
+    discussionId: string,
+  ): Promise<number> {
     const key = parseDiscussionKey(discussionId);
     try {
       await this.discussions.findDiscussion(viewer, on, key);
@@ -116,7 +121,7 @@ export class DraftNotesService {
   }
 
   /** Checks the place of a draft, and returns its columns; none without a place. */
-  private async placeDraft(
+  private async resolveDraftPosition(
     viewer: SignedInViewer,
     on: NoteableWithParent,
     { position, commitId, body }: Pick<NewDraft, 'commitId' | 'body' | 'position'>,
@@ -126,13 +131,13 @@ export class DraftNotesService {
     return { position: prepared.position.original, lineCode: prepared.position.lineCode };
   }
 
-  private async refuseTooMuch(
+  private async assertWithinDraftLimits(
     tx: Tx,
     viewer: SignedInViewer,
-    request: number,
+    mergeRequestId: number,
     { id, body }: { readonly id: number | null; readonly body: string },
   ): Promise<void> {
-    const [others] = await tx.run(othersOf, { request, author: viewer.userId, changed: id });
+    const [others] = await tx.run(otherDraftsOf, { request: mergeRequestId, author: viewer.userId, changed: id });
     if (others!.count >= MAX_DRAFTS) throw new Invalid({ base: ['Maximum number of draft notes exceeded'] });
     if (others!.bytes + Buffer.byteLength(body) > MAX_BYTES)
       throw new Invalid({ base: ['Maximum size of draft notes exceeded'] });
@@ -144,7 +149,7 @@ export function nameMergeRequest(project: ProjectScope, iid: number): NoteableWi
   return { kind: mergeRequestKind, parent: project, by: 'iid', named: iid };
 }
 
-function checkBody(body: string): void {
+function assertValidBody(body: string): void {
   const note = body.trim() === '' ? ["can't be blank"] : lengthProblems(body, MAX_LENGTH);
   if (note.length > 0) throw new Invalid({ note });
 }

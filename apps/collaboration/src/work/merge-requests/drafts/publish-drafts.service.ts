@@ -15,7 +15,7 @@ import { nameMergeRequest } from './draft-notes.service';
 import { DraftNotesQueries } from './draft-notes.queries';
 import type { DraftRow } from './draft-notes.queries';
 
-const take = statement<{ ids: readonly number[]; author: number }, { readonly id: number }>(
+const takeDrafts = statement<{ ids: readonly number[]; author: number }, { readonly id: number }>(
   'draft_notes_take',
   'delete from draft_notes where id = any(:ids::bigint[]) and author_id = :author::bigint returning id',
 );
@@ -63,7 +63,7 @@ export class PublishDraftsService {
     for (const draft of drafts) prepared.push({ draft, note: await this.prepareNote(viewer, on, draft) });
     await this.work.run(async (tx) => {
       await lockNoteables(tx, on.kind, [request]);
-      const taken = await tx.run(take, { ids: drafts.map(({ id }) => id), author: viewer.userId });
+      const taken = await tx.run(takeDrafts, { ids: drafts.map(({ id }) => id), author: viewer.userId });
       // Another request published or deleted them.
       if (taken.length < drafts.length) throw new NotFound();
       for (const { draft, note } of prepared) {

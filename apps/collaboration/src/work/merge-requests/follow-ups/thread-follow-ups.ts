@@ -21,7 +21,7 @@ import { mergeRequestKind } from '../merge-request.kind';
 const MAX_THREADS = 100;
 
 /** An open thread. Columns of the thread are null if a visible merge request has none. */
-interface OpenThread {
+interface OpenThreadRow {
   readonly merge_request_id: number;
   readonly thread_id: number | null;
   /** The first note of the thread that is not resolved. */
@@ -40,7 +40,7 @@ const MAX_QUOTE = 1000;
 const NOTES = `n.noteable_id = i.id and n.noteable_type = '${type}' and not n.system and not n.internal`;
 
 /** Open threads of a visible merge request, the oldest first; one of them if `thread` is not null. */
-const openThreads = statement<ReaderParams & { readonly thread: number | null }, OpenThread>(
+const openThreads = statement<ReaderParams & { readonly thread: number | null }, OpenThreadRow>(
   'merge_requests_open_threads',
   `select i.id as merge_request_id, t.thread_id, t.id as note_id, a.username, t.is_reply,
     case when length(t.body) > ${MAX_QUOTE} then left(t.body, ${MAX_QUOTE}) || '…' else t.body end as body,
@@ -91,7 +91,7 @@ export class ThreadFollowUps implements ThreadsToResolveFinder {
     const { externalUrl } = this.settings;
     const url = `${externalUrl}/${project.fullPath}${mergeRequestKind.webPath}${mergeRequestIid}`;
     return {
-      describe: () => describeThreads(threads, mergeRequestIid, url),
+      describe: () => renderFollowUpText(threads, mergeRequestIid, url),
       resolve: async (tx, iid) => {
         const resolved: number[] = [];
         for (const { thread_id: key } of threads)
@@ -106,7 +106,7 @@ export class ThreadFollowUps implements ThreadsToResolveFinder {
   }
 }
 
-function describeThreads(threads: readonly OpenThread[], iid: number, url: string): string {
+function renderFollowUpText(threads: readonly OpenThreadRow[], iid: number, url: string): string {
   const noun = threads.length === 1 ? 'discussion' : 'discussions';
   const items = threads.map(({ username, is_reply, note_id, others, body }) => {
     const author = username === null ? 'A former user' : `@${username}`;

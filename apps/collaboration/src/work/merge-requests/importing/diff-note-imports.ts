@@ -38,7 +38,7 @@ const THREADS = statement<{ ids: readonly number[] }, { id: number; thread_id: n
 const PLACING_MS = 25_000;
 
 /** Places of new threads by the upstream ids of their first notes. A note without a place is not in the diff. */
-type ThreadsByObject = ReadonlyMap<number, NewThread>;
+type NewThreadsByUpstreamId = ReadonlyMap<number, NewThread>;
 
 /** A note that starts a thread or joins one. */
 interface DiffNoteWithThread {
@@ -68,13 +68,16 @@ export class DiffNoteImports implements ObjectImporter<'diff_note'> {
     project: ProjectFacts,
     { importType: source, objects }: ReceivedObjects<'diff_note'>,
   ): Promise<PreparedObjects> {
-    const places = await this.findThreads(project, objects);
+    const places = await this.prepareThreads(project, objects);
     const mostComments = this.settings.commentsPerNoteable;
     const on = { kind: mergeRequestKind, on: 'merge_request', projectId: project.id, source, mostComments } as const;
     return { write: (tx) => writeDiffNotes(tx, on, places, objects) };
   }
 
-  private async findThreads(project: ProjectFacts, objects: readonly ImportedDiffNote[]): Promise<ThreadsByObject> {
+  private async prepareThreads(
+    project: ProjectFacts,
+    objects: readonly ImportedDiffNote[],
+  ): Promise<NewThreadsByUpstreamId> {
     const ids = objects.map(({ id }) => id);
     const known = await findImported(this.database, { project: project.id, kind: 'diff_note' }, ids);
     const first = objects.filter((one) => one.reply_to === null && !known.has(one.id));
@@ -103,13 +106,13 @@ function nullIfTooLarge(error: unknown): null {
   throw error;
 }
 
-/** Shape: null for a place that is not in the diff of its commits. */
+/** Prepares the thread of a note. Returns null for a place that is not in the diff of its commits. */
 async function prepareThread(
   repository: Repository,
   row: ReviewedRow,
   given: ImportedDiffNote,
 ): Promise<NewThread | null> {
-  const shas = await chooseDiff(repository, row, given.commit_id);
+  const shas = await chooseDiffCommits(repository, row, given.commit_id);
   if (shas === null) return null;
   const found = await findLinePlace(repository, shas, given);
   if (found === null) return null;
@@ -118,13 +121,13 @@ async function prepareThread(
 }
 
 /** Commits of the diff that shows a comment. Returns null if the repository lacks one of them. */
-async function chooseDiff(
+async function chooseDiffCommits(
   repository: Repository,
   { head_sha: head, base_sha: base, start_sha: start }: ReviewedRow,
-  sha: string,
+  commitSha: string,
 ) {
   if (head === null || base === null || start === null) return null;
-  const commit = sha === head ? head : await findImportedCommit(repository, sha);
+  const commit = commitSha === head ? head : await findImportedCommit(repository, commitSha);
   if (commit === head) return { baseSha: base, startSha: start, headSha: head };
   const own = commit === null ? null : await mergeBase(repository, [start, commit]);
   return own === null ? null : { baseSha: own, startSha: start, headSha: commit! };
@@ -133,11 +136,14 @@ async function chooseDiff(
 async function writeDiffNotes(
   tx: Tx,
   notes: NotesImport,
-  places: ThreadsByObject,
+  places: NewThreadsByUpstreamId,
   objects: readonly ImportedDiffNote[],
 ): Promise<readonly UnimportedObject[]> {
   const of = { project: notes.projectId, kind: 'diff_note' } as const;
-  const { valid, failed } = checkEach(objects, (given) => ({ ...given, body: noteBody(given, places.has(given.id)) }));
+  const { valid, failed } = checkEach(objects, (given) => ({
+    ...given,
+    body: renderDiffNoteBody(given, places.has(given.id)),
+  }));
   const found = inOrder(await newObjects(tx, of, valid, ({ id }) => id));
   const numbers = found.map(({ object }) => object.merge_request);
   const requests = await findImported(tx, { project: notes.projectId, kind: 'merge_request' }, numbers);
@@ -148,7 +154,7 @@ async function writeDiffNotes(
     if (message !== null) problems.push({ index, message });
     return message === null;
   });
-  const placed = await placeAll(tx, { of, requests, places }, added);
+  const placed = await assignThreads(tx, { of, requests, places }, added);
   await insertImportedNotes(
     tx,
     notes,
@@ -169,9 +175,9 @@ async function writeDiffNotes(
 }
 
 /** Gives notes their ids and threads. A reply whose thread was not imported starts one. */
-async function placeAll(
+async function assignThreads(
   tx: Tx,
-  { of, requests, places }: PlacingFacts,
+  { of, requests, places }: ThreadAssignmentFacts,
   added: readonly CheckedObject<ImportedDiffNote>[],
 ): Promise<readonly DiffNoteWithThread[]> {
   const ids = await reserveNoteIds(tx, added.length);
@@ -195,14 +201,14 @@ async function placeAll(
   });
 }
 
-interface PlacingFacts {
+interface ThreadAssignmentFacts {
   readonly of: { readonly project: number; readonly kind: 'diff_note' };
   readonly requests: ReadonlyMap<number, number>;
-  readonly places: ThreadsByObject;
+  readonly places: NewThreadsByUpstreamId;
 }
 
 /** A comment whose place is not in the diff names it. Errors: Invalid. */
-function noteBody({ body, path, line, reply_to: replyTo }: ImportedDiffNote, hasPlace: boolean): string {
+function renderDiffNoteBody({ body, path, line, reply_to: replyTo }: ImportedDiffNote, hasPlace: boolean): string {
   if (hasPlace || replyTo !== null) return importedBody(body);
   const place = `\`${path.replace(/[`\p{C}]/gu, '')}\`${line === null ? '' : `, line ${line}`}`;
   return importedBody(`*On ${place}*\n\n${body}`);

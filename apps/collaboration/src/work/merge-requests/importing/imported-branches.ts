@@ -80,11 +80,11 @@ export class ImportedBranches {
     const added = objects.filter((one) => !known.has(one.number) && findInvalidBranch(one) === null);
     if (added.length === 0) return new Map();
     return this.repositories.useRepository(project, async (repository) => {
-      const found = await findCommits(repository, added);
-      const created = await this.createBranches(repository, project, found);
+      const found = await findSourceCommits(repository, added);
+      const created = await this.createMissingBranches(repository, project, found);
       const sources = new Map<number, ImportedSource>();
       for (const commits of found) {
-        const { branch, isHere } = chooseSource(commits, created);
+        const { branch, isHere } = chooseSourceBranch(commits, created);
         const version = await measureSource(repository, commits);
         const mergeCommitSha = await findImportedCommit(repository, commits.given.merge_commit_sha);
         sources.set(commits.given.number, { branch, projectId: isHere ? project.id : null, version, mergeCommitSha });
@@ -108,7 +108,7 @@ export class ImportedBranches {
   }
 
   /** Creates branches for open merge requests without one. Returns those that exist afterwards. */
-  private async createBranches(
+  private async createMissingBranches(
     repository: Repository,
     project: ProjectFacts,
     found: readonly SourceCommits[],
@@ -128,7 +128,10 @@ export class ImportedBranches {
   }
 }
 
-async function findCommits(repository: Repository, objects: readonly ImportedMergeRequest[]): Promise<SourceCommits[]> {
+async function findSourceCommits(
+  repository: Repository,
+  objects: readonly ImportedMergeRequest[],
+): Promise<SourceCommits[]> {
   const branches = objects.flatMap((one) => [branchRef(one.source_branch), branchRef(one.target_branch)]);
   const heads = objects.map(({ number }) => importedHeadRef(number));
   const refs = await readRefs(repository, [...new Set([...branches, ...heads])]);
@@ -154,7 +157,7 @@ function measureSource(repository: Repository, { head, start }: SourceCommits): 
   return head === null || start === null ? null : measureVersion(repository, { source: head, target: start });
 }
 
-function chooseSource(
+function chooseSourceBranch(
   { given, head, tip }: SourceCommits,
   created: ReadonlySet<string>,
 ): { readonly branch: string; readonly isHere: boolean } {

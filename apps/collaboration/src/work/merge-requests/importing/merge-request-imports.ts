@@ -103,11 +103,11 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
     objects: readonly ImportedMergeRequest[],
   ): Promise<readonly UnimportedObject[]> {
     const of = { project: project.id, kind: 'merge_request' } as const;
-    const { valid, failed } = checkEach(objects, checkMergeRequest);
+    const { valid, failed } = checkEach(objects, normalizeMergeRequest);
     const found = await newObjects(tx, of, valid, ({ number }) => number);
     const numbers = found.flatMap(({ object }) => object.milestone ?? []);
     const milestones = await findImported(tx, { project: project.id, kind: 'milestone' }, numbers);
-    const rows = found.map(({ object }) => toRow(object, sources, milestones));
+    const rows = found.map(({ object }) => toMergeRequestRow(object, sources, milestones));
     const added = await tx.run(ADD, { project: project.id, source, rows: JSON.stringify(rows) });
     const ids = new Map(added.map(({ id, iid }) => [iid, id]));
     await addImported(
@@ -119,12 +119,12 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
     const written = found.flatMap(({ object: given }) =>
       ids.has(given.number) ? [{ given, id: ids.get(given.number)! }] : [],
     );
-    await this.addDetails(tx, project, written, sources);
+    await this.insertRelatedRows(tx, project, written, sources);
     const refused = found.filter(({ object }) => !ids.has(object.number));
     return [...failed, ...refused.map(({ index }) => ({ index, message: USED }))];
   }
 
-  private async addDetails(
+  private async insertRelatedRows(
     tx: Tx,
     project: ProjectFacts,
     written: readonly AddedMergeRequest[],
@@ -134,15 +134,15 @@ export class MergeRequestImports implements ObjectImporter<'merge_request'> {
       const version = sources.get(given.number)?.version ?? null;
       await this.records.recordImported(tx, { id, ...given }, version, new Date(given.created_at));
     }
-    await tx.run(ASSIGN, peopleParams(written, 'assignee_ids'));
-    await tx.run(ASK_REVIEW, peopleParams(written, 'reviewer_ids'));
+    await tx.run(ASSIGN, toPeopleParams(written, 'assignee_ids'));
+    await tx.run(ASK_REVIEW, toPeopleParams(written, 'reviewer_ids'));
     const labelled = written.map(({ id, given }) => ({ id, labels: given.labels }));
     await linkImportedLabels(tx, mergeRequestKind, project, labelled);
   }
 }
 
 /** Errors: Invalid by field. */
-function checkMergeRequest(given: ImportedMergeRequest): ImportedMergeRequest {
+function normalizeMergeRequest(given: ImportedMergeRequest): ImportedMergeRequest {
   const invalid = findInvalidBranch(given);
   if (invalid !== null) throw new Invalid({ [invalid.replace('_', ' ')]: ['is invalid'] });
   const title = [...given.title.trim()].slice(0, MAX_TITLE).join('');
@@ -150,7 +150,11 @@ function checkMergeRequest(given: ImportedMergeRequest): ImportedMergeRequest {
   return { ...given, ...checkedTexts({ title, description }), labels: given.labels.slice(0, MAX_LABELS) };
 }
 
-function toRow(given: ImportedMergeRequest, sources: ImportedSources, milestones: ReadonlyMap<number, number>) {
+function toMergeRequestRow(
+  given: ImportedMergeRequest,
+  sources: ImportedSources,
+  milestones: ReadonlyMap<number, number>,
+) {
   const { number: iid, author_id, title, description, state, created_at, updated_at, target_branch } = given;
   const { taskCount: task_count, completedTaskCount: completed_task_count } = taskCounts(description);
   const source = sources.get(iid);
@@ -178,7 +182,7 @@ function mergeCommitSha(
   return source?.mergeCommitSha ?? (isObjectId(sha ?? '') ? sha : null);
 }
 
-function peopleParams(written: readonly AddedMergeRequest[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
+function toPeopleParams(written: readonly AddedMergeRequest[], field: 'assignee_ids' | 'reviewer_ids'): PeopleParams {
   const rows = written.flatMap(({ id, given }) => given[field].map((user, at) => ({ id, user, place: at + 1 })));
   return {
     requests: rows.map(({ id }) => id),

@@ -11,7 +11,7 @@ import { CommitMergeRequestsQueries } from './commit-merge-requests.queries';
 
 const NEWEST = { orderBy: 'created_at', sort: 'desc' } as const;
 /** Needs the right to read merge requests and the right to read history. */
-const readsBoth: Permission<unknown, ProjectScope, Viewer> = ability(
+const readsMergeRequestsAndHistory: Permission<unknown, ProjectScope, Viewer> = ability(
   'may read merge requests of commits',
   async (call, services) =>
     (await readsHistoryOf.may.rule!(call, services)) &&
@@ -29,7 +29,7 @@ export class CommitMergeRequestsController {
   @Endpoint('GET', ':sha/merge_requests', {
     ...readsHistoryOf,
     within: project('id', 'copy'),
-    may: readsBoth,
+    may: readsMergeRequestsAndHistory,
     about: 'Lists the merge requests that contain a commit, the newest first.',
     source: 'reference repositories 4.2',
     params: IdentifyCommit,

@@ -6,7 +6,7 @@ import { Database, statement } from '@rookery/persistence';
 import { findCommit } from '../../../code/commits/commit-history';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 
-interface CandidateRow {
+interface CandidateMergeRequestRow {
   readonly iid: number;
   readonly base_sha: ObjectId | null;
   /** The commit is the head, the merge commit or the squashed commit. */
@@ -14,7 +14,7 @@ interface CandidateRow {
 }
 
 /** Merge requests whose versions contain the commit, and those that were merged by it. The newest come first. */
-const candidates = statement<{ project: number; iids: readonly number[]; sha: string }, CandidateRow>(
+const candidates = statement<{ project: number; iids: readonly number[]; sha: string }, CandidateMergeRequestRow>(
   'merge_requests_of_commit',
   `select i.iid, i.base_sha, is_named from merge_requests i
      cross join lateral (select :sha::text in (i.head_sha, i.merge_commit_sha, i.squash_commit_sha) as is_named) named
@@ -54,7 +54,7 @@ export class CommitMergeRequestsQueries {
 async function findBasesContaining(
   repository: Repository,
   commit: ObjectId,
-  rows: readonly CandidateRow[],
+  rows: readonly CandidateMergeRequestRow[],
 ): Promise<(base: ObjectId | null) => boolean> {
   const bases = new Set(rows.flatMap((row) => (row.is_named || row.base_sha === null ? [] : [row.base_sha])));
   const without = new Set<ObjectId>();

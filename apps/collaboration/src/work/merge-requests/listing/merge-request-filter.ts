@@ -14,7 +14,7 @@ import type { MergeRequestState } from '../merge-request.entity';
 import { mergeRequestAssignees, mergeRequestReviewers } from '../people/merge-request-people';
 
 /** Users of a filter. */
-interface MergeRequestPeople {
+interface MergeRequestPeopleFilter {
   readonly author?: UserFilter | undefined;
   readonly mergeUser?: UserFilter | undefined;
   readonly assignee?: PeopleFilter | undefined;
@@ -25,7 +25,7 @@ interface MergeRequestPeople {
 export interface MergeRequestFilter {
   readonly state?: MergeRequestState | 'all' | undefined;
   readonly scope?: 'created_by_me' | 'assigned_to_me' | 'reviews_for_me' | 'all' | undefined;
-  readonly people?: MergeRequestPeople | undefined;
+  readonly people?: MergeRequestPeopleFilter | undefined;
   readonly iids?: readonly number[] | undefined;
   readonly draft?: boolean | undefined;
   readonly sourceBranch?: string | undefined;
@@ -55,7 +55,7 @@ export interface MergeRequestFilter {
 }
 
 /** Exclusions of a list: merge requests match none of them. */
-interface Exclusion extends Omit<MergeRequestPeople, 'mergeUser'> {
+interface Exclusion extends Omit<MergeRequestPeopleFilter, 'mergeUser'> {
   readonly labels?: LabelFilter | undefined;
   readonly milestone?: MilestoneFilter | undefined;
   readonly reaction?: string | undefined;
@@ -69,11 +69,11 @@ export function mergeRequestFilters(reach: ReachSql): Filters<MergeRequestFilter
   return {
     matchesNothing: filter.when('false'),
     isApproved: (is) => `${is ? '' : 'not '}${APPROVED}`,
-    approvedBy: (users, bind) => allOfSql(users, bind, APPROVED, approvedBySql),
-    approverIds: (users, bind) => allOfSql(users, bind, HAS_APPROVER, namedApproverSql),
+    approvedBy: (users, bind) => matchesAllUsersSql(users, bind, APPROVED, isApprovedBySql),
+    approverIds: (users, bind) => matchesAllUsersSql(users, bind, HAS_APPROVER, hasNamedApproverSql),
     state: (state) => state !== 'all' && `i.state = '${state}'`,
     scope: (scope) => SCOPES[scope](viewer),
-    people: (people, bind) => toPeopleConditions(people, bind, 'all').join(' and '),
+    people: (people, bind) => mergeRequestPeopleConditions(people, bind, 'all').join(' and '),
     iids: (iids, bind) => `i.iid = any(${bind(iids)}::bigint[])`,
     draft: filter.whether('i.draft'),
     sourceBranch: filter.equals('i.source_branch'),
@@ -98,24 +98,29 @@ const APPROVED = 'exists (select 1 from merge_request_approvals a where a.merge_
 const NAMED = `from approval_rules r join approval_rule_users x on x.rule_id = r.id where ${OF_MERGE_REQUEST_SQL}`;
 const HAS_APPROVER = `exists (select 1 ${NAMED})`;
 
-function approvedBySql(user: string): string {
+function isApprovedBySql(user: string): string {
   return `exists (select 1 from merge_request_approvals a where a.merge_request_id = i.id and a.user_id = ${user})`;
 }
 
-function namedApproverSql(user: string): string {
+function hasNamedApproverSql(user: string): string {
   return `exists (select 1 ${NAMED} and x.user_id = ${user})`;
 }
 
-/** Condition for a list of users. `any` is the condition for `Any`, `one` that for a user. */
-function allOfSql(users: readonly (string | number)[], bind: Bind, any: string, one: (user: string) => string): string {
+/** Condition that all users of a list match, or `None` or `Any`. `conditionForUser` receives the SQL of a user's id. */
+function matchesAllUsersSql(
+  users: readonly (string | number)[],
+  bind: Bind,
+  conditionForAny: string,
+  conditionForUser: (user: string) => string,
+): string {
   const [only] = users;
-  if (users.length === 1 && /^none$/i.test(String(only))) return `not ${any}`;
-  if (users.length === 1 && /^any$/i.test(String(only))) return any;
+  if (users.length === 1 && /^none$/i.test(String(only))) return `not ${conditionForAny}`;
+  if (users.length === 1 && /^any$/i.test(String(only))) return conditionForAny;
   const idOf = (user: string | number): string =>
     typeof user === 'number'
       ? `${bind(user)}::bigint`
       : `(select u.id from directory_users u where lower(u.username) = lower(${bind(user)}))`;
-  return users.map((user) => one(idOf(user))).join(' and ');
+  return users.map((user) => conditionForUser(idOf(user))).join(' and ');
 }
 
 const SCOPES: Readonly<Record<NonNullable<MergeRequestFilter['scope']>, (viewer: string) => string | false>> = {
@@ -125,8 +130,8 @@ const SCOPES: Readonly<Record<NonNullable<MergeRequestFilter['scope']>, (viewer:
   reviews_for_me: (viewer) => hasPersonSql(mergeRequestReviewers, viewer),
 };
 
-function toPeopleConditions(
-  { author = {}, mergeUser = {}, assignee = {}, reviewer = {} }: MergeRequestPeople,
+function mergeRequestPeopleConditions(
+  { author = {}, mergeUser = {}, assignee = {}, reviewer = {} }: MergeRequestPeopleFilter,
   bind: Bind,
   match: 'all' | 'any',
 ): string[] {
@@ -141,7 +146,7 @@ function toPeopleConditions(
 function exclusionSql(reach: ReachSql, not: Exclusion, bind: Bind): string {
   const { labels, milestone, reaction, sourceBranch, targetBranch } = not;
   const conditions = [
-    ...toPeopleConditions(not, bind, 'any'),
+    ...mergeRequestPeopleConditions(not, bind, 'any'),
     ...(labels === undefined ? [] : [hasLabelSql(labels, reach.labels, bind)]),
     ...(milestone === undefined ? [] : [milestoneFilterSql(milestone, reach.milestones, bind)]),
     ...(reaction === undefined ? [] : [reactionFilterSql('MergeRequest', reach.person.user, reaction, bind)]),

@@ -27,7 +27,7 @@ const MOST_APPROVERS = 100;
 @Exclusive('assignee_id', 'assignee_username')
 @Exclusive('reviewer_id', 'reviewer_username')
 @Exclusive('merge_user_id', 'merge_user_username')
-class MergeRequestList {
+class MergeRequestListQuery {
   @OneOf(STATES, { default: 'all' }) state: (typeof STATES)[number];
   @Int({ optional: true }) author_id?: number;
   @Text({ optional: true }) author_username?: string;
@@ -71,29 +71,29 @@ class MergeRequestList {
 }
 
 /** Parameters for listing merge requests of a project. */
-export class ListMergeRequests extends MergeRequestList {
+export class ListMergeRequests extends MergeRequestListQuery {
   @OneOf(SCOPES, { default: 'all' }) scope: (typeof SCOPES)[number];
   @ListOf('int', { optional: true }) iids?: readonly number[];
 }
 
-export class ListGroupMergeRequests extends MergeRequestList {
+export class ListGroupMergeRequests extends MergeRequestListQuery {
   @OneOf(SCOPES, { default: 'all' }) scope: (typeof SCOPES)[number];
   @Flag({ default: true, about: 'Excludes merge requests of archived projects.' }) non_archived: boolean;
 }
 
 /** Parameters for listing merge requests of all projects. */
-export class ListAllMergeRequests extends MergeRequestList {
+export class ListAllMergeRequests extends MergeRequestListQuery {
   @OneOf(SCOPES, { default: 'created_by_me' }) scope: (typeof SCOPES)[number];
   @Flag({ default: true, about: 'Excludes merge requests of archived projects.' }) non_archived: boolean;
 }
 
-type AnyList = ListMergeRequests | ListGroupMergeRequests | ListAllMergeRequests;
+type AnyMergeRequestList = ListMergeRequests | ListGroupMergeRequests | ListAllMergeRequests;
 
 /**
  * Maps the parameters of a list to a filter. Filters by properties that no merge request has match nothing.
  * Errors: InvalidParameters. Source: reference repositories 8.7.
  */
-export function toMergeRequestFilter(params: AnyList): MergeRequestFilter {
+export function toMergeRequestFilter(params: AnyMergeRequestList): MergeRequestFilter {
   const { author_id, author_username, merge_user_id, merge_user_username, reviewer_username } = params;
   return {
     state: params.state,
@@ -125,30 +125,33 @@ export function toMergeRequestFilter(params: AnyList): MergeRequestFilter {
     reaction: params.my_reaction_emoji || undefined,
     isApproved: params.approved && params.approved === 'yes',
     approvedBy: parseApprovers(params),
-    approverIds: parseUsers('approver_ids', params.approver_ids),
+    approverIds: parseUserIdsOrPresence('approver_ids', params.approver_ids),
     matchesNothing: matchesNothing(params) || undefined,
     not: params.not && parseExclusion(params.not),
   };
 }
 
 /** Order and shape of a list. */
-export function toMergeRequestOrder(params: AnyList): MergeRequestOrder {
+export function toMergeRequestOrder(params: AnyMergeRequestList): MergeRequestOrder {
   const isSimple = params.view === 'simple';
   return { orderBy: params.order_by, sort: params.sort, withLabelDetails: params.with_labels_details, isSimple };
 }
 
-function matchesNothing(params: AnyList): boolean {
+function matchesNothing(params: AnyMergeRequestList): boolean {
   return params.deployed_after !== undefined || params.deployed_before !== undefined || Boolean(params.environment);
 }
 
 /** Users by id, else by name. Errors: InvalidParameters. */
-function parseApprovers(params: AnyList): readonly (string | number)[] | undefined {
+function parseApprovers(params: AnyMergeRequestList): readonly (string | number)[] | undefined {
   const { approved_by_ids: ids, approved_by_usernames: names } = params;
-  return parseUsers('approved_by_ids', ids) ?? (names?.length ? names.slice(0, MOST_APPROVERS) : undefined);
+  return parseUserIdsOrPresence('approved_by_ids', ids) ?? (names?.length ? names.slice(0, MOST_APPROVERS) : undefined);
 }
 
-/** Shape: ids, or one `None` or `Any`; undefined for no filter. Errors: InvalidParameters. */
-function parseUsers(name: string, values: readonly string[] | undefined): readonly (string | number)[] | undefined {
+/** Parses ids, `None` and `Any`. Returns undefined for no filter. Errors: InvalidParameters. */
+function parseUserIdsOrPresence(
+  name: string,
+  values: readonly string[] | undefined,
+): readonly (string | number)[] | undefined {
   const given = (values ?? []).filter((value) => value !== '');
   if (given.length === 0) return undefined;
   return given.slice(0, MOST_APPROVERS).map((value) => (/^(?:none|any)$/i.test(value) ? value : parseId(name, value)!));

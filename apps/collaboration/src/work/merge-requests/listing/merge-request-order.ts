@@ -58,8 +58,8 @@ export function needsStrayLabels({ labels, not }: MergeRequestFilter, { orderBy 
 }
 
 /**
- * Name of the prepared statement for a first page filtered by state alone, as most lists are: planning one costs more
- * than running it. Shape: null for a statement that is not kept.
+ * Returns the name of the prepared statement for a first page filtered by state alone, as most lists are. Planning one
+ * costs more than running it. Returns null for a statement that is not kept.
  */
 export function pageName(
   of: string,
@@ -68,14 +68,14 @@ export function pageName(
   page: PageRequest,
 ): string | null {
   const isDated = orderBy === 'created_at' || orderBy === 'updated_at';
-  const isPlain = scope === 'all' && withLabelDetails !== true && isSimple !== true && hasNoValue(filter);
+  const isPlain = scope === 'all' && withLabelDetails !== true && isSimple !== true && isEmptyFilter(filter);
   if (!isUsualPage(page) || !isDated || !isPlain) return null;
   return `merge_requests_${of}_${state}_${orderBy}_${sort}_${page.perPage}`;
 }
 
 /** Checks whether no part of a filter is given. */
-function hasNoValue(value: unknown): boolean {
+function isEmptyFilter(value: unknown): boolean {
   if (value === undefined) return true;
   const isPart = typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
-  return isPart && Object.values(value).every(hasNoValue);
+  return isPart && Object.values(value).every(isEmptyFilter);
 }

@@ -26,7 +26,7 @@ export interface MergeRequestPlaces {
   readonly nonArchived: boolean;
 }
 
-/** Parameters of every statement here. Shape: `group` are the ids from the root down to the group, if there is one. */
+/** Parameters of every statement here. `group` are the ids from the root down to the group, if there is one. */
 export interface MergeRequestsEverywhereParams {
   readonly viewer: number | null;
   readonly is_admin: boolean;
@@ -36,18 +36,18 @@ export interface MergeRequestsEverywhereParams {
 
 const PERSON = { user: ':viewer::bigint', isAdmin: ':is_admin::boolean', isExternal: ':is_external::boolean' };
 const ABOVE_GROUP = ':group::bigint[]';
-/** SQL expressions for labels and milestones that a project can use. `row` has the columns of a project. */
-const reachSql = (row: string): ReachSql => {
-  const project = { project: `${row}.project_id`, above: `${row}.traversal_ids` };
+/** SQL expressions for labels and milestones that a project can use. `alias` is a row with the columns of a project. */
+const projectReachSql = (alias: string): ReachSql => {
+  const project = { project: `${alias}.project_id`, above: `${alias}.traversal_ids` };
   return {
     person: PERSON,
-    labels: mergeRequestLabels({ ...project, strays: `${row}.strays` }),
+    labels: mergeRequestLabels({ ...project, strays: `${alias}.strays` }),
     milestones: appliesToSql('m', project),
   };
 };
 const STRAYS = `, ${unreachableLabelsSql({ project: 'a.project_id', above: 'a.traversal_ids' })} as strays`;
-const FILTERS = mergeRequestFilters(reachSql('a'));
-const ORDER = reachSql('i');
+const FILTERS = mergeRequestFilters(projectReachSql('a'));
+const ORDER = projectReachSql('i');
 
 /**
  * Lists merge requests of many projects. Access is computed once per project; the first merge requests of each are read
@@ -110,7 +110,7 @@ export class MergeRequestsEverywhereQueries {
       const own = `(select own.*, a.full_path, a.traversal_ids, a.reads_internal, a.seen_as${more}
         from merge_requests own where own.project_id = a.project_id) i`;
       return list.fromEach(['read a', own]).jsonSql(page, {
-        with: `read as materialized (${readProjectsSql(places, used, strays)})`,
+        with: `read as materialized (${readableProjectsSql(places, used, strays)})`,
         rows: (...rows) => arraySql(this.chooseShape(order), ...rows),
       });
     });
@@ -122,16 +122,20 @@ export class MergeRequestsEverywhereQueries {
   }
 }
 
-/** The projects of `used` whose merge requests the viewer reads. `more` are columns of each. */
-function readProjectsSql({ group, nonArchived }: MergeRequestPlaces, used: string, more: string): string {
+/** Query for the candidate projects whose merge requests the viewer reads, with `furtherColumns` of each. */
+function readableProjectsSql(
+  { group, nonArchived }: MergeRequestPlaces,
+  candidatesSql: string,
+  furtherColumns: string,
+): string {
   // References are relative to the group: one of its own projects is named by the project's path alone.
   const seenAs = group ? `case when a.traversal_ids = ${ABOVE_GROUP} then a.path else a.full_path end` : 'a.full_path';
-  return `select a.*, ${seenAs} as seen_as${more} from (${used}) used
+  return `select a.*, ${seenAs} as seen_as${furtherColumns} from (${candidatesSql}) used
     join directory_projects living on living.id = used.project_id${nonArchived ? ' and not living.archived' : ''}
     cross join lateral ${projectAccessSql('used.project_id', PERSON)} a where a.reads_merge_requests`;
 }
 
-/** Candidate projects. Shape: a query of one column, `project_id`, without duplicates. */
+/** Query for the candidate projects. It has the column `project_id`, without duplicates. */
 function candidateProjectsSql({ group }: MergeRequestPlaces, filter: MergeRequestFilter, bind: Bind): string {
   if (group) {
     const within = withinGroupSql({ namespace: 'home', traversalIds: ABOVE_GROUP });
@@ -142,15 +146,15 @@ function candidateProjectsSql({ group }: MergeRequestPlaces, filter: MergeReques
   const user = (id: unknown, name: string): string | null =>
     typeof id === 'number' ? `${bind(id, name)}::bigint` : null;
   const assignee = scope === 'assigned_to_me' ? PERSON.user : user(people.assignee?.id, 'assignee');
-  if (assignee !== null) return projectsOfSql('merge_request_assignees', assignee);
+  if (assignee !== null) return projectsWithPersonSql('merge_request_assignees', assignee);
   const reviewer = scope === 'reviews_for_me' ? PERSON.user : user(people.reviewer?.id, 'reviewer');
-  if (reviewer !== null) return projectsOfSql('merge_request_reviewers', reviewer);
+  if (reviewer !== null) return projectsWithPersonSql('merge_request_reviewers', reviewer);
   const author = scope === 'created_by_me' ? PERSON.user : user(people.author?.id, 'author');
   if (author !== null) return `select distinct own.project_id from merge_requests own where own.author_id = ${author}`;
   return 'select p.id as project_id from directory_projects p';
 }
 
-function projectsOfSql(people: string, user: string): string {
-  return `select distinct own.project_id from ${people} s join merge_requests own on own.id = s.merge_request_id
+function projectsWithPersonSql(peopleTable: string, user: string): string {
+  return `select distinct own.project_id from ${peopleTable} s join merge_requests own on own.id = s.merge_request_id
     where s.user_id = ${user}`;
 }

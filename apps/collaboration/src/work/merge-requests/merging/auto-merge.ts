@@ -46,13 +46,19 @@ export class AutoMerge {
     const note = systemNotes.autoMergeEnabled(row.head_sha ?? '');
     const { removesSource: removes, mergeMessage, squashMessage, squash } = wishes;
     const kept = JSON.stringify({ mergeMessage, squashMessage, squash });
-    await this.writeState(viewer.userId, row, { user: viewer.userId, removes, note, wishes: kept, setBy: viewer });
+    await this.writeAutoMergeState(viewer.userId, row, {
+      user: viewer.userId,
+      removes,
+      note,
+      wishes: kept,
+      setBy: viewer,
+    });
   }
 
-  /** Ends an automatic merge that cannot succeed, with a note by its user. Shape: `reason` ends the sentence. */
+  /** Ends an automatic merge that cannot succeed, with a note by its user. `reason` ends the sentence of the note. */
   async abort(userId: number, row: MergingRow, reason: string): Promise<void> {
     const note = systemNotes.autoMergeAborted(reason);
-    await this.writeState(userId, row, { user: null, removes: null, note, wishes: null });
+    await this.writeAutoMergeState(userId, row, { user: null, removes: null, note, wishes: null });
   }
 
   /** Cancels, also if there is nothing to cancel. Errors: NotFound, Forbidden, Unauthorized. */
@@ -64,10 +70,10 @@ export class AutoMerge {
     if (!isAuthor && !(await this.permissions.mayMergeInto(viewer, project, row.target_branch)))
       throw new Unauthorized();
     const note = systemNotes.autoMergeCanceled;
-    await this.writeState(viewer.userId, row, { user: null, removes: null, note, wishes: null });
+    await this.writeAutoMergeState(viewer.userId, row, { user: null, removes: null, note, wishes: null });
   }
 
-  private async writeState(
+  private async writeAutoMergeState(
     actorId: number,
     { id, iid, project_id: projectId, author_id: authorId, created_at: createdAt, head_sha: head }: MergingRow,
     o: {

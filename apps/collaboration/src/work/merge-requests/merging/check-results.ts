@@ -7,7 +7,7 @@ import { emitProgress } from '../merge-request-events';
 import type { StoredMergeStatus } from '../merge-request.entity';
 
 /** Result of a merge check. */
-interface CheckResult {
+interface MergeCheckResult {
   readonly id: number;
   /** Compared commits; null for a missing branch. */
   readonly source: string | null;
@@ -18,7 +18,7 @@ interface CheckResult {
   readonly conflicts: boolean | null;
 }
 
-interface StoredRow {
+interface CheckedMergeRequestRow {
   readonly id: number;
   readonly iid: number;
   readonly project_id: number;
@@ -31,7 +31,7 @@ interface StoredRow {
 }
 
 /** The result counts only if no push has changed the source meanwhile. `updated_at` stays: clients sort by it. */
-const store = statement<CheckResult, StoredRow>(
+const storeCheckResult = statement<MergeCheckResult, CheckedMergeRequestRow>(
   'merge_requests_checked',
   `with before as (
      select id, is_conflicting from merge_requests
@@ -56,17 +56,17 @@ export class CheckResults {
   ) {}
 
   /** Stores a result, unless another check was faster. */
-  async storeResult(result: CheckResult): Promise<void> {
+  async storeResult(result: MergeCheckResult): Promise<void> {
     await this.work.run(async (tx) => {
-      const [row] = await tx.run(store, result);
+      const [row] = await tx.run(storeCheckResult, result);
       if (!row || row.is_conflicting === row.was_conflicting) return;
-      if (row.is_conflicting) await this.raiseTodo(tx, row);
-      else await this.settleTodos(tx, row);
+      if (row.is_conflicting) await this.raiseConflictTodos(tx, row);
+      else await this.settleConflictTodos(tx, row);
     });
   }
 
   /** Raises to-dos for the author and the user of the automatic merge, and announces the conflicts to both. */
-  private async raiseTodo(tx: Tx, row: StoredRow) {
+  private async raiseConflictTodos(tx: Tx, row: CheckedMergeRequestRow) {
     const { id: targetId, author_id: author, auto_merge_user_id: merger, at } = row;
     const cause = { eventId: randomUUID(), action: 'unmergeable', noteId: null, at: at.toISOString() } as const;
     const users = [...new Set([author, ...(merger === null ? [] : [merger])])];
@@ -82,7 +82,10 @@ export class CheckResults {
     emitProgress(tx, facts, { step: 'conflicting', actorId: author, userIds: users, at });
   }
 
-  private async settleTodos(tx: Tx, { id: targetId, project_id: projectId, at }: StoredRow): Promise<void> {
+  private async settleConflictTodos(
+    tx: Tx,
+    { id: targetId, project_id: projectId, at }: CheckedMergeRequestRow,
+  ): Promise<void> {
     await this.todos.settleForAll(tx, 'unmergeable', [{ projectId, targetType, targetId, at: at.toISOString() }]);
   }
 }

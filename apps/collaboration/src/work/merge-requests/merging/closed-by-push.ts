@@ -26,7 +26,7 @@ export class ClosedByPush {
     const columns = { state: 'closed', closedAt: at, closedById, autoMergeUserId: null, updatedAt: at } as const;
     await tx.manager.update(MergeRequest, row.id, columns);
     const notes = [systemNotes.sourceBranch('deleted', row.source_branch), systemNotes.closed];
-    await this.announceState(tx, row, 'closed', notes, by);
+    await this.announceStateChange(tx, row, 'closed', notes, by);
   }
 
   /**
@@ -43,7 +43,7 @@ export class ClosedByPush {
       ...{ mergeCommitSha, squashCommitSha, mergeIntent: null, mergeError: null, autoMergeUserId: null },
     });
     const isAutomatic = intent?.isAutomatic ?? false;
-    await this.announceState(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], {
+    await this.announceStateChange(tx, row, 'merged', [intent ? systemNotes.merged : systemNotes.mergedByPush], {
       ...by,
       isAutomatic,
     });
@@ -51,7 +51,7 @@ export class ClosedByPush {
     if (row.target_branch === by.defaultBranch) await closeIssuesOfMerged(tx, { id, iid, projectId }, by.actorId);
   }
 
-  private async announceState(
+  private async announceStateChange(
     tx: Tx,
     row: AffectedRow,
     state: 'closed' | 'merged',

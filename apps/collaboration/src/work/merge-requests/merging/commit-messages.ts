@@ -50,10 +50,10 @@ export async function readQuotedCommits(
 
 /**
  * Renders a template. An empty placeholder at the end of a line is removed with the white space before it. Unknown
- * placeholders stay. Shape: `commits` are those of `readQuotedCommits`. Source: reference repositories 8.10.
+ * placeholders stay. `commits` are the result of `readQuotedCommits`. Source: reference repositories 8.10.
  */
 export function renderMessage(template: string, facts: MessageFacts, commits: readonly Commit[]): string {
-  const values = templateValues(facts, commits);
+  const values = toTemplateValues(facts, commits);
   const isEmpty = (name: string): boolean => values.get(name) === '';
   const withoutEmpty = template
     .replaceAll('\r\n', '\n')
@@ -61,7 +61,7 @@ export function renderMessage(template: string, facts: MessageFacts, commits: re
   return withoutEmpty.replaceAll(PLACEHOLDER, (found, name: string) => values.get(name) ?? found).trim();
 }
 
-function templateValues(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<string, string> {
+function toTemplateValues(facts: MessageFacts, commits: readonly Commit[]): ReadonlyMap<string, string> {
   const messages = commits.map(({ message }) => message.slice(0, MAX_CHARACTERS).trim());
   const multiline = messages.find((message) => message.includes('\n'));
   const reference = `!${facts.iid}`;
@@ -79,7 +79,7 @@ function templateValues(facts: MessageFacts, commits: readonly Commit[]): Readon
     ['first_multiline_commit', multiline ?? facts.title],
     ['first_multiline_commit_description', multiline?.slice(multiline.indexOf('\n')).trim() ?? ''],
     ['all_commits', messages.map((message) => `* ${message}`).join('\n\n')],
-    ['co_authored_by', coAuthors(facts, commits)],
+    ['co_authored_by', renderCoAuthorTrailers(facts, commits)],
     ['approved_by', facts.approvers.map((person) => `Approved-by: ${formatAddress(person)}`).join('\n')],
     ['reviewed_by', facts.reviewers.map((person) => `Reviewed-by: ${formatAddress(person)}`).join('\n')],
     ['merged_by', formatAddress(facts.merger)],
@@ -88,7 +88,7 @@ function templateValues(facts: MessageFacts, commits: readonly Commit[]): Readon
 }
 
 /** Trailers of the authors of the commits other than the author of the merge request. */
-function coAuthors({ author }: MessageFacts, commits: readonly Commit[]): string {
+function renderCoAuthorTrailers({ author }: MessageFacts, commits: readonly Commit[]): string {
   const others = new Map(commits.map((commit) => [commit.author.email, commit.author.name]));
   others.delete(author.email);
   return [...others].map(([email, name]) => `Co-authored-by: ${name} <${email}>`).join('\n');

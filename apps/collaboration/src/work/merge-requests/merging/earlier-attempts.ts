@@ -32,15 +32,15 @@ export class EarlierAttempts {
   ) {}
 
   /**
-   * Settles an earlier attempt that has moved the target branch, but is not settled because its process is slow or dead.
-   * Returns whether there was one. Then the caller must not merge: a second merge would add the commits again. Shape:
+   * Settles an earlier attempt that has moved the target branch, but is not settled because its process is slow or
+   * dead. Returns whether there was one. Then the caller must not merge: a second merge would add the commits again.
    * `target` is the commit on which the next merge would build.
    */
   async settleAttempt(repository: Repository, row: MergingRow, target: ObjectId): Promise<boolean> {
     const { id, project_id: project, target_branch: branch } = row;
     const attempts = await this.database.run(unsettledAttempts, { id, project, ref: branchRef(branch) });
     for (const { push_id: push, tip } of attempts) {
-      if (!(await isMerged(repository, tip, target))) continue;
+      if (!(await hasAttemptResult(repository, tip, target))) continue;
       await this.settlement.settlePush(repository, push, null);
       return true;
     }
@@ -49,7 +49,7 @@ export class EarlierAttempts {
 }
 
 /** Whether the target contains the result of an attempt. An attempt that never moved the branch may have no commits. */
-async function isMerged(repository: Repository, tip: ObjectId, target: ObjectId): Promise<boolean> {
-  const [commit] = await readCommits(repository, [tip]);
-  return commit !== undefined && isAncestor(repository, tip, target);
+async function hasAttemptResult(repository: Repository, attemptTip: ObjectId, targetTip: ObjectId): Promise<boolean> {
+  const [commit] = await readCommits(repository, [attemptTip]);
+  return commit !== undefined && isAncestor(repository, attemptTip, targetTip);
 }

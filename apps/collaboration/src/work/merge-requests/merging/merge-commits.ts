@@ -10,7 +10,7 @@ export interface MergeCommits {
   readonly squashCommitSha: ObjectId | null;
 }
 
-/** Tips, people and texts of a merge. Shape: `squash` is null to keep the commits. */
+/** Tips, people and texts of a merge. `squash` is null to keep the commits. */
 export interface MergeRecipe {
   readonly target: ObjectId;
   readonly source: ObjectId;
@@ -20,11 +20,11 @@ export interface MergeRecipe {
   readonly squash: { readonly author: Identity; readonly message: string } | null;
 }
 
-/** Writes the commits of a merge. Shape: null for a conflict. Source: reference repositories 8.9. */
+/** Writes the commits of a merge. Returns null for a conflict. Source: reference repositories 8.9. */
 export async function writeMerge(view: Repository, recipe: MergeRecipe): Promise<MergeCommits | null> {
   const { target, source, merger, message, squash } = recipe;
   if (message === null && squash === null) return { tip: source, mergeCommitSha: null, squashCommitSha: null };
-  const tree = await mergedTree(view, target, source);
+  const tree = await writeMergedTree(view, target, source);
   if (tree === null) return null;
   const squashCommitSha =
     squash && (await writeCommit(view, { ...squash, tree, parents: [target], committer: merger }));
@@ -36,7 +36,7 @@ export async function writeMerge(view: Repository, recipe: MergeRecipe): Promise
 }
 
 /** Writes the merged tree of two commits. Returns null for a conflict. */
-async function mergedTree(view: Repository, ours: ObjectId, theirs: ObjectId): Promise<ObjectId | null> {
+async function writeMergedTree(view: Repository, ours: ObjectId, theirs: ObjectId): Promise<ObjectId | null> {
   try {
     const { tree, conflicts } = await mergeTrees(view, ours, theirs);
     return conflicts.length === 0 ? tree : null;
@@ -48,7 +48,8 @@ async function mergedTree(view: Repository, ours: ObjectId, theirs: ObjectId): P
 
 /**
  * Writes commits again on top of another one. Authors and their dates stay. Commits that come out empty are dropped.
- * Shape: `commits` are ordered from the oldest to the newest; null for a conflict. Source: reference repositories 8.9.
+ * `commits` are ordered from the oldest to the newest. Returns null for a conflict and for a commit without a parent.
+ * Source: reference repositories 8.9.
  */
 export async function writeRebase(
   view: Repository,
@@ -56,12 +57,12 @@ export async function writeRebase(
   commits: readonly ObjectId[],
   committer: Identity,
 ): Promise<ObjectId | null> {
-  let tip = await readOne(view, onto);
+  let tip = await readCommit(view, onto);
   for (const id of commits) {
-    const picked = await readOne(view, id);
+    const picked = await readCommit(view, id);
     const parent = picked.parents[0];
     if (parent === undefined) return null;
-    const base = await readOne(view, parent);
+    const base = await readCommit(view, parent);
     const merged = await mergeOver(view, { base: base.tree, ours: tip.tree, theirs: picked.tree });
     if (merged.conflicts.length > 0) return null;
     if (merged.tree === tip.tree) continue;
@@ -69,12 +70,12 @@ export async function writeRebase(
     const author = { name, email, at: new Date(seconds * 1000), offsetMinutes };
     const { message } = picked;
     const next = await writeCommit(view, { tree: merged.tree, parents: [tip.id], message, author, committer });
-    tip = await readOne(view, next);
+    tip = await readCommit(view, next);
   }
   return tip.id;
 }
 
-async function readOne(view: Repository, id: ObjectId): Promise<Commit> {
+async function readCommit(view: Repository, id: ObjectId): Promise<Commit> {
   const [commit] = await readCommits(view, [id]);
   if (!commit) throw new GitError('not found', 'A commit of the rebase does not exist.');
   return commit;

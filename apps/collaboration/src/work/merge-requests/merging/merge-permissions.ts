@@ -12,7 +12,7 @@ export class MergePermissions {
     readonly sources: SourceBranches,
   ) {}
 
-  /** Whether the viewer may merge into a branch of the project. Shape: `branch` is its short name. */
+  /** Whether the viewer may merge into a branch of the project. `branch` is its short name. */
   async mayMergeInto(viewer: Viewer, project: ProjectScope, branch: string): Promise<boolean> {
     return !project.archived && (await this.protections.readAccess({ viewer, project })).branchAccess(branch).mayMerge;
   }
@@ -30,8 +30,8 @@ export class MergePermissions {
 }
 
 /**
- * Boolean SQL of `mayMergeInto` for the target of the row `i`, for lists of merge requests. Shape: `level` and `isAdmin`
- * are expressions for the access of the viewer.
+ * Boolean SQL of `mayMergeInto` for the target of the row `i`, for lists of merge requests. `level` and `isAdmin` are
+ * SQL expressions for the access of the viewer.
  */
 export function mayMergeSql(level: string, isAdmin: string): string {
   // A star stands for any characters; backslash and the characters of `like` stand for themselves.

@@ -31,8 +31,8 @@ export interface PlannedMerge {
   readonly target: ObjectId;
 }
 
-type Reviews = Pick<MessageFacts, 'approvers' | 'reviewers'>;
-const NO_REVIEWS: Reviews = { approvers: [], reviewers: [] };
+type ReviewIdentities = Pick<MessageFacts, 'approvers' | 'reviewers'>;
+const NO_REVIEWS: ReviewIdentities = { approvers: [], reviewers: [] };
 
 /** Decides which commits a merge writes, by the rules of the project and the wishes. Source: reference repositories 8.9, 8.10. */
 @Injectable()
@@ -51,8 +51,8 @@ export class MergeRecipes {
     const author = await this.identities.findIdentity({ userId: row.author_id });
     const render = async (template: string): Promise<string> => {
       const commits = await readQuotedCommits(view, template, { source, target });
-      const reviews = QUOTES_REVIEWS.test(template) ? await this.findReviews(row.id) : NO_REVIEWS;
-      return renderMessage(template, { ...this.messageFacts(plan, merger, author), ...reviews }, commits);
+      const reviews = QUOTES_REVIEWS.test(template) ? await this.findReviewIdentities(row.id) : NO_REVIEWS;
+      return renderMessage(template, { ...this.toMessageFacts(plan, merger, author), ...reviews }, commits);
     };
     const isFastForward = rules.method === 'ff';
     const message = isFastForward
@@ -65,7 +65,7 @@ export class MergeRecipes {
     return { target, source, merger, message, squash: { author, message: squashMessage }, isSquash };
   }
 
-  private async findReviews(id: number): Promise<Reviews> {
+  private async findReviewIdentities(id: number): Promise<ReviewIdentities> {
     const rows = await this.database.run(reviewedBy, { id });
     const people = (has: boolean) =>
       Promise.all(
@@ -76,11 +76,11 @@ export class MergeRecipes {
     return { approvers: await people(true), reviewers: await people(false) };
   }
 
-  private messageFacts(
+  private toMessageFacts(
     { project, row }: PlannedMerge,
     merger: Identity,
     author: Identity,
-  ): Omit<MessageFacts, keyof Reviews> {
+  ): Omit<MessageFacts, keyof ReviewIdentities> {
     return {
       sourceBranch: row.source_branch,
       targetBranch: row.target_branch,

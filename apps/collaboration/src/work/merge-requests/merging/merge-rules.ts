@@ -32,12 +32,12 @@ export function squashesByDefault({ squash }: MergeRules): boolean {
   return squash === 'always' || squash === 'default_on';
 }
 
-/** Whether the status of the head pipeline allows a merge. Shape: null without a pipeline. */
+/** Whether the status of the head pipeline allows a merge. `status` is null without a pipeline. */
 export function allowsMerge({ needsPipeline, allowsSkippedPipeline }: MergeRules, status: string | null): boolean {
   return !needsPipeline || status === 'success' || (allowsSkippedPipeline && status === 'skipped');
 }
 
-/** Whether a merge squashes. Shape: `wish` is that of the merge request or of the merge call. */
+/** Whether a merge squashes. `wish` is true if the merge request or the merge call asks for it. */
 export function squashesOnMerge({ squash }: MergeRules, wish: boolean): boolean {
   return squash === 'always' || (wish && squash !== 'never');
 }

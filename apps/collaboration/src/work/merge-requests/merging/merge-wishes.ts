@@ -1,4 +1,4 @@
-/** Wishes of a merge call. Shape: null for what the call does not say. */
+/** Wishes of a merge call. Null means that the call does not contain the value. */
 export interface MergeWishes {
   readonly mergeMessage: string | null;
   readonly squashMessage: string | null;

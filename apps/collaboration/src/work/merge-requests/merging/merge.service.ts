@@ -55,16 +55,16 @@ export class MergeService {
     }
     await this.turns.takeTurn(project.id, row.target_branch, () =>
       this.repositories.useRepository(project, (repository) =>
-        this.mergeNow(repository, viewer, project, { row, wishes }),
+        this.mergeWithRetries(repository, viewer, project, { row, wishes }),
       ),
     );
     const [merged] = await this.database.run(mergingRow, { project: project.id, iid });
     // The target branch has moved, and a job settles that; until then the answer would be untrue.
     if (merged?.state !== 'merged') throw new Unavailable('answer lost');
-    await this.removeSource(viewer, project, merged, wishes);
+    await this.removeSourceBranch(viewer, project, merged, wishes);
   }
 
-  private async mergeNow(
+  private async mergeWithRetries(
     repository: Repository,
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -76,9 +76,9 @@ export class MergeService {
         viewer,
         isMerge: true,
         write: async (view) => {
-          const tips = await this.readTips(view, merge.row);
+          const tips = await this.readExistingTips(view, merge.row);
           const isMoved = await this.earlier.settleAttempt(repository, merge.row, tips.target);
-          return isMoved ? [] : [await this.writeMerge(view, viewer, project, { ...merge, ...tips })];
+          return isMoved ? [] : [await this.writeMergeAndIntent(view, viewer, project, { ...merge, ...tips })];
         },
       });
       if (outcome.moved) return;
@@ -90,13 +90,13 @@ export class MergeService {
   }
 
   /** Errors: Unprocessable for a missing branch. */
-  private async readTips(view: Repository, row: MergingRow): Promise<Pick<PlannedMerge, 'source' | 'target'>> {
+  private async readExistingTips(view: Repository, row: MergingRow): Promise<Pick<PlannedMerge, 'source' | 'target'>> {
     const { source, target } = await this.checks.permissions.sources.readTips(view, toRequestBranches(row));
     if (source === null || target === null) throw new Unprocessable(REFUSED);
     return { source, target };
   }
 
-  private async writeMerge(
+  private async writeMergeAndIntent(
     view: Repository,
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -129,7 +129,7 @@ export class MergeService {
   }
 
   /** Removes the source branch if that is wanted, and if it still is at the merged commit. */
-  private async removeSource(
+  private async removeSourceBranch(
     viewer: SignedInViewer,
     project: ProjectScope,
     row: MergingRow,

@@ -11,7 +11,7 @@ import { SourceBranches } from '../versions/source-branches';
 import { CheckResults } from './check-results';
 import { toRequestBranches } from './merging-rows';
 
-interface CheckedRow {
+interface MergeRequestToCheck {
   readonly id: number;
   readonly state: MergeRequestState;
   readonly merge_status: StoredMergeStatus;
@@ -22,13 +22,13 @@ interface CheckedRow {
   readonly commits_count: number;
 }
 
-const one = statement<{ project: number; iid: number }, CheckedRow>(
+const findRowToCheck = statement<{ project: number; iid: number }, MergeRequestToCheck>(
   'merge_requests_to_check',
   `select id, state, merge_status, project_id, source_project_id, source_branch, target_branch, commits_count from merge_requests
    where project_id = :project::bigint and iid = :iid::bigint`,
 );
 /** Open merge requests of a project without a result, the newest first. */
-const unchecked = statement<{ project: number }, CheckedRow>(
+const unchecked = statement<{ project: number }, MergeRequestToCheck>(
   'merge_requests_unchecked',
   `select id, state, merge_status, project_id, source_project_id, source_branch, target_branch, commits_count from merge_requests
    where project_id = :project::bigint and state = 'opened' and merge_status in ('unchecked', 'cannot_be_merged_recheck')
@@ -53,10 +53,12 @@ export class Mergeability {
 
   /** Checks an open merge request unless its result is known. A failed or slow check leaves it unchecked. */
   async refresh(project: ProjectScope, iid: number): Promise<void> {
-    const [row] = await this.database.run(one, { project: project.id, iid });
-    if (!row || row.state !== 'opened' || !isUnknown(row.merge_status)) return;
-    const checked = this.repositories.useRepository(project, (repository) => this.tryCheck(repository, row));
-    await waitAtMost(PATIENCE_MS, checked.catch(this.logFailure(row)));
+    const [row] = await this.database.run(findRowToCheck, { project: project.id, iid });
+    if (!row || row.state !== 'opened' || !isUnchecked(row.merge_status)) return;
+    const checked = this.repositories.useRepository(project, (repository) =>
+      this.checkRowOrLogFailure(repository, row),
+    );
+    await waitAtMost(PATIENCE_MS, checked.catch(this.createFailureLogger(row)));
   }
 
   /**
@@ -71,19 +73,19 @@ export class Mergeability {
     for (const row of rows) {
       signal.throwIfAborted();
       if (Date.now() > until) return;
-      await this.tryCheck(repository, row);
+      await this.checkRowOrLogFailure(repository, row);
     }
   }
 
-  private async tryCheck(repository: Repository, row: CheckedRow): Promise<void> {
-    await this.checkRow(repository, row).catch(this.logFailure(row));
+  private async checkRowOrLogFailure(repository: Repository, row: MergeRequestToCheck): Promise<void> {
+    await this.checkMergeability(repository, row).catch(this.createFailureLogger(row));
   }
 
-  private logFailure({ id }: CheckedRow): (error: unknown) => void {
+  private createFailureLogger({ id }: MergeRequestToCheck): (error: unknown) => void {
     return (error) => this.logger.warn({ err: error, mergeRequestId: id }, 'a merge check failed');
   }
 
-  private async checkRow(repository: Repository, row: CheckedRow): Promise<void> {
+  private async checkMergeability(repository: Repository, row: MergeRequestToCheck): Promise<void> {
     const { source, target } = await this.sources.readTips(repository, toRequestBranches(row), { copies: false });
     // The settlement of the push to the fork copies its commits; until then nothing is known.
     if (source === null && row.source_project_id !== row.project_id) return;
@@ -109,7 +111,7 @@ async function mergesCleanly(repository: Repository, ours: ObjectId, theirs: Obj
   }
 }
 
-function isUnknown(status: StoredMergeStatus): boolean {
+function isUnchecked(status: StoredMergeStatus): boolean {
   return status === 'unchecked' || status === 'cannot_be_merged_recheck';
 }
 

@@ -58,7 +58,7 @@ export function toRequestBranches(
   };
 }
 
-interface IntentParams {
+interface MergeIntentParams {
   readonly id: number;
   readonly head: string;
   readonly intent: string;
@@ -72,7 +72,7 @@ const MAX_EARLIER_ATTEMPTS = 20;
  * Stores an attempt to merge before the target branch moves, and keeps the earlier ones. No row: the request was closed,
  * merged or pushed to meanwhile.
  */
-export const intendMerge = statement<IntentParams, { readonly id: number }>(
+export const intendMerge = statement<MergeIntentParams, { readonly id: number }>(
   'merge_requests_intend_merge',
   `update merge_requests set merge_intent = :intent::jsonb || case when merge_intent is null then '{}' else
        jsonb_build_object('earlier', jsonb_path_query_array(

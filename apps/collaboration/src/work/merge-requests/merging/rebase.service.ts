@@ -46,7 +46,7 @@ export class RebaseService {
           project: origin,
           viewer,
           write: async (view) => {
-            const updates = await this.writeRebase(view, target, viewer, row);
+            const updates = await this.writeRebaseUpdate(view, target, viewer, row);
             isRebased = updates !== null;
             return updates ?? [];
           },
@@ -98,19 +98,20 @@ export class RebaseService {
   }
 
   /** Returns null for a conflict, no update if the branch is rebased already. */
-  private async writeRebase(
-    view: Repository,
-    onto: Repository,
+  private async writeRebaseUpdate(
+    sourceRepository: Repository,
+    targetRepository: Repository,
     viewer: SignedInViewer,
     row: MergingRow,
   ): Promise<RefUpdate[] | null> {
-    const source = await readRef(view, branchRef(row.source_branch));
-    const target = await readRef(onto, branchRef(row.target_branch));
+    const source = await readRef(sourceRepository, branchRef(row.source_branch));
+    const target = await readRef(targetRepository, branchRef(row.target_branch));
     if (source === null || target === null) return null;
-    if (onto.directory !== view.directory) await copyCommit(view, onto, target);
-    if (await isAncestor(view, target, source)) return [];
+    if (targetRepository.directory !== sourceRepository.directory)
+      await copyCommit(sourceRepository, targetRepository, target);
+    if (await isAncestor(sourceRepository, target, source)) return [];
     const selection = { from: [source], notFrom: [target], skip: 0, max: MAX_COMMITS + 1 };
-    const commits = await listCommitIds(view, {
+    const commits = await listCommitIds(sourceRepository, {
       ...selection,
       skipsMerges: true,
       order: 'topological',
@@ -118,7 +119,7 @@ export class RebaseService {
     });
     if (commits.length > MAX_COMMITS) return null;
     const committer = await this.identities.findIdentity(viewer);
-    const tip = await writeRebase(view, target, commits, committer);
+    const tip = await writeRebase(sourceRepository, target, commits, committer);
     return tip === null ? null : [{ ref: branchRef(row.source_branch), oldId: source, newId: tip }];
   }
 

@@ -13,7 +13,7 @@ import { MergeService } from '../merging/merge.service';
 import { mergingRow } from '../merging/merging-rows';
 import type { MergingRow } from '../merging/merging-rows';
 
-interface WaitingRow {
+interface WaitingMergeRequestRow {
   readonly id: number;
   readonly iid: number;
   readonly project_id: number;
@@ -21,7 +21,7 @@ interface WaitingRow {
 }
 
 /** Automatic merges whose own conditions hold; `after` continues a list. */
-const waiting = statement<{ project: number | null; after: number }, WaitingRow>(
+const waitingMergeRequests = statement<{ project: number | null; after: number }, WaitingMergeRequestRow>(
   'merge_requests_waiting_for_merge',
   `select i.id, i.iid, i.project_id, i.auto_merge_user_id from merge_requests i
    where i.auto_merge_user_id is not null and i.state = 'opened' and i.id > :after::bigint
@@ -54,10 +54,10 @@ export class AutoMergeRuns {
   async tryAll(projectId: number | null, signal?: AbortSignal): Promise<number> {
     let tried = 0;
     for (let after = 0; ;) {
-      const rows = await this.database.run(waiting, { project: projectId, after });
+      const rows = await this.database.run(waitingMergeRequests, { project: projectId, after });
       for (const row of rows) {
         signal?.throwIfAborted();
-        await this.attemptMerge(row);
+        await this.mergeIfReadyOrLogFailure(row);
       }
       tried += rows.length;
       if (rows.length < 100) return tried;
@@ -66,16 +66,20 @@ export class AutoMergeRuns {
   }
 
   /** A failure leaves the automatic merge for the next try; the next one of the list must not wait for it. */
-  private async attemptMerge(waitingRow: WaitingRow): Promise<void> {
+  private async mergeIfReadyOrLogFailure(waitingRow: WaitingMergeRequestRow): Promise<void> {
     try {
-      await this.runMerge(waitingRow);
+      await this.mergeIfReady(waitingRow);
     } catch (error) {
       if (error instanceof RookeryError) return;
       this.logger.warn({ err: error, mergeRequestId: waitingRow.id }, 'an automatic merge failed');
     }
   }
 
-  private async runMerge({ iid, project_id: id, auto_merge_user_id: userId }: WaitingRow): Promise<void> {
+  private async mergeIfReady({
+    iid,
+    project_id: id,
+    auto_merge_user_id: userId,
+  }: WaitingMergeRequestRow): Promise<void> {
     const [row] = await this.database.run(mergingRow, { project: id, iid });
     if (row?.auto_merge_user_id !== userId || row.state !== 'opened') return;
     // No caller waits here: with a late copy of the directory the merge is left for the next try.
@@ -87,10 +91,10 @@ export class AutoMergeRuns {
     if (failure !== undefined) return this.autoMerge.abort(userId, row, failure);
     if (!allowsMerge(mergeRulesOf(project), row.head_status)) return;
     if (await this.autoMerge.waitsFor(project, row)) return;
-    await this.mergeAs(viewer, project, row);
+    await this.mergeAsViewer(viewer, project, row);
   }
 
-  private async mergeAs(viewer: SignedInViewer, project: ProjectScope, row: MergingRow): Promise<void> {
+  private async mergeAsViewer(viewer: SignedInViewer, project: ProjectScope, row: MergingRow): Promise<void> {
     const { mergeMessage = null, squashMessage = null, squash = false } = row.auto_merge_wishes ?? {};
     const wishes = { mergeMessage, squashMessage, squash, removesSource: row.should_remove_source_branch };
     try {

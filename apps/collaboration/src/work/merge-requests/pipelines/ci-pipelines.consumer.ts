@@ -28,7 +28,7 @@ interface PipelineValues {
 }
 
 /** Returns the former status, null for a new pipeline; no row if a later state is stored already. */
-const store = statement<PipelineValues, { before: string | null }>(
+const storePipeline = statement<PipelineValues, { before: string | null }>(
   'ci_pipelines_store',
   `with old as (select status from ci_pipelines where id = :id::bigint and status <> '')
    insert into ci_pipelines as c (id, project_id, iid, sha, ref, is_tag, source, status, user_id, coverage, duration,
@@ -62,7 +62,7 @@ export class CiPipelinesConsumer {
   async changed({ tx, events }: EffectBatch<typeof pipelineChanged>): Promise<void> {
     for (const event of events) {
       const { data } = event;
-      const [stored] = await tx.run(store, {
+      const [stored] = await tx.run(storePipeline, {
         ...{ id: data.pipeline_id, project: data.project_id, iid: data.iid, sha: data.sha, ref: data.ref },
         ...{ is_tag: data.is_tag, source: data.source, status: data.status, user: data.user_id },
         ...{ coverage: data.coverage, duration: data.duration, committed: data.committed_at },

@@ -7,13 +7,13 @@ import { utcTime } from '../../../code/repositories/commit-times';
 import { convertGitFailures } from '../../../code/repositories/git-failures';
 import { ProjectRepositories } from '../../../code/repositories/project-repositories';
 
-interface HeadRow {
+interface MergeRequestHeadRow {
   readonly head_sha: ObjectId | null;
   readonly source_project_id: number;
   readonly source_branch: string;
   readonly runs: boolean;
 }
-const head = statement<{ project: number; iid: number }, HeadRow>(
+const head = statement<{ project: number; iid: number }, MergeRequestHeadRow>(
   'merge_requests_head',
   `select i.head_sha, coalesce(i.source_project_id, i.project_id) as source_project_id, i.source_branch,
      i.state = 'opened' and i.commits_count > 0 as runs
@@ -37,7 +37,7 @@ export class MergeRequestHeads {
   }
 
   /** Returns null if the source branch does not exist any more. */
-  private async readHead(row: HeadRow): Promise<MergeRequestHeadAnswer['head']> {
+  private async readHead(row: MergeRequestHeadRow): Promise<MergeRequestHeadAnswer['head']> {
     const repository = await this.repositories.findRepository(row.source_project_id);
     if (repository === null || row.head_sha === null) return null;
     if ((await resolveCommit(repository, `refs/heads/${row.source_branch}`)) === null) return null;

@@ -12,7 +12,7 @@ interface PipelineChange extends EventCause {
   readonly data: PayloadOf<typeof pipelineChanged>;
 }
 
-interface HeadParams {
+interface HeadPipelineParams {
   readonly pipeline: number;
   readonly project: number;
   readonly sha: string;
@@ -28,7 +28,7 @@ interface MergeRequestOfHead {
   readonly notified: readonly number[];
 }
 /** Open merge requests whose head pipeline it is. */
-const ofHead = statement<HeadParams, MergeRequestOfHead>(
+const ofHead = statement<HeadPipelineParams, MergeRequestOfHead>(
   'merge_requests_of_head_pipeline',
   `select i.id, i.project_id, i.author_id, i.auto_merge_user_id, array(
      select t.user_id from todos t where t.project_id = i.project_id and t.target_id = i.id
@@ -52,25 +52,25 @@ export class PipelineTodos {
   ) {}
 
   /**
-   * Raises to-dos when the head pipeline fails, and completes them when it succeeds or is repeated. Shape: `before` is
-   * the former status; null for a new pipeline. The copy of the pipeline has its new status.
+   * Raises to-dos when the head pipeline fails, and completes them when it succeeds or is repeated. `before` is the
+   * former status, or null for a new pipeline. The copy of the pipeline has its new status.
    */
   async followPipeline(tx: Tx, event: PipelineChange, before: string | null): Promise<void> {
     const { status } = event.data;
     if (status === before) return;
     const isRetried = before === 'failed' && ACTIVE_STATUSES.includes(status);
     if (status !== 'failed' && status !== 'success' && !isRetried) return;
-    for (const row of await tx.run(ofHead, headParams(event))) {
-      if (status === 'failed') await this.raiseTodos(tx, event, row);
-      else await this.settleTodos(tx, event, row, isRetried);
+    for (const row of await tx.run(ofHead, toHeadPipelineParams(event))) {
+      if (status === 'failed') await this.raiseFailureTodos(tx, event, row);
+      else await this.settlePipelineTodos(tx, event, row, isRetried);
     }
   }
 
-  private async raiseTodos(tx: Tx, event: PipelineChange, row: MergeRequestOfHead): Promise<void> {
+  private async raiseFailureTodos(tx: Tx, event: PipelineChange, row: MergeRequestOfHead): Promise<void> {
     await this.directory.assertCurrentFor(tx, [event]);
     const cause = { eventId: event.id, action: 'build_failed', noteId: null, at: event.data.updated_at } as const;
     const target = { targetType: 'MergeRequest', targetId: row.id };
-    const candidates = recipientsOf(row).map((userId) => ({ ...cause, ...target, userId, authorId: userId }));
+    const candidates = todoRecipientsOf(row).map((userId) => ({ ...cause, ...target, userId, authorId: userId }));
     await this.todos.raiseTodos(tx, candidates);
   }
 
@@ -78,22 +78,27 @@ export class PipelineTodos {
    * Marks to-dos of this merge request as done: for a retried pipeline all of its author and automatic merger, for a successful
    * one the `build_failed` to-dos.
    */
-  private async settleTodos(tx: Tx, event: PipelineChange, row: MergeRequestOfHead, isRetried: boolean): Promise<void> {
+  private async settlePipelineTodos(
+    tx: Tx,
+    event: PipelineChange,
+    row: MergeRequestOfHead,
+    isRetried: boolean,
+  ): Promise<void> {
     const common = { projectId: row.project_id, targetType: 'MergeRequest', targetId: row.id, threadId: null };
     const action = isRetried ? null : ('build_failed' as const);
-    const users = isRetried ? recipientsOf(row) : row.notified;
+    const users = isRetried ? todoRecipientsOf(row) : row.notified;
     const settlements = users.map((userId) => ({ ...common, userId, action, at: event.data.updated_at }));
     await this.todos.settleTodos(tx, settlements);
   }
 }
 
-function headParams({ data }: PipelineChange): HeadParams {
+function toHeadPipelineParams({ data }: PipelineChange): HeadPipelineParams {
   const [, iid] = OWN_REF.exec(data.ref) ?? [];
   const commit = { project: data.project_id, sha: data.sha };
   return { ...commit, pipeline: data.pipeline_id, branch: data.ref, iid: iid === undefined ? null : Number(iid) };
 }
 
 /** The author, and the user of the automatic merge. */
-function recipientsOf({ author_id: author, auto_merge_user_id: merger }: MergeRequestOfHead): readonly number[] {
+function todoRecipientsOf({ author_id: author, auto_merge_user_id: merger }: MergeRequestOfHead): readonly number[] {
   return [...new Set([author, ...(merger === null ? [] : [merger])])];
 }

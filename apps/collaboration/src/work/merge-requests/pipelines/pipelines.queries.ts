@@ -13,7 +13,7 @@ import { mergeRequestKind } from '../merge-request.kind';
 import { OF_REFS_SQL, SHOWN_SQL } from './head-pipeline-sql';
 import { pipelineShape } from './pipelines.shape';
 
-const found = statement<{ project: number; iid: number }, { readonly id: number }>(
+const findMergeRequestId = statement<{ project: number; iid: number }, { readonly id: number }>(
   'merge_request_pipelines_of',
   'select id from merge_requests where project_id = :project::bigint and iid = :iid::bigint',
 );
@@ -34,10 +34,10 @@ export class MergeRequestPipelinesQueries {
   /** Pipelines of all heads of a merge request, the newest first. Errors: NotFound, Forbidden. */
   async list(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<JsonPage> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
-    const [mergeRequest] = await this.database.run(found, { project: project.id, iid });
+    const [mergeRequest] = await this.database.run(findMergeRequestId, { project: project.id, iid });
     if (!mergeRequest) throw new NotFound();
     const values = { id: mergeRequest.id, full_path: project.fullPath };
-    const statementOfPage = this.kept.findOrCompose(statementName(page), values, (): SqlDraft =>
+    const statementOfPage = this.kept.findOrCompose(statementNameOfUsualPage(page), values, (): SqlDraft =>
       new ListQuery<never>({ name: 'merge_request_pipelines', from: 'ci_pipelines c', carries: 'c.*', values })
         .where(`exists (select 1 from merge_requests i where i.id = :id::bigint and ${OF_REFS_SQL} and ${SHOWN_SQL})`)
         .where('c.sha in (select v.head_sha from merge_request_versions v where v.merge_request_id = :id::bigint)')
@@ -49,5 +49,5 @@ export class MergeRequestPipelinesQueries {
   }
 }
 
-const statementName = (page: PageRequest): string | null =>
+const statementNameOfUsualPage = (page: PageRequest): string | null =>
   isUsualPage(page) ? `merge_request_pipelines_page_${page.perPage}` : null;

@@ -7,7 +7,7 @@ import { trimBaseUrl, personShape } from '../../../base/noteables/person.shape';
 type PipelineSql = Pick<PersonalJsonSql, 'externalUrl' | 'fullPath'>;
 
 const NO_COMMIT = '0'.repeat(40);
-const pathOf = (fullPath: string): string => `${fullPath} || '/-/pipelines/' || c.id`;
+const pipelinePathSql = (fullPath: string): string => `${fullPath} || '/-/pipelines/' || c.id`;
 const LABEL = `case c.status when 'success' then 'passed' else c.status end`;
 const TEXT = `case c.status when 'success' then 'Passed' else upper(left(c.status, 1)) || substr(c.status, 2) end`;
 
@@ -22,7 +22,7 @@ export const pipelineShape = jsonShape<PipelineSql>('MergeRequestPipeline').fiel
   source: [json.token, () => 'c.source'],
   created_at: [json.instant, () => 'c.created_at'],
   updated_at: [json.instant, () => 'c.updated_at'],
-  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: pathOf(sql.fullPath) })],
+  web_url: [json.prefixed, (sql) => ({ prefix: `${trimBaseUrl(sql)}/`, sql: pipelinePathSql(sql.fullPath) })],
   name: [json.constant(alwaysNull), () => null],
 });
 
@@ -33,7 +33,7 @@ const statusShape = jsonShape<PipelineSql>('MergeRequestPipelineStatus').fields(
   group: [json.token, () => 'c.status'],
   tooltip: [json.token, () => LABEL],
   has_details: [json.constant(bool), () => true],
-  details_path: [json.text, ({ fullPath }) => `'/' || ${pathOf(fullPath)}`],
+  details_path: [json.text, ({ fullPath }) => `'/' || ${pipelinePathSql(fullPath)}`],
   illustration: [json.constant(alwaysNull), () => null],
   favicon: [json.constant(alwaysNull), () => null],
 });

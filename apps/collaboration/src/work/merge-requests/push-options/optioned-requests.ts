@@ -44,13 +44,13 @@ interface ResolvedOptions {
   readonly unassigned: readonly number[];
 }
 
-interface VersionParams {
+interface PushedVersionParams {
   readonly project: number;
   readonly iid: number;
   readonly head: string;
 }
 /** The newest version of an open merge request, if its head is a given commit. */
-const versionOf = statement<VersionParams, { readonly id: number }>(
+const versionOf = statement<PushedVersionParams, { readonly id: number }>(
   'merge_request_versions_pushed',
   `select v.id from merge_requests i join merge_request_versions v on v.merge_request_id = i.id and v.head_sha = i.head_sha
    where i.project_id = :project::bigint and i.iid = :iid::bigint and i.state = 'opened' and i.head_sha = :head
@@ -73,14 +73,14 @@ export class OptionedRequests {
     const { source, target, options } = request;
     if (!mergeRequestPolicy.mayCreate(viewer, source)) throw new Forbidden();
     if (source.id !== target.id && !mergeRequestPolicy.mayTarget(viewer, target)) throw new Forbidden();
-    const named = await this.lookUp(viewer, request);
+    const named = await this.resolveOptions(viewer, request);
     const rules = mergeRulesOf(target);
     const title = options.title ?? (await this.composeTitle(request));
     const input: NewMergeRequest = {
-      title: options.isDraft ? asDraft(title) : title,
+      title: options.isDraft ? toDraftTitle(title) : title,
       description: options.description ?? null,
       ...{ sourceProjectId: source.id, sourceBranch: request.branch, targetBranch: request.targetBranch },
-      assigneeIds: changedPeople([viewer.userId], named),
+      assigneeIds: computeAssigneeIds([viewer.userId], named),
       reviewerIds: [],
       labels: options.labels.length === 0 ? undefined : { all: options.labels },
       milestoneId: named.milestoneId ?? null,
@@ -89,13 +89,13 @@ export class OptionedRequests {
       mergeAfter: null,
       allowCollaboration: false,
     };
-    await this.writes.create(viewer, target, input, this.createSteps(viewer, request));
+    await this.writes.create(viewer, target, input, this.buildWriteSteps(viewer, request));
   }
 
   /** Updates the open merge request of the branch. Errors: those of a request for it. */
   async updateMergeRequest(viewer: SignedInViewer, iid: number, request: OptionedRequest): Promise<void> {
     const { target, options } = request;
-    const named = await this.lookUp(viewer, request);
+    const named = await this.resolveOptions(viewer, request);
     const { labels: add, unlabels: remove } = options;
     const update: MergeRequestUpdate = {
       title: options.title,
@@ -107,17 +107,17 @@ export class OptionedRequests {
       squash: options.squash,
     };
     await this.writes.update(viewer, target, iid, update, {
-      ...this.createSteps(viewer, request),
+      ...this.buildWriteSteps(viewer, request),
       resolve: async (tx, { id, title }: MergeRequest) => {
-        const draft = options.isDraft ? checkedTexts({ title: asDraft(options.title ?? title) }) : {};
+        const draft = options.isDraft ? checkedTexts({ title: toDraftTitle(options.title ?? title) }) : {};
         if (!mergeRequestPolicy.mayPlan(viewer, target)) return draft;
-        const assigneeIds = changedPeople(await mergeRequestAssignees.userIds(tx, id), named);
+        const assigneeIds = computeAssigneeIds(await mergeRequestAssignees.userIds(tx, id), named);
         return { ...draft, assigneeIds };
       },
     });
   }
 
-  private createSteps(viewer: SignedInViewer, { target, head, options, claim }: OptionedRequest): WriteSteps {
+  private buildWriteSteps(viewer: SignedInViewer, { target, head, options, claim }: OptionedRequest): WriteSteps {
     return {
       lock: claim,
       finish: async (tx, iid) => {
@@ -130,7 +130,7 @@ export class OptionedRequests {
     };
   }
 
-  private async lookUp(viewer: SignedInViewer, { target, options }: OptionedRequest): Promise<ResolvedOptions> {
+  private async resolveOptions(viewer: SignedInViewer, { target, options }: OptionedRequest): Promise<ResolvedOptions> {
     const { milestone, assignees, unassignees } = options;
     const [assigned, unassigned] = await Promise.all([
       this.findUserIds(viewer, assignees),
@@ -164,10 +164,10 @@ export class OptionedRequests {
   }
 }
 
-function asDraft(title: string): string {
+function toDraftTitle(title: string): string {
   return isDraftTitle(title) ? title : `Draft: ${title}`;
 }
 
-function changedPeople(before: readonly number[], { assigned, unassigned }: ResolvedOptions): number[] {
+function computeAssigneeIds(before: readonly number[], { assigned, unassigned }: ResolvedOptions): number[] {
   return [...new Set([...before, ...assigned])].filter((id) => !unassigned.includes(id));
 }

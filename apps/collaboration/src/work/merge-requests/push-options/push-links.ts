@@ -10,18 +10,18 @@ import { mergeRequestPolicy } from '../merge-request.policy';
 import { ActingViewers } from '../merging/acting-viewers';
 import { branchUpdates, isDeletion } from '../versions/affected-merge-requests';
 
-interface LinkParams {
+interface PushLinkParams {
   readonly origin: number;
   readonly projects: readonly number[];
   readonly branches: readonly string[];
 }
-interface OpenRow {
+interface OpenMergeRequestRow {
   readonly project_id: number;
   readonly iid: number;
   readonly source_branch: string;
 }
 /** The newest open merge request of each branch. */
-const openOf = statement<LinkParams, OpenRow>(
+const openOf = statement<PushLinkParams, OpenMergeRequestRow>(
   'merge_requests_open_of_branches',
   `select distinct on (i.source_branch) i.project_id, i.iid, i.source_branch from merge_requests i
    where i.source_project_id = :origin::bigint and i.source_branch = any(:branches::text[]) and i.state = 'opened'
@@ -48,25 +48,25 @@ export class PushLinks {
     const source = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));
     if (!source || source.mergeSettings.printing_merge_request_link_enabled === false) return [];
     if (!mergeRequestPolicy.mayCreate(viewer, source)) return [];
-    const targets = await this.findTargets(viewer, source);
+    const targets = await this.findTargetProjects(viewer, source);
     const params = { origin: projectId, projects: [...targets.keys()], branches };
     const open = new Map((await this.database.run(openOf, params)).map((row) => [row.source_branch, row]));
     return branches.map((branch) => {
       const request = open.get(branch);
-      if (!request) return this.invitation(source, branch);
+      if (!request) return this.renderCreationLink(source, branch);
       const url = this.links.webUrl(`${targets.get(request.project_id)!.fullPath}/-/merge_requests/${request.iid}`);
       return `\nView merge request for ${branch}:\n  ${url}`;
     });
   }
 
-  private invitation({ fullPath }: ProjectScope, branch: string): string {
+  private renderCreationLink({ fullPath }: ProjectScope, branch: string): string {
     const query = new URLSearchParams({ 'merge_request[source_branch]': branch });
     const url = this.links.webUrl(`${fullPath}/-/merge_requests/new?${query.toString()}`);
     return `\nTo create a merge request for ${branch}, visit:\n  ${url}`;
   }
 
   /** The project and its origin, as far as the viewer reads their merge requests. */
-  private async findTargets(viewer: SignedInViewer, source: ProjectScope): Promise<Map<number, ProjectScope>> {
+  private async findTargetProjects(viewer: SignedInViewer, source: ProjectScope): Promise<Map<number, ProjectScope>> {
     const parentId = source.fork?.project_id ?? null;
     const parent = parentId === null ? null : await this.directory.findProject(parentId, viewer, 'copy');
     const targets = parent && mergeRequestPolicy.mayTarget(viewer, parent) ? [source, parent] : [source];

@@ -36,7 +36,7 @@ const DENIED = 'User access was denied';
 const BRANCHES = 'refs/heads/';
 
 /** Thrown to undo a second application of the options. */
-class AlreadyApplied extends Error {}
+class OptionsAlreadyApplied extends Error {}
 
 /** Projects and branch that the options of a push name. */
 interface PushDestination {
@@ -46,14 +46,14 @@ interface PushDestination {
   readonly targetBranch: string;
 }
 
-interface OpenParams {
+interface OpenMergeRequestParams {
   readonly project: number;
   readonly origin: number;
   readonly source: string;
   readonly target: string;
 }
 /** The open merge request of a branch: the one into the requested branch, else the newest. */
-const openFrom = statement<OpenParams, { readonly iid: number }>(
+const openFrom = statement<OpenMergeRequestParams, { readonly iid: number }>(
   'merge_requests_open_from',
   `select i.iid from merge_requests i where i.source_project_id = :origin::bigint and i.source_branch = :source
      and i.project_id = :project::bigint and i.state = 'opened'
@@ -96,36 +96,44 @@ export class PushedRequests {
     const viewer = userId === null ? null : await this.viewers.findViewer(userId);
     const source = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));
     if (!source) return [DENIED];
-    const found = await this.findBranches(viewer, source, options);
+    const found = await this.findDestination(viewer, source, options);
     if ('refusal' in found) return [found.refusal];
     const chosen = rows.filter(({ ref }) => ref !== branchRef(found.defaultBranch));
     if (chosen.length > MAX_BRANCHES)
       return [`Too many branches pushed (${chosen.length} were pushed, limit is ${MAX_BRANCHES})`];
     const refusals: string[] = [];
-    for (const row of chosen) refusals.push(...(await this.tryOne(viewer, pushId, row, { ...found, options })));
+    for (const row of chosen) refusals.push(...(await this.applyToBranch(viewer, pushId, row, { ...found, options })));
     return refusals;
   }
 
-  private async tryOne(
+  private async applyToBranch(
     viewer: SignedInViewer,
     pushId: number,
     { ref, new_id: head }: OptionedBranch,
     found: PushDestination & Pick<OptionedRequest, 'options'>,
   ): Promise<readonly string[]> {
     const claim: OptionedRequest['claim'] = async (tx) => {
-      if (!(await claimOptions(tx, pushId, ref))) throw new AlreadyApplied();
+      if (!(await claimOptions(tx, pushId, ref))) throw new OptionsAlreadyApplied();
     };
     try {
-      return await this.applyRequest(viewer, { ...found, branch: ref.slice(BRANCHES.length), head, claim });
+      return await this.createOrUpdateMergeRequest(viewer, {
+        ...found,
+        branch: ref.slice(BRANCHES.length),
+        head,
+        claim,
+      });
     } catch (error) {
-      if (error instanceof AlreadyApplied) return [];
-      const refusals = errorSentences(error);
+      if (error instanceof OptionsAlreadyApplied) return [];
+      const refusals = toRefusalSentences(error);
       await this.work.run((tx) => claimOptions(tx, pushId, ref));
       return refusals;
     }
   }
 
-  private async applyRequest(viewer: SignedInViewer, request: OptionedRequest): Promise<readonly string[]> {
+  private async createOrUpdateMergeRequest(
+    viewer: SignedInViewer,
+    request: OptionedRequest,
+  ): Promise<readonly string[]> {
     const { source, target, branch, targetBranch, options } = request;
     const pair = { project: target.id, origin: source.id, source: branch, target: targetBranch };
     const [open] = await this.work.run((tx) => tx.run(openFrom, pair));
@@ -136,22 +144,23 @@ export class PushedRequests {
   }
 
   /** The named project; without a name the origin of a fork if the pusher sees it, else the project itself. */
-  private async findTarget(
+  private async findTargetProject(
     viewer: SignedInViewer,
     source: ProjectScope,
-    named: string | undefined,
+    projectReference: string | undefined,
   ): Promise<ProjectScope | null> {
-    if (named !== undefined) return this.directory.findProject(parseReference(named), viewer, 'copy');
+    if (projectReference !== undefined)
+      return this.directory.findProject(parseProjectReference(projectReference), viewer, 'copy');
     const parentId = source.fork?.project_id ?? null;
     return (parentId === null ? null : await this.directory.findProject(parentId, viewer, 'copy')) ?? source;
   }
 
-  private async findBranches(
+  private async findDestination(
     viewer: SignedInViewer,
     source: ProjectScope,
     { target: branch, targetProject }: RequestOptions,
   ): Promise<PushDestination | { readonly refusal: string }> {
-    const target = await this.findTarget(viewer, source, targetProject);
+    const target = await this.findTargetProject(viewer, source, targetProject);
     // A hidden project is refused like one of another network.
     if (!target || !areInOneNetwork(source, target))
       return { refusal: `Projects ${source.fullPath} and ${targetProject} are not in the same network` };
@@ -167,13 +176,13 @@ export class PushedRequests {
   }
 }
 
-/** Shape: an id or a full path. */
-function parseReference(project: string): string | number {
+/** Parses a reference to a project: an id or a full path. */
+function parseProjectReference(project: string): string | number {
   return /^\d{1,15}$/.test(project) ? Number(project) : project;
 }
 
 /** Returns the sentences of a refusal. Errors: rethrows an error after which the options can be applied again. */
-function errorSentences(error: unknown): readonly string[] {
+function toRefusalSentences(error: unknown): readonly string[] {
   if (!(error instanceof RookeryError) || error instanceof Unavailable) throw error;
   if (error instanceof Forbidden || error instanceof Unauthorized || error instanceof NotFound) return [DENIED];
   if (error instanceof Invalid)

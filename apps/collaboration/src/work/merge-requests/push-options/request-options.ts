@@ -1,4 +1,4 @@
-/** Push options about merge requests. Shape: undefined for options that were not sent. */
+/** Push options about merge requests. An option that was not sent is undefined, false or an empty list. */
 export interface RequestOptions {
   readonly creates: boolean;
   readonly target: string | undefined;

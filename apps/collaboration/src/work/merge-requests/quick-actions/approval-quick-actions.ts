@@ -22,12 +22,12 @@ export class ApprovalQuickActions {
       names: ['approve', 'unapprove'],
       isForExistingOnly: true,
       supportsKind: (kind) => kind === mergeRequestKind,
-      plan: (context, commands) => this.plan(context, commands),
+      plan: (context, commands) => this.planApprovalActions(context, commands),
     });
   }
 
   /** Reads the commits before the transaction, since their committers may not be allowed to approve. */
-  private async plan(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+  private async planApprovalActions(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const { viewer } = context;
     const project = context.parent as ProjectScope;
     const checked = commands.some(({ name }) => name === 'approve')

@@ -33,7 +33,7 @@ const succeeded = (said: string, changes: Readonly<Record<string, unknown>>): Ac
 const failed = (why: string): ActionResult => ({ why });
 
 /** Wraps a command that issues have too. */
-const commonAction = (act: (changes: CommonChanges, argument: string) => ActionResult): FieldAction => ({
+const adaptCommonAction = (act: (changes: CommonChanges, argument: string) => ActionResult): FieldAction => ({
   needs: 'edit',
   apply: ({ mergeRequest, update }, argument) => {
     if (mergeRequest.state === 'merged' && act !== COMMON_ACTIONS.title) return failed('it is merged');
@@ -51,7 +51,7 @@ const reopen: FieldAction = {
     const { branches } = changes;
     if (branches !== null && 'version' in branches && branches.version === null)
       return failed('its source or target branch does not exist');
-    return commonAction(COMMON_ACTIONS.reopen).apply(changes, argument);
+    return adaptCommonAction(COMMON_ACTIONS.reopen).apply(changes, argument);
   },
 };
 
@@ -86,7 +86,7 @@ const peopleActions = (list: 'assignee' | 'reviewer') => {
 const assignees = peopleActions('assignee');
 const reviewers = peopleActions('reviewer');
 
-const lockAction = (isLocked: boolean, said: string, already: string): FieldAction => ({
+const discussionLockAction = (isLocked: boolean, said: string, already: string): FieldAction => ({
   needs: 'plan',
   apply: ({ mergeRequest, update }) => {
     const current = update.discussionLocked === undefined ? mergeRequest.discussionLocked : update.discussionLocked;
@@ -126,9 +126,9 @@ const targetBranch: FieldAction = {
 
 /** Commands that change fields of a merge request. Source: reference work-tracking 2.6. */
 export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
-  close: commonAction(COMMON_ACTIONS.close),
+  close: adaptCommonAction(COMMON_ACTIONS.close),
   reopen,
-  title: commonAction(COMMON_ACTIONS.title),
+  title: adaptCommonAction(COMMON_ACTIONS.title),
   assign: assignees.add,
   unassign: assignees.remove,
   reassign: assignees.replace,
@@ -138,8 +138,8 @@ export const FIELD_ACTIONS: Readonly<Record<string, FieldAction>> = {
   unassign_reviewer: reviewers.remove,
   remove_reviewer: reviewers.remove,
   reassign_reviewer: reviewers.replace,
-  lock: lockAction(true, 'Locked the discussion.', 'it is locked already'),
-  unlock: lockAction(false, 'Unlocked the discussion.', 'it is not locked'),
+  lock: discussionLockAction(true, 'Locked the discussion.', 'it is locked already'),
+  unlock: discussionLockAction(false, 'Unlocked the discussion.', 'it is not locked'),
   draft: draftAction(true),
   ready: draftAction(false),
   target_branch: targetBranch,

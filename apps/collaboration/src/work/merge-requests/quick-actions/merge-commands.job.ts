@@ -16,7 +16,7 @@ const headOfVersion = statement<{ id: number }, { readonly head_sha: string }>(
   'select head_sha from merge_request_versions where id = :id::bigint',
 );
 
-type Run = Pick<JobRun<typeof runMergeCommand>, 'params'>;
+type MergeCommandRun = Pick<JobRun<typeof runMergeCommand>, 'params'>;
 
 /**
  * Runs `/merge` and `/rebase` as their users, by the checks and rights of that moment. A second run finds the merge
@@ -34,9 +34,9 @@ export class MergeCommandsJob {
   ) {}
 
   @Job(runMergeCommand)
-  async run({ params }: Run): Promise<void> {
+  async run({ params }: MergeCommandRun): Promise<void> {
     try {
-      await this.execute(params);
+      await this.executeMergeCommand(params);
     } catch (error) {
       // A refusal is final: the checks have changed since the text was written. Its user sees the state of the request.
       if (!(error instanceof RookeryError) || error instanceof Unavailable) throw error;
@@ -44,13 +44,13 @@ export class MergeCommandsJob {
     }
   }
 
-  private async execute({
+  private async executeMergeCommand({
     command,
     project_id: projectId,
     iid,
     user_id: userId,
     version_id: id,
-  }: Run['params']): Promise<void> {
+  }: MergeCommandRun['params']): Promise<void> {
     await this.directory.assertCurrent();
     const viewer = await this.viewers.findViewer(userId);
     const project = viewer && (await this.directory.findProject(projectId, viewer, 'copy'));

@@ -17,7 +17,7 @@ import { runMergeCommand } from './run-merge-command';
 
 type MergeCommandName = 'merge' | 'rebase';
 /** Whether a command may run, as decided before the transaction. */
-type Decision = { readonly isForLater: boolean } | { readonly why: string };
+type CommandDecision = { readonly isForLater: boolean } | { readonly why: string };
 
 const NEEDS_SHA = 'the request has no merge_request_diff_head_sha';
 const HAS_MOVED = 'the branch has been updated since then';
@@ -46,20 +46,23 @@ export class MergeCommands {
       names: ['merge', 'rebase'],
       isForExistingOnly: true,
       supportsKind: (kind) => kind === mergeRequestKind,
-      plan: (context, commands) => this.plan(context, commands),
+      plan: (context, commands) => this.planMergeCommands(context, commands),
     });
   }
 
-  private async plan(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
-    const decisions: Decision[] = [];
-    for (const { name } of commands) decisions.push(await this.decide(context, name as MergeCommandName));
+  private async planMergeCommands(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+    const decisions: CommandDecision[] = [];
+    for (const { name } of commands) decisions.push(await this.decideCommand(context, name as MergeCommandName));
     return (tx, on) =>
       executeEach(tx, commands, ({ name }, index) =>
-        this.schedule(tx, context, on, name as MergeCommandName, decisions[index]!),
+        this.scheduleCommand(tx, context, on, name as MergeCommandName, decisions[index]!),
       );
   }
 
-  private async decide({ viewer, parent, on, headSha: sha }: ActionContext, name: MergeCommandName): Promise<Decision> {
+  private async decideCommand(
+    { viewer, parent, on, headSha: sha }: ActionContext,
+    name: MergeCommandName,
+  ): Promise<CommandDecision> {
     const project = parent as ProjectScope;
     try {
       if (name === 'rebase') {
@@ -76,12 +79,12 @@ export class MergeCommands {
     }
   }
 
-  private async schedule(
+  private async scheduleCommand(
     tx: Tx,
     { viewer, parent, headSha }: ActionContext,
     on: NoteableWithParent,
     name: MergeCommandName,
-    decision: Decision,
+    decision: CommandDecision,
   ): Promise<ActionResult> {
     if ('why' in decision) return decision;
     const project = parent as ProjectScope;

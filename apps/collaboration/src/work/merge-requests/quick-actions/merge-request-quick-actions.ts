@@ -45,14 +45,14 @@ export class MergeRequestQuickActions {
       names: [...Object.keys(FIELD_ACTIONS), ...Object.keys(PLANNING_ACTIONS)],
       isFirst: true,
       supportsKind: (kind) => kind === mergeRequestKind,
-      plan: (context, commands) => this.plan(context, commands),
+      plan: (context, commands) => this.planFieldActions(context, commands),
     });
   }
 
-  private async plan(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
+  private async planFieldActions(context: ActionContext, commands: readonly Command[]): Promise<ExecuteActions> {
     const { viewer } = context;
     const project = context.parent as ProjectScope;
-    const branches = await this.findBranches(context, commands);
+    const branches = await this.findBranchesAfterCommands(context, commands);
     let planning: CommandFacts['planning'];
     const holds: ExecuteActions['holds'] = {
       places: async (tx) => {
@@ -60,11 +60,12 @@ export class MergeRequestQuickActions {
         planning = await planCommands(tx, { viewer, project, isAllowed }, commands);
       },
     };
-    const carryOut: ExecuteActions = (tx, on) => this.carryOut(tx, context, { on, commands }, { branches, planning });
+    const carryOut: ExecuteActions = (tx, on) =>
+      this.executeFieldActions(tx, context, { on, commands }, { branches, planning });
     return Object.assign(carryOut, { holds });
   }
 
-  private async carryOut(
+  private async executeFieldActions(
     tx: Tx,
     { viewer, parent }: ActionContext,
     { on, commands }: { readonly on: NoteableWithParent; readonly commands: readonly Command[] },
@@ -99,7 +100,7 @@ export class MergeRequestQuickActions {
   }
 
   /** Reads the branches after the commands. Returns null if none needs them; the reason if they cannot be used. */
-  private async findBranches(
+  private async findBranchesAfterCommands(
     { on, parent, viewer }: ActionContext,
     commands: readonly Command[],
   ): Promise<FieldChanges['branches']> {

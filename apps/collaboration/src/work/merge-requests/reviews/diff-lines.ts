@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Hunk } from '@rookery/git';
 
-/** Line of a diff by its numbers on both sides. Shape: null on the side where the line does not exist. */
+/** Line of a diff by its numbers on both sides. The number is null on a side where the line does not exist. */
 export interface DiffLine {
   readonly oldLine: number | null;
   readonly newLine: number | null;
@@ -14,7 +14,7 @@ export function invertHunks(hunks: readonly Hunk[]): Hunk[] {
   }));
 }
 
-/** Number of an old line in the new file. Shape: null if the line was removed or changed. */
+/** Returns the number of an old line in the new file, or null if the line was removed or changed. */
 export function mapLine(hunks: readonly Hunk[], line: number): number | null {
   let shift = 0;
   for (const { oldStart, oldCount, newStart, newCount } of hunks) {

@@ -69,11 +69,11 @@ export class DiffThreads implements CodeReview {
     { position, commitId, body }: Parameters<CodeReview['open']>[2],
   ): Promise<NewThread> {
     readerOfNamed(viewer, on);
-    const project = requireProject(on);
+    const project = projectOfNoteable(on);
     const [row] = await this.database.run(reviewed, { project: project.id, iid: on.named });
     if (!row) throw new NotFound(on.kind.resource);
     return this.repositories.useRepository(project, async (repository) => {
-      const sent = await requirePlace(repository, position, isFullId(commitId) ? commitId : null);
+      const sent = await requirePlace(repository, position, isFullObjectId(commitId) ? commitId : null);
       const placed = await followedToHead(repository, row, sent);
       return { position: placed, suggestions: await readSuggestions(repository, placed.shown, placed.newPath, body) };
     });
@@ -90,7 +90,7 @@ export class DiffThreads implements CodeReview {
     const [place] = await this.database.run(placeOf, { thread, note: 'note' in note ? note.note : null });
     if (!place) return null;
     if (!hasSuggestion(body)) return [];
-    return this.repositories.useRepository(requireProject(on), (repository) =>
+    return this.repositories.useRepository(projectOfNoteable(on), (repository) =>
       readSuggestions(repository, place.shown, place.new_path, body),
     );
   }
@@ -98,7 +98,7 @@ export class DiffThreads implements CodeReview {
   /** Moves a new thread to the latest version. A failure does not fail the request: the next version repeats it. */
   async finish(on: NoteableWithParent): Promise<void> {
     try {
-      const project = requireProject(on);
+      const project = projectOfNoteable(on);
       const [row] = await this.database.run(lagging, { project: project.id, iid: on.named });
       if (row)
         await this.repositories.useRepository(project, (repository) => this.follower.catchUp(repository, row.id, null));
@@ -112,11 +112,11 @@ export class DiffThreads implements CodeReview {
 }
 
 /** Merge requests are of projects. */
-function requireProject({ parent }: Pick<NoteableReference, 'parent'>): ProjectScope {
+function projectOfNoteable({ parent }: Pick<NoteableReference, 'parent'>): ProjectScope {
   return parent as ProjectScope;
 }
 
-function isFullId(text: string | null): text is ObjectId {
+function isFullObjectId(text: string | null): text is ObjectId {
   return text !== null && isObjectId(text);
 }
 

@@ -31,8 +31,8 @@ export interface DiffSpot extends DiffLine {
 }
 
 /**
- * New place of a line. Shape: an inactive line has no place any more; `side` names the side that changed it, and the spot
- * is the place of the change in the difference of that side.
+ * New place of a line. An inactive line has no place any more. Then `side` is the side that changed it, and `spot` is
+ * the place of the change in the difference of that side.
  */
 export type FollowedSpot =
   | { readonly isActive: true; readonly spot: DiffSpot }
@@ -43,11 +43,13 @@ export type FollowedSpot =
  * Source: reference repositories 8.12.
  */
 export function followLine(spot: DiffSpot, moves: FileMoves): FollowedSpot {
-  return spot.newLine === null ? followRemoved(spot, spot.oldLine!, moves) : followPresent(spot, spot.newLine, moves);
+  return spot.newLine === null
+    ? followLineOnOldSide(spot, spot.oldLine!, moves)
+    : followLineOnNewSide(spot, spot.newLine, moves);
 }
 
 /** Follows an added or unchanged line through the new side. */
-function followPresent({ newPath }: DiffSpot, line: number, { head, base, ...moves }: FileMoves): FollowedSpot {
+function followLineOnNewSide({ newPath }: DiffSpot, line: number, { head, base, ...moves }: FileMoves): FollowedSpot {
   const newLine = mapLine(head.hunks, line);
   if (head.path === null || newLine === null)
     return outdatedSpot('head', { oldPath: newPath, newPath: head.path ?? newPath, oldLine: line, newLine: null });
@@ -62,7 +64,7 @@ function followPresent({ newPath }: DiffSpot, line: number, { head, base, ...mov
 }
 
 /** Follows a removed line through the old side. */
-function followRemoved({ oldPath }: DiffSpot, line: number, { base, ...moves }: FileMoves): FollowedSpot {
+function followLineOnOldSide({ oldPath }: DiffSpot, line: number, { base, ...moves }: FileMoves): FollowedSpot {
   const oldLine = mapLine(base.hunks, line);
   if (base.path === null || oldLine === null)
     return outdatedSpot('base', { oldPath, newPath: base.path ?? oldPath, oldLine: line, newLine: null });

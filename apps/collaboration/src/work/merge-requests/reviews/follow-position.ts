@@ -14,28 +14,28 @@ import type { DiffedFile, DiffSpot, FileMoves } from './follow-line';
 export function followPosition(thread: ActiveThread, version: DiffShas, read: ReadMoves): FollowedPosition {
   const { thread_id: threadId, shown, old_path: oldPath, new_path: newPath } = thread;
   const moves = read.fileMoves({ oldPath, newPath });
-  if (shown.position_type !== 'text') return followFile(thread, version, { moves, read });
+  if (shown.position_type !== 'text') return followFilePosition(thread, version, { moves, read });
   const { old_line: oldLine = null, new_line: newLine = null } = shown;
   const followed = followLine({ oldPath, newPath, oldLine, newLine }, moves);
   if (!followed.isActive) {
-    const change = changeOf(shown, version, followed.side, followed.spot);
+    const change = positionOfOutdatingChange(shown, version, followed.side, followed.spot);
     return { threadId, shown, change, lineCode: null, oldPath, newPath };
   }
   const { spot } = followed;
   const file = moves.byNewPath(spot.newPath) ?? moves.byOldPath(spot.oldPath)!;
   const range = readLineRange(shown);
-  const end = range && { ...range.end, ...rangeLine(file, spot) };
+  const end = range && { ...range.end, ...toRangeLine(file, spot) };
   const start = range && (followRangeLine(range.start, { oldPath, newPath, moves }) ?? end);
   const moved = movedPosition(shown, version, {
     ...{ old_path: spot.oldPath, new_path: spot.newPath, old_line: spot.oldLine, new_line: spot.newLine },
     line_range: range && { start, end },
   });
-  const code = readLineCode(file, spot);
+  const code = computeLineCode(file, spot);
   return { threadId, shown: moved, change: null, lineCode: code, oldPath: spot.oldPath, newPath: spot.newPath };
 }
 
 /** Threads on a whole file stay while the diff changes the file; those on an image end with another image. */
-function followFile(
+function followFilePosition(
   { thread_id: threadId, shown, old_path: oldPath, new_path: newPath }: ActiveThread,
   version: DiffShas,
   { moves, read }: { readonly moves: FileMoves; readonly read: ReadMoves },
@@ -44,14 +44,21 @@ function followFile(
   const isOther = shown.position_type === 'image' && read.isHeadChanged(newPath);
   if (!file || isOther) {
     const spot = { oldPath: newPath, newPath: moves.head.path ?? newPath, oldLine: null, newLine: null };
-    return { threadId, shown, change: changeOf(shown, version, 'head', spot), lineCode: null, oldPath, newPath };
+    return {
+      threadId,
+      shown,
+      change: positionOfOutdatingChange(shown, version, 'head', spot),
+      lineCode: null,
+      oldPath,
+      newPath,
+    };
   }
   const moved = movedPosition(shown, version, { old_path: file.oldPath, new_path: file.newPath });
   return { threadId, shown: moved, change: null, lineCode: null, oldPath: file.oldPath, newPath: file.newPath };
 }
 
 /** Place of the change that made a thread outdated, in the difference of one side. */
-function changeOf(
+function positionOfOutdatingChange(
   { base_sha, head_sha, position_type }: PositionFields,
   { baseSha, headSha }: DiffShas,
   side: 'head' | 'base',
@@ -74,14 +81,14 @@ function followRangeLine(
   const followed = followLine({ oldPath, newPath, oldLine, newLine }, moves);
   if (!followed.isActive) return null;
   const file = moves.byNewPath(followed.spot.newPath) ?? moves.byOldPath(followed.spot.oldPath)!;
-  return { ...line, ...rangeLine(file, followed.spot) };
+  return { ...line, ...toRangeLine(file, followed.spot) };
 }
 
-function rangeLine(file: DiffedFile, { oldLine, newLine }: DiffLine) {
-  return { line_code: readLineCode(file, { oldLine, newLine }), old_line: oldLine, new_line: newLine };
+function toRangeLine(file: DiffedFile, { oldLine, newLine }: DiffLine) {
+  return { line_code: computeLineCode(file, { oldLine, newLine }), old_line: oldLine, new_line: newLine };
 }
 
-function readLineCode({ newPath, hunks }: DiffedFile, line: DiffLine): string | null {
+function computeLineCode({ newPath, hunks }: DiffedFile, line: DiffLine): string | null {
   const counters = countersAt(hunks, line);
   return counters && lineCode(newPath, counters);
 }

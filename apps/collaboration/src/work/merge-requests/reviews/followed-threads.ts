@@ -44,7 +44,7 @@ const suggestionsOf = statement<{ request: number; threads: readonly number[] },
    where n.noteable_id = :request::bigint and n.noteable_type = 'MergeRequest' and n.thread_id = any(:threads::bigint[])
      and s.commit_id is null`,
 );
-interface RequestRow {
+interface FollowedRequestRow {
   readonly id: number;
   readonly iid: number;
   readonly project_id: number;
@@ -54,13 +54,13 @@ interface RequestRow {
   readonly start_sha: ObjectId | null;
 }
 const COLUMNS = 'i.id, i.iid, i.project_id, i.author_id, i.head_sha, i.base_sha, i.start_sha';
-const openRequest = statement<{ id: number }, RequestRow>(
+const openRequest = statement<{ id: number }, FollowedRequestRow>(
   'merge_requests_followed',
   `select ${COLUMNS} from merge_requests i where i.id = :id::bigint and i.state = 'opened'`,
 );
 const lockRequest = statement<
   { id: number; head: string; base: string; start: string },
-  RequestRow & { readonly at: Date }
+  FollowedRequestRow & { readonly at: Date }
 >(
   'merge_requests_lock_followed',
   `select ${COLUMNS}, now() as at from merge_requests i where i.id = :id::bigint and i.state = 'opened'
@@ -89,7 +89,7 @@ export interface FollowedThreads {
   readonly suggestions: readonly FollowedSuggestion[];
 }
 
-/** A new version. Shape: null as base for histories without a common ancestor: then no thread moves. */
+/** A new version. `baseSha` is null for histories without a common ancestor. Then no thread moves. */
 export type NewVersion = Omit<DiffShas, 'baseSha'> & { readonly baseSha: string | null };
 
 /** Merge request whose threads move, the actor and the time. */
@@ -181,11 +181,13 @@ export class DiffThreadFollower {
   ): Promise<FollowedThreads> {
     const after = { base: version.baseSha as ObjectId, head: version.headSha as ObjectId };
     const positions: FollowedPosition[] = [];
-    for (const group of groupsByDiff(threads)) {
+    for (const group of groupByDiff(threads)) {
       const { base_sha: base, head_sha: head } = group[0]!.shown;
       const before = { base: base as ObjectId, head: head as ObjectId };
       if (before.base === after.base && before.head === after.head) {
-        positions.push(...group.filter(({ shown }) => shown.start_sha !== version.startSha).map(renamed(version)));
+        positions.push(
+          ...group.filter(({ shown }) => shown.start_sha !== version.startSha).map(keepPositionInVersion(version)),
+        );
         continue;
       }
       const moves = await ReadMoves.read(repository, before, after, group.map(threadPaths));
@@ -224,14 +226,14 @@ function threadPaths({ old_path: oldPath, new_path: newPath }: ActiveThread) {
 }
 
 /** Names the commits of a version in a thread whose diff stays the same. */
-function renamed(version: DiffShas): (thread: ActiveThread) => FollowedPosition {
+function keepPositionInVersion(version: DiffShas): (thread: ActiveThread) => FollowedPosition {
   return ({ thread_id: threadId, shown, line_code: lineCode, old_path: oldPath, new_path: newPath }) => ({
     ...{ threadId, shown: movedPosition(shown, version), change: null, lineCode, oldPath, newPath },
   });
 }
 
 /** Threads with the same commits are followed together. */
-function groupsByDiff(threads: readonly ActiveThread[]): ActiveThread[][] {
+function groupByDiff(threads: readonly ActiveThread[]): ActiveThread[][] {
   const groups = new Map<string, ActiveThread[]>();
   for (const thread of threads) {
     const key = `${thread.shown.base_sha} ${thread.shown.head_sha}`;

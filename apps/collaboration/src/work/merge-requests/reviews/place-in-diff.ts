@@ -16,7 +16,7 @@ export async function requirePlace(
   commitId: ObjectId | null,
 ): Promise<NewPosition> {
   const { baseSha, startSha, headSha } = position;
-  for (const sha of [baseSha, startSha, headSha]) if (!(await isCommit(repository, sha))) throw incomplete();
+  for (const sha of [baseSha, startSha, headSha]) if (!(await isCommit(repository, sha))) throw incompletePosition();
   return checkPlace(await findPlace(repository, position, commitId));
 }
 
@@ -35,8 +35,8 @@ export async function findPlace(
   position: RequestedPosition,
   commitId: ObjectId | null,
 ): Promise<NewPosition | null> {
-  const file = await findFile(repository, position);
-  return file ? placeInFile(repository, file, position, commitId) : null;
+  const file = await findChangedFile(repository, position);
+  return file ? placeThreadInFile(repository, file, position, commitId) : null;
 }
 
 /** A line of one side of a diff, of which the number on the other side is not known. */
@@ -49,7 +49,7 @@ export interface OneSidedLine {
   readonly start_line: number | null;
 }
 
-/** Finds the place of a line in the diff of commits, which exist. Shape: as `findPlace`. */
+/** Finds the place of a line in the diff of commits, which exist. Returns null if the diff has no such file or line. */
 export async function findLinePlace(
   repository: Repository,
   shas: DiffShas,
@@ -57,17 +57,17 @@ export async function findLinePlace(
 ): Promise<NewPosition | null> {
   const none = { oldLine: null, newLine: null, lineRange: null, width: null, height: null, x: null, y: null };
   const whole = { ...shas, ...none, type: 'file', oldPath: path, newPath: path } as const;
-  const file = await findFile(repository, whole);
+  const file = await findChangedFile(repository, whole);
   if (!file) return null;
   const { oldPath, newPath } = file.change;
   const sent = { ...whole, oldPath, newPath };
-  if (line === null) return placeInFile(repository, file, sent, null);
+  if (line === null) return placeThreadInFile(repository, file, sent, null);
   const [end, start] = [line, startLine].map((one) => (one === null ? null : lineOnSide(file.hunks, side, one)));
-  const lineRange = start && end ? { start: rangeLine(file, start), end: rangeLine(file, end) } : null;
-  return placeInFile(repository, file, { ...sent, ...end, type: 'text', lineRange }, null);
+  const lineRange = start && end ? { start: toRangeLine(file, start), end: toRangeLine(file, end) } : null;
+  return placeThreadInFile(repository, file, { ...sent, ...end, type: 'text', lineRange }, null);
 }
 
-function rangeLine({ hunks, change }: FileHunks, line: DiffLine): RequestedLine {
+function toRangeLine({ hunks, change }: FileHunks, line: DiffLine): RequestedLine {
   const counters = countersAt(hunks, line);
   return {
     line_code: counters && lineCode(change.newPath, counters),
@@ -76,7 +76,7 @@ function rangeLine({ hunks, change }: FileHunks, line: DiffLine): RequestedLine 
   };
 }
 
-async function placeInFile(
+async function placeThreadInFile(
   repository: Repository,
   file: FileHunks,
   position: RequestedPosition,
@@ -87,7 +87,7 @@ async function placeInFile(
   const common = { shown, original: shown, commitId, oldPath, newPath, isActive: true };
   if (position.type !== 'text') return { ...common, lineCode: null };
   const counters = countersAt(file.hunks, position);
-  if (counters === null || !(await isInFile(repository, position, newPath))) return null;
+  if (counters === null || !(await isLineInFile(repository, position, newPath))) return null;
   return { ...common, lineCode: lineCode(newPath, counters) };
 }
 
@@ -96,7 +96,7 @@ async function isCommit(repository: Repository, sha: string): Promise<boolean> {
 }
 
 /** Finds a changed file by its new path, or by the old one. */
-async function findFile(
+async function findChangedFile(
   repository: Repository,
   { baseSha, headSha, oldPath, newPath }: RequestedPosition,
 ): Promise<FileHunks | undefined> {
@@ -112,7 +112,7 @@ async function findFile(
 }
 
 /** The lines of hunks exist; of the others it is not known yet. */
-async function isInFile(
+async function isLineInFile(
   repository: Repository,
   { headSha, oldLine, newLine }: RequestedPosition,
   newPath: string,
@@ -122,7 +122,7 @@ async function isInFile(
   return lines !== null && newLine <= lines.length;
 }
 
-function incomplete(): Refused {
+function incompletePosition(): Refused {
   return new Refused('Note {:position=>["is incomplete"]}');
 }
 

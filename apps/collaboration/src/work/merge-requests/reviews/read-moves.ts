@@ -31,10 +31,20 @@ export class ReadMoves {
     after: DiffPair,
     threads: readonly ThreadPaths[],
   ): Promise<ReadMoves> {
-    const heads = await readSide(repository, before.head, after.head, new Set(threads.map((one) => one.newPath)));
-    const bases = await readSide(repository, before.base, after.base, new Set(threads.map((one) => one.oldPath)));
-    const newPaths = new Set(threads.map((one) => findMove(heads, one.newPath).path));
-    const oldPaths = new Set(threads.map((one) => findMove(bases, one.oldPath).path));
+    const heads = await readMovesOfSide(
+      repository,
+      before.head,
+      after.head,
+      new Set(threads.map((one) => one.newPath)),
+    );
+    const bases = await readMovesOfSide(
+      repository,
+      before.base,
+      after.base,
+      new Set(threads.map((one) => one.oldPath)),
+    );
+    const newPaths = new Set(threads.map((one) => findMoveOrUnchanged(heads, one.newPath).path));
+    const oldPaths = new Set(threads.map((one) => findMoveOrUnchanged(bases, one.oldPath).path));
     const isWanted = (change: FileChange): boolean => newPaths.has(change.newPath) || oldPaths.has(change.oldPath);
     const files = await readWantedHunks(repository, after.base, after.head, isWanted);
     return new ReadMoves(
@@ -47,8 +57,8 @@ export class ReadMoves {
   /** Returns how the two sides of one thread's file changed. */
   fileMoves({ oldPath, newPath }: ThreadPaths): FileMoves {
     return {
-      head: findMove(this.heads, newPath),
-      base: findMove(this.bases, oldPath),
+      head: findMoveOrUnchanged(this.heads, newPath),
+      base: findMoveOrUnchanged(this.bases, oldPath),
       byNewPath: (path) => this.diff.find((file) => file.newPath === path),
       byOldPath: (path) => this.diff.find((file) => file.oldPath === path),
     };
@@ -63,11 +73,11 @@ export class ReadMoves {
 /** Changed files of one side by their path before. */
 type MovesByPath = ReadonlyMap<string, FileMove>;
 
-function findMove(side: MovesByPath, path: string): FileMove {
+function findMoveOrUnchanged(side: MovesByPath, path: string): FileMove {
   return side.get(path) ?? { path, hunks: [] };
 }
 
-async function readSide(
+async function readMovesOfSide(
   repository: Repository,
   before: ObjectId,
   after: ObjectId,

@@ -4,7 +4,7 @@ import { readLines, computeLineSpan, textOfLines } from './line-content';
 import type { FileLines, LineSpan } from './line-content';
 import type { SuggestionRow } from './suggestion-rows';
 
-/** Lines of a file that suggestions replace. Shape: spans are cut at the end of the file, and ordered from the top. */
+/** Lines of a file that suggestions replace. `spans` are cut at the end of the file, and ordered from the top. */
 export interface FileReplacement {
   readonly path: string;
   readonly lines: FileLines;
@@ -30,8 +30,8 @@ const TEXTS = {
 export const FILE_CHANGED = 'A file has been changed.';
 
 /**
- * Checks suggestions against the tip of their source branch, and returns the files that they change. Shape: `tip` is null
- * without the branch. Errors: Refused with the first reason.
+ * Checks suggestions against the tip of their source branch, and returns the files that they change. `tip` is null if
+ * the branch does not exist. Errors: Refused with the first reason.
  */
 export async function computeReplacements(
   view: Repository,
@@ -42,15 +42,15 @@ export async function computeReplacements(
   for (const row of rows) {
     const path = row.new_path;
     const lines = files.get(path) ?? (await readLines(view, row.shown.head_sha as ObjectId, path));
-    const reason = lines === null ? TEXTS.noFile : reasonAgainst(row, rows[0]!, tip, lines);
+    const reason = lines === null ? TEXTS.noFile : findInapplicableReason(row, rows[0]!, tip, lines);
     if (reason !== null || lines === null) throw refused(reason ?? TEXTS.noFile);
     files.set(path, lines);
   }
-  return [...files].map(([path, lines]) => ({ path, lines, spans: toSpans(path, lines, rows) }));
+  return [...files].map(([path, lines]) => ({ path, lines, spans: toReplacementSpans(path, lines, rows) }));
 }
 
 /** Returns the first reason why a suggestion cannot be applied, null if it can. */
-function reasonAgainst(
+function findInapplicableReason(
   row: SuggestionRow,
   first: SuggestionRow,
   tip: ObjectId | null,
@@ -62,23 +62,23 @@ function reasonAgainst(
   if (row.state === 'merged') return TEXTS.merged;
   if (row.state !== 'opened') return TEXTS.closed;
   if (tip === null) return TEXTS.noBranch;
-  const isLost = !row.is_active || row.is_outdated || textOfLines(lines, spanOfRow(row)) !== row.from_content;
+  const isLost = !row.is_active || row.is_outdated || textOfLines(lines, spanOfSuggestion(row)) !== row.from_content;
   if (isLost) return row.lines_above + row.lines_below > 0 ? TEXTS.linesChanged : TEXTS.lineChanged;
   if (row.from_content === row.to_content) return TEXTS.same;
   if (row.new_path.endsWith('ipynb')) return TEXTS.notebook;
   return row.shown.head_sha === tip ? null : FILE_CHANGED;
 }
 
-function spanOfRow({ shown, lines_above: linesAbove, lines_below: linesBelow }: SuggestionRow): LineSpan {
+function spanOfSuggestion({ shown, lines_above: linesAbove, lines_below: linesBelow }: SuggestionRow): LineSpan {
   return computeLineSpan(shown.new_line ?? 0, { linesAbove, linesBelow });
 }
 
 /** Errors: Refused for lines that two suggestions replace. */
-function toSpans(path: string, lines: FileLines, rows: readonly SuggestionRow[]): FileReplacement['spans'] {
+function toReplacementSpans(path: string, lines: FileLines, rows: readonly SuggestionRow[]): FileReplacement['spans'] {
   const spans = rows
     .filter((row) => row.new_path === path)
     .map((row) => {
-      const { from, to } = spanOfRow(row);
+      const { from, to } = spanOfSuggestion(row);
       return { from, to: Math.min(to, lines.length), text: row.to_content };
     })
     .sort((a, b) => a.from - b.from);

@@ -29,10 +29,14 @@ export class AppliedSuggestions implements RefUpdateEffect {
       this.database,
       updates.map(({ newId }) => newId),
     );
-    return intended.length === 0 ? null : { write: (tx) => this.writeApplied(tx, intended, userId) };
+    return intended.length === 0 ? null : { write: (tx) => this.storeAppliedSuggestions(tx, intended, userId) };
   }
 
-  private async writeApplied(tx: Tx, intended: readonly IntendedSuggestion[], userId: number | null): Promise<void> {
+  private async storeAppliedSuggestions(
+    tx: Tx,
+    intended: readonly IntendedSuggestion[],
+    userId: number | null,
+  ): Promise<void> {
     const requests = [...new Set(intended.map((one) => one.noteable_id))].sort((a, b) => a - b);
     await lockNoteables(tx, mergeRequestKind, requests);
     for (const commit of new Set(intended.map((one) => one.commit_id))) {
@@ -44,11 +48,11 @@ export class AppliedSuggestions implements RefUpdateEffect {
       intended.map((one) => one.suggestion_id),
     );
     if (userId === null) return;
-    for (const id of requests) await this.resolveThreads(tx, id, intended, userId);
+    for (const id of requests) await this.resolveThreadsAndAnnounce(tx, id, intended, userId);
   }
 
   /** Resolves the threads of the applied suggestions of one merge request. */
-  private async resolveThreads(
+  private async resolveThreadsAndAnnounce(
     tx: Tx,
     id: number,
     intended: readonly IntendedSuggestion[],

@@ -18,7 +18,7 @@ import { suggestionMessage } from './suggestion-message';
 import { suggestionRows, suggestionsJson } from './suggestion-rows';
 import type { SuggestionRow } from './suggestion-rows';
 
-/** Suggestions to apply in one commit. Shape: without a message the one of the project is used. */
+/** Suggestions to apply in one commit. Without a message, the project's template is used. */
 export interface ApplyRequest {
   readonly ids: readonly number[];
   readonly message: string | null;
@@ -27,7 +27,7 @@ export interface ApplyRequest {
 }
 
 /** Projects of the target and of the source branch. */
-interface SuggestionPlaces {
+interface SuggestionProjects {
   readonly project: ProjectScope;
   readonly source: ProjectScope;
 }
@@ -57,7 +57,7 @@ export class ApplySuggestionsService {
     const rows = await this.database.run(suggestionRows, { ids });
     const isComplete = rows.length === ids.length && new Set(ids).size === ids.length;
     if (!isComplete) throw suggestionNotFound(request);
-    const places = await this.admitRequest(viewer, rows, request);
+    const places = await this.authorizeRequest(viewer, rows, request);
     await this.authors.repositories.useRepository(places.source, (repository) =>
       this.pushCommit(repository, viewer, places, request),
     );
@@ -68,11 +68,11 @@ export class ApplySuggestionsService {
   }
 
   /** Checks each suggestion. Returns the projects of the first one. Errors: NotFound, Forbidden. */
-  private async admitRequest(
+  private async authorizeRequest(
     viewer: SignedInViewer,
     rows: readonly SuggestionRow[],
     request: ApplyRequest,
-  ): Promise<SuggestionPlaces> {
+  ): Promise<SuggestionProjects> {
     const projects = new Map<number, ProjectScope>();
     for (const id of new Set(rows.map((row) => row.project_id))) {
       const project = await this.directory.findProject(id, viewer);
@@ -81,7 +81,7 @@ export class ApplySuggestionsService {
       projects.set(id, project);
     }
     const branches = new Map(rows.map((row) => [`${row.source_project_id} ${row.source_branch}`, row]));
-    const places: SuggestionPlaces[] = [];
+    const places: SuggestionProjects[] = [];
     for (const { project_id: id, source_project_id: sourceId, source_branch: branch } of branches.values()) {
       const project = projects.get(id)!;
       const source = await this.permissions.sources.findProject(viewer, project, sourceId);
@@ -94,11 +94,11 @@ export class ApplySuggestionsService {
   private async pushCommit(
     repository: Repository,
     viewer: SignedInViewer,
-    { project, source }: SuggestionPlaces,
+    { project, source }: SuggestionProjects,
     request: ApplyRequest,
   ): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const write = async (view: Repository) => [await this.writeCommit(view, viewer, project, request)];
+      const write = async (view: Repository) => [await this.writeSuggestionCommit(view, viewer, project, request)];
       const outcome = await this.changes.changeRefs(repository, { project: source, viewer, write });
       if (outcome.moved) return;
       if (outcome.why === null) throw new Refused(outcome.refusal, { verbatim: true });
@@ -107,7 +107,7 @@ export class ApplySuggestionsService {
   }
 
   /** Writes the commit on top of the source branch. Errors: Refused, NotFound. */
-  private async writeCommit(
+  private async writeSuggestionCommit(
     view: Repository,
     viewer: SignedInViewer,
     project: ProjectScope,
@@ -123,14 +123,14 @@ export class ApplySuggestionsService {
       ...{ branchName: rows[0]!.source_branch, paths: files.map(({ path }) => path), user, coAuthors },
       ...{ projectName: project.name, projectPath: project.path, suggestionsCount: rows.length },
     });
-    const newId = await writeFiles(view, tip!, files, { message, author, committer });
+    const newId = await writeReplacingCommit(view, tip!, files, { message, author, committer });
     await intendSuggestions(this.database, newId, request.ids);
     return { ref, oldId: tip!, newId };
   }
 }
 
 /** Writes a commit that replaces files. They keep their modes. Errors: Refused for what is not a file. */
-async function writeFiles(
+async function writeReplacingCommit(
   view: Repository,
   parent: ObjectId,
   files: readonly FileReplacement[],

@@ -5,7 +5,7 @@ import type { ObjectId, Repository } from '@rookery/git';
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const LINE_END = 10;
 
-/** Lines of a file with their ends. Shape: the last one may have none; bytes that are not UTF-8 stay as they are. */
+/** Lines of a file with their ends. The last line may have none. Bytes that are not UTF-8 stay as they are. */
 export type FileLines = readonly Buffer[];
 
 /** First and last line, counted from 1. The last line may be beyond the end of the file. */

@@ -18,8 +18,8 @@ export function hasSuggestion(body: string): boolean {
 }
 
 /**
- * Returns the suggestions in the text of a note, in their order: fenced blocks with the language `suggestion`. Shape: `lines`
- * are those of the file, `line` that of the thread. Bounds: blocks beyond a limit are none.
+ * Returns the suggestions in the text of a note, in their order: fenced blocks with the language `suggestion`. `lines`
+ * are the lines of the file, `line` is the line of the thread. Bounds: blocks beyond a limit are none.
  * Source: reference repositories 8.13.
  */
 export function parseSuggestions(
@@ -29,9 +29,9 @@ export function parseSuggestions(
   const found: NewSuggestion[] = [];
   let bytes = 0;
   for (const { info, content } of findFences(body)) {
-    const [word, range = ''] = splitInfo(info);
+    const [word, range = ''] = splitInfoString(info);
     if (word !== WORD) continue;
-    const size = parseSize(range);
+    const size = parseLineRange(range);
     const span = computeLineSpan(line, size);
     bytes += bytesOfLines(lines, span);
     if (found.length === MAX_SUGGESTIONS || bytes > MAX_REPLACED_BYTES) break;
@@ -42,14 +42,14 @@ export function parseSuggestions(
 }
 
 /** Splits the first word of an info string into the language and what follows the colon. */
-function splitInfo(info: string): [string, string] {
+function splitInfoString(info: string): [string, string] {
   const [first = ''] = info.trim().split(/\s+/, 1);
   const colon = first.indexOf(':');
   return colon < 0 ? [first, ''] : [first.slice(0, colon), first.slice(colon + 1)];
 }
 
 /** A range of another form is none. */
-function parseSize(range: string): { readonly linesAbove: number; readonly linesBelow: number } {
+function parseLineRange(range: string): { readonly linesAbove: number; readonly linesBelow: number } {
   const [, above = '0', below = '0'] = RANGE.exec(range) ?? [];
   return { linesAbove: Math.min(MAX_LINES, Number(above)), linesBelow: Math.min(MAX_LINES, Number(below)) };
 }

@@ -13,8 +13,8 @@ export interface MessageFacts {
 const DEFAULT_TEMPLATE = 'Apply %{suggestions_count} suggestion(s) to %{files_count} file(s)\n\n%{co_authored_by}';
 
 /**
- * Message of a commit that applies suggestions. Unknown placeholders stay, and blank lines at the end go. Shape: the first
- * template that is not blank is used. Source: reference repositories 8.13.
+ * Returns the message of a commit that applies suggestions, from the first template that is not blank. Unknown
+ * placeholders stay. Blank lines at the end are removed. Source: reference repositories 8.13.
  */
 export function suggestionMessage(templates: readonly (string | null | undefined)[], facts: MessageFacts): string {
   const template = templates.find((one) => (one ?? '').trim() !== '') ?? DEFAULT_TEMPLATE;

@@ -34,7 +34,7 @@ export class BranchSharing {
   ): Promise<boolean> {
     if (sourceProjectId === target.id) return false;
     const source = await this.sources.findProject(viewer, target, sourceProjectId);
-    if (!source || source.archived || !isOpenEnough(source, target)) return false;
+    if (!source || source.archived || !isAtLeastAsVisible(source, target)) return false;
     const found = await this.database.run(descends, { sourceId: source.id, targetId: target.id });
     if (found.length === 0) return false;
     const { mayPush, isProtected, isShared } = (
@@ -44,6 +44,6 @@ export class BranchSharing {
   }
 }
 
-function isOpenEnough(source: ProjectScope, target: ProjectScope): boolean {
+function isAtLeastAsVisible(source: ProjectScope, target: ProjectScope): boolean {
   return VISIBILITIES.indexOf(source.visibility) >= VISIBILITIES.indexOf(target.visibility);
 }

@@ -26,7 +26,7 @@ export interface PreparedBranches extends BranchPair {
   readonly version: MeasuredVersion | null;
 }
 
-/** An update in a given transaction. Shape: `resolve` adds fields, but no labels and milestone, once the row is locked. */
+/** An update in a given transaction. `resolve` adds fields, but no labels and milestone, once the row is locked. */
 export interface DeferredUpdate {
   readonly update: MergeRequestUpdate;
   readonly branches: PreparedBranches | null;
@@ -64,7 +64,7 @@ export class MergeRequestBranches {
     pair: BranchPair,
     { copies = true } = {},
   ): Promise<MeasuredVersion> {
-    refuseInvalid(project, pair);
+    assertValidBranchPair(project, pair);
     const { source, target } = await this.sources.readTips(repository, { ...pair, projectId: project.id }, { copies });
     if (source === null) throw new Invalid({ source_branch: ['does not exist'] });
     if (target === null) throw new Invalid({ target_branch: ['does not exist'] });
@@ -83,7 +83,7 @@ export class MergeRequestBranches {
     { targetBranch, stateEvent }: MergeRequestUpdate,
   ): Promise<PreparedBranches | null> {
     if (targetBranch === undefined && stateEvent !== 'reopen') return null;
-    const found = await this.findPair(project, iid);
+    const found = await this.findBranchPair(project, iid);
     if (!found) return null;
     const { state, ...before } = found;
     const copies = state === 'opened' || (await this.sources.mayReadSource(viewer, project, before.sourceProjectId));
@@ -115,24 +115,24 @@ export class MergeRequestBranches {
     update: MergeRequestUpdate,
   ): Promise<MergeRequestUpdate> {
     if (update.allowCollaboration !== true) return update;
-    const pair = await this.findPair(target, iid);
+    const pair = await this.findBranchPair(target, iid);
     if (pair && (await this.sharing.mayShare(viewer, target, pair))) return update;
     return { ...update, allowCollaboration: undefined };
   }
 
   /** Reads the tips of a merge request as far as the target has them. Returns null if it does not exist. */
   async findTips(repository: Repository, project: Pick<ProjectScope, 'id'>, iid: number): Promise<BranchTips | null> {
-    const pair = await this.findPair(project, iid);
+    const pair = await this.findBranchPair(project, iid);
     return pair && this.sources.readTips(repository, { ...pair, projectId: project.id }, { copies: false });
   }
 
-  private async findPair(project: Pick<ProjectScope, 'id'>, iid: number) {
+  private async findBranchPair(project: Pick<ProjectScope, 'id'>, iid: number) {
     const [row] = await this.database.run(pairOf, { project: project.id, iid });
     return row ?? null;
   }
 }
 
-function refuseInvalid(
+function assertValidBranchPair(
   { id }: Pick<ProjectScope, 'id'>,
   { sourceProjectId, sourceBranch, targetBranch }: BranchPair,
 ): void {

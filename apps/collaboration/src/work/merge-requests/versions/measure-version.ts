@@ -17,7 +17,7 @@ export interface MeasuredVersion {
   readonly messages: readonly string[];
 }
 
-/** Tips of the two branches. Shape: null for a branch that does not exist. */
+/** Tips of the two branches. The tip of a branch that does not exist is null. */
 export interface BranchTips {
   readonly source: ObjectId | null;
   readonly target: ObjectId | null;
@@ -56,12 +56,12 @@ export async function measureVersion(
   const commitsCount = await countCommits(repository, { from: [source], notFrom: [target], max: MAX_COMMITS });
   const diff = { oldId: baseSha, newId: source };
   const files =
-    commitsCount === 0 ? 0 : await unlessTooLarge(listChanges(repository, diff).then(({ length }) => length));
+    commitsCount === 0 ? 0 : await nullIfTooLarge(listChanges(repository, diff).then(({ length }) => length));
   const state = commitsCount === 0 ? 'empty' : files === null ? 'overflow' : 'collected';
   const referring = { from: source, notFrom: [target], max: MAX_MESSAGES };
   const [commits, patchId] = await Promise.all([
     commitsCount === 0 ? [] : readReferringCommits(repository, referring),
-    files === 0 || files === null ? null : unlessTooLarge(readPatchId(repository, diff)),
+    files === 0 || files === null ? null : nullIfTooLarge(readPatchId(repository, diff)),
   ]);
   return {
     ...{ headSha: source, baseSha, startSha: target, filesCount: files ?? TOO_MANY_FILES },
@@ -71,7 +71,7 @@ export async function measureVersion(
 }
 
 /** Returns null instead of a result that is too large for git, or takes too long. */
-async function unlessTooLarge<T>(result: Promise<T>): Promise<T | null> {
+async function nullIfTooLarge<T>(result: Promise<T>): Promise<T | null> {
   try {
     return await result;
   } catch (error) {

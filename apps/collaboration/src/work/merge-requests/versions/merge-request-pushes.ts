@@ -33,7 +33,7 @@ import { readTargetPush } from './retraced-targets';
 import type { TargetPush } from './retraced-targets';
 
 /** Consequence of a push for one merge request. */
-type Consequence =
+type PushConsequence =
   | { readonly kind: 'source deleted' }
   | {
       readonly kind: 'source moved';
@@ -50,14 +50,14 @@ type Consequence =
   | { readonly kind: 'retraced'; readonly version: MeasuredVersion };
 
 /** A consequence with the new places of the diff threads; null if none moves. */
-type PlannedWithThreads = PlannedConsequence & { readonly threads: FollowedThreads | null };
+type ConsequenceWithThreads = PlannedConsequence & { readonly threads: FollowedThreads | null };
 
 interface PlannedConsequence {
   readonly row: AffectedRow;
   /** Repository of the target, which has all commits of the merge request. */
   readonly repository: Repository;
   readonly ref: string;
-  readonly consequence: Consequence;
+  readonly consequence: PushConsequence;
 }
 
 /**
@@ -81,12 +81,12 @@ export class MergeRequestPushes implements RefUpdateEffect {
     if (moved.size === 0) return null;
     const rows = await this.database.run(affectedBy, { project: settled.projectId, branches: [...moved.keys()] });
     if (rows.length === 0) return null;
-    const planned = await this.withThreads(await this.planAll(settled, moved, rows));
+    const planned = await this.addThreadMoves(await this.planConsequences(settled, moved, rows));
     const targeting = rows.filter((row) => row.is_target).map(({ id }) => id);
     const closed = rows.filter(({ state }) => state === 'closed').map(({ id }) => id);
     return {
       write: async (tx) => {
-        await this.writePushes(tx, settled, planned, targeting);
+        await this.writeConsequences(tx, settled, planned, targeting);
         if (closed.length > 0) await tx.run(dropOldAttempts, { ids: closed });
       },
       finish: async () => {
@@ -98,8 +98,8 @@ export class MergeRequestPushes implements RefUpdateEffect {
     };
   }
 
-  private async withThreads(planned: readonly PlannedConsequence[]): Promise<PlannedWithThreads[]> {
-    const all: PlannedWithThreads[] = [];
+  private async addThreadMoves(planned: readonly PlannedConsequence[]): Promise<ConsequenceWithThreads[]> {
+    const all: ConsequenceWithThreads[] = [];
     for (const one of planned) {
       const { row, repository, consequence } = one;
       const version = 'version' in consequence ? consequence.version : null;
@@ -108,7 +108,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
     return all;
   }
 
-  private async planAll(
+  private async planConsequences(
     settled: SettledUpdates,
     moved: ReadonlyMap<string, RefUpdate>,
     rows: readonly AffectedRow[],
@@ -124,17 +124,17 @@ export class MergeRequestPushes implements RefUpdateEffect {
     for (const row of rows) {
       const target = row.is_target ? moved.get(row.target_branch) : undefined;
       const source = row.is_source ? moved.get(row.source_branch) : undefined;
-      const merged = target && mergedBy(row, target, { settled, push: targets.get(row.target_branch)! });
+      const merged = target && findCompletedMerge(row, target, { settled, push: targets.get(row.target_branch)! });
       if (merged) planned.push({ row, repository, ref: target.ref, consequence: merged });
       else if (row.state === 'closed') continue;
-      else if (source) planned.push(...(await this.planSource(settled, row, source)));
-      else if (target) planned.push(...(await planTarget(settled, row, target, targets.get(row.target_branch)!)));
+      else if (source) planned.push(...(await this.planSourcePush(settled, row, source)));
+      else if (target) planned.push(...(await planTargetPush(settled, row, target, targets.get(row.target_branch)!)));
     }
     return planned;
   }
 
   /** A push to a fork copies its commits into the repository of the target. */
-  private async planSource(
+  private async planSourcePush(
     settled: SettledUpdates,
     row: AffectedRow,
     update: RefUpdate,
@@ -154,10 +154,10 @@ export class MergeRequestPushes implements RefUpdateEffect {
     return [{ row, repository, ref, consequence: { kind: 'source moved', update: moved, version, commits } }];
   }
 
-  private async writePushes(
+  private async writeConsequences(
     tx: Tx,
     settled: SettledUpdates,
-    planned: readonly PlannedWithThreads[],
+    planned: readonly ConsequenceWithThreads[],
     targeting: readonly number[],
   ): Promise<void> {
     const ids = planned.map(({ row }) => row.id);
@@ -181,7 +181,7 @@ export class MergeRequestPushes implements RefUpdateEffect {
   private async applyConsequence(
     tx: Tx,
     row: AffectedRow,
-    consequence: Consequence,
+    consequence: PushConsequence,
     { by, isLate }: { readonly by: PushActor; readonly isLate: boolean },
   ): Promise<void> {
     switch (consequence.kind) {
@@ -201,14 +201,14 @@ export class MergeRequestPushes implements RefUpdateEffect {
 }
 
 /** Returns the merge that a push completes, or null. Only an attempt from before the closing merges a closed request. */
-function mergedBy(
+function findCompletedMerge(
   row: AffectedRow,
   { newId }: RefUpdate,
   { settled, push: { pushed } }: { readonly settled: SettledUpdates; readonly push: TargetPush },
-): Consequence | null {
+): PushConsequence | null {
   const applies = (now: AffectedRow): boolean => {
     const hasHead = now.state === 'opened' && now.head_sha !== null && pushed.has(now.head_sha);
-    return hasHead || isIntended(now, newId, settled);
+    return hasHead || isIntendedMerge(now, newId, settled);
   };
   return applies(row) ? { kind: 'merged', tip: newId, applies } : null;
 }
@@ -221,7 +221,7 @@ const ATTEMPT_MS = 60_000;
  * head itself. So it counts for the present head only, and for a closed request only if the same user merges, at about the
  * time of the closing or before: a later merge of another request with the same head does not.
  */
-function isIntended(row: AffectedRow, tip: ObjectId, { source, userId, pushedAt }: SettledUpdates): boolean {
+function isIntendedMerge(row: AffectedRow, tip: ObjectId, { source, userId, pushedAt }: SettledUpdates): boolean {
   const attempt = findMergeAttempt(row.merge_intent, tip);
   if (attempt === null || attempt.head !== tip) return attempt !== null;
   if (row.head_sha !== tip || row.state === 'opened') return row.head_sha === tip;
@@ -229,7 +229,7 @@ function isIntended(row: AffectedRow, tip: ObjectId, { source, userId, pushedAt 
   return isInTime && source === 'api' && userId === attempt.userId;
 }
 
-async function planTarget(
+async function planTargetPush(
   { repository }: SettledUpdates,
   row: AffectedRow,
   update: RefUpdate,

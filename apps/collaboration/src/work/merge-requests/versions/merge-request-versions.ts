@@ -38,13 +38,13 @@ const projectPath = statement<{ project: number }, { readonly full_path: string 
   `select home.full_path || '/' || p.path as full_path from directory_projects p
    join directory_namespaces home on home.id = p.namespace_id where p.id = :project::bigint`,
 );
-const one = statement<{ id: number }, VersionedRow>(
+const findVersionedRow = statement<{ id: number }, VersionedRow>(
   'merge_requests_versioned',
   `select id, project_id, iid, source_project_id, source_branch, target_branch, head_sha, start_sha from merge_requests
    where id = :id::bigint and state = 'opened'`,
 );
 /** Locks a merge request whose latest version is still the given one. */
-const lock = statement<{ id: number; head: string | null }, never>(
+const lockVersionedRow = statement<{ id: number; head: string | null }, never>(
   'merge_requests_lock_version',
   `select 1 from merge_requests where id = :id::bigint and state = 'opened' and head_sha is not distinct from :head
    for no key update`,
@@ -56,7 +56,7 @@ export const unpublishedHeads = statement<{ id: number | null }, VersionedRow>(
    where head_sha is distinct from published_sha and (:id::bigint is null or id = :id::bigint) order by id limit 100`,
 );
 /** No row is written if the merge request has a newer version already. */
-const published = statement<{ id: number; head: string | null }, never>(
+const markHeadPublished = statement<{ id: number; head: string | null }, never>(
   'merge_requests_published',
   `update merge_requests set published_sha = :head where id = :id::bigint and head_sha is not distinct from :head`,
 );
@@ -82,8 +82,8 @@ export class MergeRequestVersions {
   ) {}
 
   /**
-   * Adds the version of a push to the source branch, with its note. Shape: `isLate` if a later push was settled before:
-   * then the version takes its place in the list only.
+   * Adds the version of a push to the source branch, with its note. `isLate` is true if a later push was settled
+   * before. Then the version only takes its place in the list.
    */
   async addVersion(tx: Tx, row: AffectedRow, push: SourcePush): Promise<void> {
     const { version, commits, by, isLate } = push;
@@ -116,17 +116,17 @@ export class MergeRequestVersions {
 
   /**
    * Records the present version of an open merge request whose source branch has moved since its last one: a push may
-   * have been settled before the merge request was committed. Diff threads follow to the latest version. Shape: `actorId`
-   * is the user who changed the merge request.
+   * have been settled before the merge request was committed. Diff threads follow to the latest version. `actorId` is
+   * the user who changed the merge request.
    */
   async catchUp(repository: Repository, id: number, actorId: number): Promise<void> {
-    const [row] = await this.work.run((tx) => tx.run(one, { id }));
+    const [row] = await this.work.run((tx) => tx.run(findVersionedRow, { id }));
     if (!row) return;
-    await this.recordMoved(repository, row);
+    await this.recordMovedBranches(repository, row);
     await this.follower.catchUp(repository, id, actorId);
   }
 
-  private async recordMoved(repository: Repository, row: VersionedRow): Promise<void> {
+  private async recordMovedBranches(repository: Repository, row: VersionedRow): Promise<void> {
     const { id } = row;
     const { source, target } = await this.sources.readTips(repository, {
       projectId: row.project_id,
@@ -137,7 +137,7 @@ export class MergeRequestVersions {
     if (source === null || target === null || source === row.head_sha) return;
     const version = await measureVersion(repository, { source, target });
     await this.work.run(async (tx) => {
-      const current = await tx.run(lock, { id, head: row.head_sha });
+      const current = await tx.run(lockVersionedRow, { id, head: row.head_sha });
       if (current.length === 0) return;
       await tx.manager.update(MergeRequest, id, versionColumns(version));
       await this.records.recordVersion(tx, id, version);
@@ -151,18 +151,18 @@ export class MergeRequestVersions {
   async publishHead(repository: Repository, id: number): Promise<void> {
     try {
       for (const row of await this.work.run((tx) => tx.run(unpublishedHeads, { id })))
-        await this.publishRow(repository, row);
+        await this.publishHeadRefs(repository, row);
     } catch (error) {
       this.logger.warn({ err: error, mergeRequestId: id }, 'the head of a merge request is not published yet');
     }
   }
 
-  private async publishRow(repository: Repository, row: VersionedRow): Promise<void> {
+  private async publishHeadRefs(repository: Repository, row: VersionedRow): Promise<void> {
     const { id, iid, head_sha: head, start_sha: start } = row;
     const kept = [head, start].flatMap((sha) => (sha === null ? [] : [keepAround(sha)]));
     const distinct = kept.filter(({ ref }, index) => kept.findIndex((other) => other.ref === ref) === index);
     await setHiddenRefs(repository, [{ ref: headRef(iid), id: head }, ...distinct]);
-    await this.work.run((tx) => tx.run(published, { id, head }));
+    await this.work.run((tx) => tx.run(markHeadPublished, { id, head }));
   }
 }
 

@@ -26,7 +26,7 @@ export class SourceBranches {
 
   /**
    * Reads the tips of both branches. The tip of a fork's branch is copied into the repository of the target, which then
-   * has all commits of the merge request. Shape: with `copies` false, a tip that the target lacks counts as missing.
+   * has all commits of the merge request. If `copies` is false, a tip that the target lacks counts as missing.
    * Errors: GitError.
    */
   async readTips(target: Repository, branches: RequestBranches, { copies = true } = {}): Promise<BranchTips> {

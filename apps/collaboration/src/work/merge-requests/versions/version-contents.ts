@@ -42,7 +42,7 @@ export interface VersionContents {
   readonly files: readonly FileDiff[];
 }
 
-interface LatestRow {
+interface LatestVersionRow {
   readonly id: number;
   readonly head_sha: ObjectId | null;
   readonly base_sha: ObjectId | null;
@@ -50,7 +50,7 @@ interface LatestRow {
   readonly commits_count: number;
 }
 
-const latestOf = statement<{ project: number; iid: number }, LatestRow>(
+const latestOf = statement<{ project: number; iid: number }, LatestVersionRow>(
   'merge_requests_latest_version',
   `select id, head_sha, base_sha, start_sha, commits_count from merge_requests
    where project_id = :project::bigint and iid = :iid::bigint`,
@@ -83,13 +83,13 @@ export class VersionContentsQueries {
     iid: number,
     page: PageRequest,
   ): Promise<Page<ListedCommit>> {
-    const latest = await this.findLatest(viewer, project, iid);
+    const latest = await this.findLatestVersion(viewer, project, iid);
     const { head_sha: head, start_sha: start, commits_count: total } = latest;
     if (head === null || start === null || total === 0) return { rows: [], total: 0, hasNext: false };
     const skip = offsetOf(page);
     if (skip >= total) return { rows: [], total, hasNext: false };
     const rows = await this.repositories.useRepository(project, (repository) =>
-      commitRows(repository, project, { head, start, skip, max: page.perPage }),
+      listCommitRows(repository, project, { head, start, skip, max: page.perPage }),
     );
     return { rows, total: total > COUNT_LIMIT ? null : total, hasNext: skip + rows.length < total };
   }
@@ -101,7 +101,7 @@ export class VersionContentsQueries {
     iid: number,
     form: { readonly page: PageRequest; readonly isUnified: boolean },
   ): Promise<Page<FileDiff>> {
-    const sides = diffSides(await this.findLatest(viewer, project, iid));
+    const sides = diffSides(await this.findLatestVersion(viewer, project, iid));
     if (sides === null) return { rows: [], total: 0, hasNext: false };
     return this.repositories.useRepository(project, (repository) => readDiffPage(repository, sides, form));
   }
@@ -113,7 +113,7 @@ export class VersionContentsQueries {
     iid: number,
     { isRaw, isUnified }: { readonly isRaw: boolean; readonly isUnified: boolean },
   ): Promise<Diff> {
-    const sides = diffSides(await this.findLatest(viewer, project, iid));
+    const sides = diffSides(await this.findLatestVersion(viewer, project, iid));
     if (sides === null) return { files: [], isCut: false };
     const form = { limits: isRaw ? RAW_LIMITS : DIFF_LIMITS, isCollapsing: !isRaw, isUnified };
     return this.repositories.useRepository(project, (repository) => readDiff(repository, sides, form));
@@ -121,10 +121,10 @@ export class VersionContentsQueries {
 
   /** Returns a function that streams the diff of the latest version as text. Errors: NotFound, Forbidden. */
   async rawDiff(viewer: Viewer, project: ProjectScope, iid: number): Promise<() => Promise<Readable>> {
-    const sides = diffSides(await this.findLatest(viewer, project, iid));
+    const sides = diffSides(await this.findLatestVersion(viewer, project, iid));
     return this.repositories.useRepository(project, (repository) => {
       const { oldId, newId } = sides ?? { oldId: null, newId: null };
-      if (newId === null) return Promise.resolve(() => Promise.resolve(emptyText()));
+      if (newId === null) return Promise.resolve(() => Promise.resolve(emptyStream()));
       const open = () => openDiff(repository, { oldId, newId, maxBytes: MAX_RAW_BYTES });
       return Promise.resolve(async () => (await convertGitFailures(open)).stdout);
     });
@@ -132,7 +132,7 @@ export class VersionContentsQueries {
 
   /** Lists the versions, the newest first. Errors: NotFound, Forbidden. */
   async listVersions(viewer: Viewer, project: ProjectScope, iid: number, page: PageRequest): Promise<Page<VersionRow>> {
-    const { id } = await this.findLatest(viewer, project, iid);
+    const { id } = await this.findLatestVersion(viewer, project, iid);
     return new ListQuery<VersionRow>({
       name: 'merge_request_versions',
       from: 'merge_request_versions v',
@@ -145,12 +145,12 @@ export class VersionContentsQueries {
 
   /** Returns one version with commits and files. Errors: NotFound, Forbidden, TooLarge. */
   async findVersion(viewer: Viewer, project: ProjectScope, iid: number, versionId: number): Promise<VersionContents> {
-    const { id } = await this.findLatest(viewer, project, iid);
+    const { id } = await this.findLatestVersion(viewer, project, iid);
     const [version] = await this.database.run(versionOf, { request: id, version: versionId });
     if (!version) throw new NotFound();
     const { head_sha: head, start_sha: start } = version;
     return this.repositories.useRepository(project, async (repository) => {
-      const commits = await commitRows(repository, project, { head, start, skip: 0, max: MAX_COMMITS });
+      const commits = await listCommitRows(repository, project, { head, start, skip: 0, max: MAX_COMMITS });
       const sides = { oldId: version.base_sha, newId: head };
       const form = { limits: RAW_LIMITS, isCollapsing: false, isUnified: false };
       const diff = version.commits_count === 0 ? { files: [], isCut: false } : await readDiff(repository, sides, form);
@@ -159,7 +159,7 @@ export class VersionContentsQueries {
     });
   }
 
-  private async findLatest(viewer: Viewer, project: ProjectScope, iid: number): Promise<LatestRow> {
+  private async findLatestVersion(viewer: Viewer, project: ProjectScope, iid: number): Promise<LatestVersionRow> {
     readerOfNamed(viewer, { kind: mergeRequestKind, parent: project });
     const [row] = await this.database.run(latestOf, { project: project.id, iid });
     if (!row) throw new NotFound();
@@ -168,11 +168,11 @@ export class VersionContentsQueries {
 }
 
 /** Returns null without changes. */
-function diffSides({ head_sha: newId, base_sha: oldId, commits_count: count }: LatestRow): DiffSides | null {
+function diffSides({ head_sha: newId, base_sha: oldId, commits_count: count }: LatestVersionRow): DiffSides | null {
   return newId === null || count === 0 ? null : { oldId, newId };
 }
 
-async function commitRows(
+async function listCommitRows(
   repository: Repository,
   { fullPath: projectPath }: ProjectScope,
   o: { readonly head: ObjectId; readonly start: ObjectId; readonly skip: number; readonly max: number },
@@ -182,6 +182,6 @@ async function commitRows(
   return commits.map((commit) => ({ commit, projectPath, hasTrailers: false }));
 }
 
-function emptyText(): Readable {
+function emptyStream(): Readable {
   return Readable.from([]);
 }

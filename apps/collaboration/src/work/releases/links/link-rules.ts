@@ -27,7 +27,7 @@ export function linkSentences({ name, url, filepath }: CheckedLink): string[] {
   };
   return [
     ...blank.map(([field]) => `${field} can't be blank`),
-    ...(url.trim() === '' || isAllowed(url) ? [] : ['Url is blocked: Only allowed schemes are http, https, ftp']),
+    ...(url.trim() === '' || isAllowedUrl(url) ? [] : ['Url is blocked: Only allowed schemes are http, https, ftp']),
     ...(Buffer.byteLength(url) > LONGEST_URL ? [`Url is too long (maximum is ${LONGEST_URL} bytes)`] : []),
     ...(filepath === null || isFilepath(filepath) ? [] : ['Filepath is invalid']),
     ...Object.entries(lengths).flatMap(([field, problems]) => problems.map((problem) => `${field} ${problem}`)),
@@ -43,7 +43,7 @@ export function duplicateSentences(links: readonly CheckedLink[]): string[] {
   });
 }
 
-function isAllowed(url: string): boolean {
+function isAllowedUrl(url: string): boolean {
   return !CONTROLS.test(url) && URL.canParse(url) && SCHEMES.includes(new URL(url).protocol);
 }
 

@@ -8,20 +8,24 @@ export const releaseLinkPresenter = presenter<ReleaseLinkRow>('ReleaseLink').fie
   id: [int, ({ link }) => link.id],
   name: [text, ({ link }) => link.name],
   url: [text, ({ link }) => link.url],
-  direct_asset_url: [text, (row, _, { links }) => directUrl(row, links), { about: 'Permanent address of the link.' }],
+  direct_asset_url: [
+    text,
+    (row, _, { links }) => directAssetUrl(row, links),
+    { about: 'Permanent address of the link.' },
+  ],
   external: [
     bool,
-    ({ link, project }, _, { links }) => !isBelow(link.url, links.webUrl(project.fullPath)),
+    ({ link, project }, _, { links }) => !isUrlBelow(link.url, links.webUrl(project.fullPath)),
     { about: 'The link leads out of the project.' },
   ],
   link_type: [choice(...LINK_TYPES), ({ link }) => link.linkType],
 });
 
-function directUrl({ link, project, tag, readsCode }: ReleaseLinkRow, links: Links): string {
+function directAssetUrl({ link, project, tag, readsCode }: ReleaseLinkRow, links: Links): string {
   if (link.filepath === null || !readsCode) return link.url;
   return links.apiUrl(`projects/${project.id}/releases/${encodeURIComponent(tag)}/downloads${link.filepath}`);
 }
 
-function isBelow(url: string, base: string): boolean {
+function isUrlBelow(url: string, base: string): boolean {
   return url === base || url.startsWith(`${base}/`);
 }

@@ -49,7 +49,7 @@ export class ReleaseLinksController {
   async list(call: ReadCall<ListReleaseLinks>): Promise<Page<ReleaseLinkRow>> {
     const { id } = await this.releases.findRelease(call.within, call.params.tag_name);
     const found = await this.links.list({ page: call.page, within: id });
-    return { ...found, rows: found.rows.map((link) => toRow(call, link)) };
+    return { ...found, rows: found.rows.map((link) => toLinkRow(call, link)) };
   }
 
   @Endpoint('GET', ONE, {
@@ -60,7 +60,7 @@ export class ReleaseLinksController {
   })
   async show(call: ReadCall<IdentifyReleaseLink>): Promise<ReleaseLinkRow> {
     const { id } = await this.releases.findRelease(call.within, call.params.tag_name);
-    return toRow(call, await this.links.find(call.params.link_id, id));
+    return toLinkRow(call, await this.links.find(call.params.link_id, id));
   }
 
   @Endpoint('POST', ALL, {
@@ -71,9 +71,9 @@ export class ReleaseLinksController {
   })
   async create(call: WriteCall<CreateReleaseLink>): Promise<ReleaseLinkRow> {
     const { tag_name: _tag, ...input } = call.params;
-    const { id } = await this.findChangeable(call);
+    const { id } = await this.findChangeableRelease(call);
     const link = ReleaseLink.create(input, this.clock.now());
-    return toRow(call, await this.links.create(link, { actorId: call.viewer.userId, within: id }));
+    return toLinkRow(call, await this.links.create(link, { actorId: call.viewer.userId, within: id }));
   }
 
   @Endpoint('PUT', ONE, {
@@ -84,9 +84,9 @@ export class ReleaseLinksController {
   })
   async update(call: WriteCall<UpdateReleaseLink>): Promise<ReleaseLinkRow> {
     const { tag_name: _tag, link_id: linkId, ...input } = call.params;
-    const { id } = await this.findChangeable(call);
+    const { id } = await this.findChangeableRelease(call);
     const change = (link: ReleaseLink): void => link.change(input, this.clock.now());
-    return toRow(call, await this.links.change(linkId, change, { actorId: call.viewer.userId, within: id }));
+    return toLinkRow(call, await this.links.change(linkId, change, { actorId: call.viewer.userId, within: id }));
   }
 
   @Endpoint('DELETE', ONE, {
@@ -96,18 +96,25 @@ export class ReleaseLinksController {
     answers: one(releaseLinkPresenter),
   })
   async remove(call: WriteCall<IdentifyReleaseLink>): Promise<ReleaseLinkRow> {
-    const { id } = await this.findChangeable(call);
-    return toRow(call, await this.links.remove(call.params.link_id, { actorId: call.viewer.userId, within: id }));
+    const { id } = await this.findChangeableRelease(call);
+    return toLinkRow(call, await this.links.remove(call.params.link_id, { actorId: call.viewer.userId, within: id }));
   }
 
   /** Errors: NotFound; Forbidden if the caller may not create the tag. */
-  private async findChangeable({ within, viewer, params }: WriteCall<{ readonly tag_name: string }>): Promise<Release> {
+  private async findChangeableRelease({
+    within,
+    viewer,
+    params,
+  }: WriteCall<{ readonly tag_name: string }>): Promise<Release> {
     const release = await this.releases.findRelease(within, params.tag_name);
     if (!(await this.tags.mayCreate({ project: within, viewer }, release.tag))) throw new Forbidden();
     return release;
   }
 }
 
-function toRow({ within, viewer, params }: ReadCall<{ readonly tag_name: string }>, link: ReleaseLink): ReleaseLinkRow {
+function toLinkRow(
+  { within, viewer, params }: ReadCall<{ readonly tag_name: string }>,
+  link: ReleaseLink,
+): ReleaseLinkRow {
   return { link, project: within, tag: params.tag_name, readsCode: mayReadCode(viewer, within) };
 }

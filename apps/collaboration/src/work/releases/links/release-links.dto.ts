@@ -15,7 +15,7 @@ export class IdentifyReleaseLink {
 }
 
 /** Parameters of creation and update. */
-class LinkFields {
+class ReleaseLinkWriteFields {
   @Text({ optional: true, nullable: true, about: 'Path of a permanent address of the link; blank for none.' })
   direct_asset_path?: string | null;
   @Text({ optional: true, nullable: true, about: 'Deprecated: use `direct_asset_path`.' }) filepath?: string | null;
@@ -23,7 +23,7 @@ class LinkFields {
 }
 
 export class CreateReleaseLink
-  extends LinkFields
+  extends ReleaseLinkWriteFields
   implements ExactInput<ReleaseLinkInput, CreateReleaseLink, 'tag_name'>
 {
   @Text({ in: 'path', about: TAG }) tag_name: string;
@@ -33,7 +33,7 @@ export class CreateReleaseLink
 
 @AtLeastOneOf('name', 'url')
 export class UpdateReleaseLink
-  extends LinkFields
+  extends ReleaseLinkWriteFields
   implements ExactInput<ReleaseLinkInput, UpdateReleaseLink, 'tag_name' | 'link_id'>
 {
   @Text({ in: 'path', about: TAG }) tag_name: string;

@@ -4,16 +4,16 @@ import { collection, Database, statement, Work } from '@rookery/persistence';
 import type { Collection } from '@rookery/persistence';
 import { ReleaseLink } from './release-link.entity';
 
-const taken = (field: string) => () => new InvalidSentences([`${field} has already been taken`]);
+const alreadyTakenError = (field: string) => () => new InvalidSentences([`${field} has already been taken`]);
 
 /** Links of releases, the newest first. */
 export const releaseLinks = collection(ReleaseLink, {
   within: 'releaseId',
   order: { createdAt: 'DESC', id: 'DESC' },
   taken: {
-    uq_release_links_name: taken('Name'),
-    uq_release_links_url: taken('Url'),
-    uq_release_links_filepath: taken('Filepath'),
+    uq_release_links_name: alreadyTakenError('Name'),
+    uq_release_links_url: alreadyTakenError('Url'),
+    uq_release_links_filepath: alreadyTakenError('Filepath'),
   },
 });
 

@@ -50,9 +50,9 @@ export class SnippetImportsService {
   /** Writes a snippet unless its author has it from the same upstream one. Returns the reason why it cannot exist, or null. */
   async writeSnippet(request: ImportSnippetRequest): Promise<string | null> {
     try {
-      return await this.work.run((tx) => writeInTransaction(tx, request));
+      return await this.work.run((tx) => importSnippetOnce(tx, request));
     } catch (error) {
-      if (error instanceof Invalid) return joinProblems(error);
+      if (error instanceof Invalid) return renderProblems(error);
       throw error;
     }
   }
@@ -64,7 +64,7 @@ export class SnippetImportsService {
   }
 }
 
-async function writeInTransaction(tx: Tx, request: ImportSnippetRequest): Promise<string | null> {
+async function importSnippetOnce(tx: Tx, request: ImportSnippetRequest): Promise<string | null> {
   const { user_id: author, source, upstream_id: upstream, visibility } = request;
   const [user] = await tx.run(LOCK_AUTHOR, { author });
   if (!user) return GONE;
@@ -86,7 +86,7 @@ async function writeInTransaction(tx: Tx, request: ImportSnippetRequest): Promis
   return null;
 }
 
-function joinProblems({ fields }: Invalid): string {
+function renderProblems({ fields }: Invalid): string {
   const texts = Object.entries(fields).flatMap(([field, list]) => list.map((text) => `${field} ${text}`));
   return `${texts.join(', ')}.`.replace(/^./, (letter) => letter.toUpperCase());
 }

@@ -10,7 +10,7 @@ import { Protections } from '../../../protection-rules/protections';
 import { conanKeyOf } from '../conan-reference';
 import type { ConanReference } from '../conan-reference';
 
-/** Revisions to remove. Shape: absent parts are not limited; `binaries` are ids of binary packages. */
+/** Revisions to remove. Omitted fields do not limit them. `binaries` has ids of binary packages. */
 export interface ConanPart {
   readonly recipeRevision: string;
   /** The recipe itself stays. */

@@ -19,7 +19,7 @@ export interface ConanTarget {
   readonly fileName: string;
 }
 
-/** Shape: `info` is the text of `conaninfo.txt`, null for other files. */
+/** A stored file of a revision. `info` is the text of `conaninfo.txt`, or null for other files. */
 export interface ConanContent {
   readonly content: StoredFile;
   readonly info: string | null;

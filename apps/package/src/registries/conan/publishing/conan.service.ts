@@ -43,7 +43,7 @@ export class ConanService {
     if (isQuestion) throw new NotFound();
     const limit = await this.admitUpload(project, viewer, reference, body.declaredSize);
     const expected = sha1?.toLowerCase();
-    if (expected !== undefined) await this.refuseEarly(target, expected);
+    if (expected !== undefined) await this.refuseConflictBeforeRead(target, expected);
     const maxBytes = fileName === INFO ? Math.min(limit, MAX_INFO_BYTES) : limit;
     const content = await this.files.storeFile(body, maxBytes);
     if (expected !== undefined && content.sha1 !== expected)
@@ -51,7 +51,7 @@ export class ConanService {
     if (content.size === 0 && expected !== SHA1_OF_NOTHING && fileName !== INFO) return;
     await this.revisions.publishFile(target, {
       content,
-      info: fileName === INFO ? await this.readInfo(content) : null,
+      info: fileName === INFO ? await this.readConanInfo(content) : null,
     });
   }
 
@@ -71,7 +71,10 @@ export class ConanService {
   }
 
   /** Refuses an upload before its body is read, if another file of the name is in a complete revision. Errors: Conflict. */
-  private async refuseEarly({ project, reference, revision, fileName }: ConanTarget, sha1: string): Promise<void> {
+  private async refuseConflictBeforeRead(
+    { project, reference, revision, fileName }: ConanTarget,
+    sha1: string,
+  ): Promise<void> {
     const files = await this.conan.listFiles(project, reference, revision).catch((error: unknown) => {
       if (error instanceof NotFound) return [];
       throw error;
@@ -81,8 +84,8 @@ export class ConanService {
   }
 
   /** Errors: Refused for bytes that are no text, and for too many lines. */
-  private async readInfo(content: StoredFile): Promise<string> {
-    const text = decodeText(await this.files.readFile(content, MAX_INFO_BYTES));
+  private async readConanInfo(content: StoredFile): Promise<string> {
+    const text = decodeUtf8OrNull(await this.files.readFile(content, MAX_INFO_BYTES));
     if (text === null) throw new Refused(`Validation failed: ${INFO} is no text`, { verbatim: true });
     if (hasTooManyLines(text))
       throw new Refused(`Validation failed: ${INFO} has more than ${MAX_INFO_LINES} lines`, { verbatim: true });
@@ -90,7 +93,7 @@ export class ConanService {
   }
 }
 
-function decodeText(bytes: Buffer): string | null {
+function decodeUtf8OrNull(bytes: Buffer): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return text.includes('\0') ? null : text;

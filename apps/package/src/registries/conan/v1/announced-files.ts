@@ -14,27 +14,27 @@ export async function readAnnouncedFiles(
   body: AsyncIterable<Buffer>,
   allowed: readonly string[],
 ): Promise<AnnouncedFiles> {
-  const sizes = parseSizes(await readText(body));
+  const sizes = parseFileSizes(await readBodyText(body));
   const names = Object.keys(sizes);
-  if (names.some((name) => !allowed.includes(name))) throw invalid('File name is invalid');
+  if (names.some((name) => !allowed.includes(name))) throw validationRefusal('File name is invalid');
   return { names, largest: Math.max(0, ...Object.values(sizes)) };
 }
 
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+async function readBodyText(body: AsyncIterable<Buffer>): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of body) parts.push(part);
   return Buffer.concat(parts).toString();
 }
 
-function parseSizes(text: string): Readonly<Record<string, number>> {
-  const sizes = parseJson(text);
+function parseFileSizes(text: string): Readonly<Record<string, number>> {
+  const sizes = parseJsonOrNull(text);
   const isMap = typeof sizes === 'object' && sizes !== null && !Array.isArray(sizes);
   if (!isMap || !Object.values(sizes).every((size) => Number.isSafeInteger(size) && (size as number) >= 0))
-    throw invalid('Sizes of files are invalid');
+    throw validationRefusal('Sizes of files are invalid');
   return sizes as Readonly<Record<string, number>>;
 }
 
-function parseJson(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -42,6 +42,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-function invalid(reason: string): Refused {
+function validationRefusal(reason: string): Refused {
   return new Refused(`Validation failed: ${reason}`, { verbatim: true });
 }

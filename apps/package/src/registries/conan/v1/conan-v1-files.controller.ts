@@ -18,11 +18,11 @@ import {
   UploadConanV1RecipeFile,
 } from './conan-v1.dto';
 
-type OneFile = IdentifyConanV1RecipeFile | IdentifyConanV1BinaryFile;
-type UploadFile = UploadConanV1RecipeFile | UploadConanV1BinaryFile;
+type IdentifyConanV1File = IdentifyConanV1RecipeFile | IdentifyConanV1BinaryFile;
+type UploadConanV1File = UploadConanV1RecipeFile | UploadConanV1BinaryFile;
 
 /** Files without revisions (version 1): the same routes below projects and for the instance. */
-function conanV1FilesBelow(kind: ConanRegistryKind) {
+function createConanV1FilesController(kind: ConanRegistryKind) {
   const recipe = `${CONAN_REGISTRIES[kind].base}/v1/files/:package_name/:package_version/:package_username/:package_channel`;
   const revision = `${recipe}/:recipe_revision`;
   const ofRecipe = `${revision}/export/:file_name`;
@@ -51,7 +51,7 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
       params: IdentifyConanV1RecipeFile,
     })
     download(call: Call<IdentifyConanV1RecipeFile, ProjectScope>): Promise<FileAnswer> {
-      return this.find(call);
+      return this.downloadFile(call);
     }
 
     @Endpoint('GET', ofBinary, {
@@ -60,7 +60,7 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
       params: IdentifyConanV1BinaryFile,
     })
     downloadOfBinary(call: Call<IdentifyConanV1BinaryFile, ProjectScope>): Promise<FileAnswer> {
-      return this.find(call);
+      return this.downloadFile(call);
     }
 
     @Endpoint('PUT', ofRecipe, {
@@ -69,7 +69,7 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
       params: UploadConanV1RecipeFile,
     })
     upload(call: StreamedCall<UploadConanV1RecipeFile, ProjectScope, SignedInViewer>): Promise<void> {
-      return this.store(call);
+      return this.storeFile(call);
     }
 
     @Endpoint('PUT', ofBinary, {
@@ -78,16 +78,16 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
       params: UploadConanV1BinaryFile,
     })
     uploadOfBinary(call: StreamedCall<UploadConanV1BinaryFile, ProjectScope, SignedInViewer>): Promise<void> {
-      return this.store(call);
+      return this.storeFile(call);
     }
 
-    private async find({ within, params }: Call<OneFile, ProjectScope>): Promise<FileAnswer> {
+    private async downloadFile({ within, params }: Call<IdentifyConanV1File, ProjectScope>): Promise<FileAnswer> {
       const name = params.file_name;
       const row = await this.conan.findFile(within, toConanReference(params), toFirstRevision(params), name);
       return packageDownload(this.files, row, name);
     }
 
-    private store(call: StreamedCall<UploadFile, ProjectScope, SignedInViewer>): Promise<void> {
+    private storeFile(call: StreamedCall<UploadConanV1File, ProjectScope, SignedInViewer>): Promise<void> {
       const { within: project, viewer, params, body } = call;
       const revision = toFirstRevision(params);
       return this.uploads.uploadFile(
@@ -99,5 +99,5 @@ function conanV1FilesBelow(kind: ConanRegistryKind) {
   return ConanV1FilesController;
 }
 
-export const ConanV1FilesOfProjectsController = conanV1FilesBelow('project');
-export const ConanV1FilesOfInstanceController = conanV1FilesBelow('instance');
+export const ConanV1FilesOfProjectsController = createConanV1FilesController('project');
+export const ConanV1FilesOfInstanceController = createConanV1FilesController('instance');

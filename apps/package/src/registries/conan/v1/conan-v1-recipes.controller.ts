@@ -18,7 +18,7 @@ import { digestDocument, SNAPSHOT, snapshotDocument, URLS, urlsDocument } from '
 import type { ConanPlace } from './conan-v1.presenter';
 
 /** A recipe, or with an id one of its binary packages. */
-type Part = IdentifyConanRecipe & Partial<Pick<IdentifyConanV1Binary, 'conan_package_reference'>>;
+type IdentifyConanV1Part = IdentifyConanRecipe & Partial<Pick<IdentifyConanV1Binary, 'conan_package_reference'>>;
 
 const PARTS = {
   recipe: { path: '', noun: 'a Conan recipe', params: IdentifyConanRecipe, files: RECIPE_FILES },
@@ -33,9 +33,9 @@ const PARTS = {
 const MAX_BODY_BYTES = 4096;
 
 /** Digests and addresses of files (version 1): the same routes for recipes and binary packages, in both registries. */
-function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
+function createConanV1PartsController(kind: ConanRegistryKind, part: keyof typeof PARTS) {
   const { path, noun, files } = PARTS[part];
-  const params: new () => Part = PARTS[part].params;
+  const params: new () => IdentifyConanV1Part = PARTS[part].params;
   const base = `${recipePath(kind, 'v1')}${path}`;
   const shared = routesOfRecipes(kind);
   const reads = { ...shared, may: readsPackages, params, fails: [404] } as const;
@@ -53,8 +53,8 @@ function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
       about: `Returns the MD5 digests of the files of ${noun} without revisions (${kind}).`,
       answers: json<object>(SNAPSHOT),
     })
-    async snapshot(call: Call<Part, ProjectScope>): Promise<object> {
-      return snapshotDocument(await this.filesOf(placeOf(call)));
+    async snapshot(call: Call<IdentifyConanV1Part, ProjectScope>): Promise<object> {
+      return snapshotDocument(await this.filesOf(toConanPlace(call)));
     }
 
     @Endpoint('GET', `${base}/digest`, {
@@ -62,9 +62,9 @@ function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
       about: `Returns the address of the manifest of ${noun} without revisions (${kind}).`,
       answers: json<object>(URLS),
     })
-    async digest(call: Call<Part, ProjectScope>): Promise<object> {
-      await this.filesOf(placeOf(call));
-      return digestDocument(this.links, placeOf(call));
+    async digest(call: Call<IdentifyConanV1Part, ProjectScope>): Promise<object> {
+      await this.filesOf(toConanPlace(call));
+      return digestDocument(this.links, toConanPlace(call));
     }
 
     @Endpoint('GET', `${base}/download_urls`, {
@@ -72,10 +72,10 @@ function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
       about: `Returns the addresses of the files of ${noun} without revisions (${kind}).`,
       answers: json<object>(URLS),
     })
-    async downloadUrls(call: Call<Part, ProjectScope>): Promise<object> {
-      const found = await this.filesOf(placeOf(call));
+    async downloadUrls(call: Call<IdentifyConanV1Part, ProjectScope>): Promise<object> {
+      const found = await this.filesOf(toConanPlace(call));
       const names = found.map(({ file_name }) => file_name);
-      return urlsDocument(this.links, placeOf(call), names);
+      return urlsDocument(this.links, toConanPlace(call), names);
     }
 
     @Endpoint('POST', `${base}/upload_urls`, {
@@ -87,8 +87,8 @@ function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
       answers: json<object>(URLS),
       fails: [400],
     })
-    async uploadUrls(call: StreamedCall<Part, ProjectScope, SignedInViewer>): Promise<object> {
-      const place = placeOf(call);
+    async uploadUrls(call: StreamedCall<IdentifyConanV1Part, ProjectScope, SignedInViewer>): Promise<object> {
+      const place = toConanPlace(call);
       const announced = await readAnnouncedFiles(call.body, files);
       await this.uploads.admitUpload(call.within, call.viewer, place.reference, announced.largest);
       return urlsDocument(this.links, place, announced.names);
@@ -99,17 +99,17 @@ function conanV1PartsBelow(kind: ConanRegistryKind, part: keyof typeof PARTS) {
     }
   }
 
-  function placeOf({
+  function toConanPlace({
     within: project,
     params: named,
-  }: Pick<Call<Part, ProjectScope>, 'within' | 'params'>): ConanPlace {
+  }: Pick<Call<IdentifyConanV1Part, ProjectScope>, 'within' | 'params'>): ConanPlace {
     return { kind, project, reference: toConanReference(named), revision: toFirstRevision(named) };
   }
   return ConanV1PartsController;
 }
 
 /** Search and deletion (version 1): the same routes below projects and for the instance. */
-function conanV1RecipesBelow(kind: ConanRegistryKind) {
+function createConanV1RecipesController(kind: ConanRegistryKind) {
   const recipe = recipePath(kind, 'v1');
   const shared = routesOfRecipes(kind);
   const removes = { ...shared, may: removesPackages, answers: empty(), fails: [404] } as const;
@@ -160,7 +160,7 @@ function conanV1RecipesBelow(kind: ConanRegistryKind) {
 }
 
 export const CONAN_V1_RECIPE_CONTROLLERS = (['project', 'instance'] as const).flatMap((kind) => [
-  conanV1PartsBelow(kind, 'recipe'),
-  conanV1PartsBelow(kind, 'binary'),
-  conanV1RecipesBelow(kind),
+  createConanV1PartsController(kind, 'recipe'),
+  createConanV1PartsController(kind, 'binary'),
+  createConanV1RecipesController(kind),
 ]);

@@ -7,11 +7,11 @@ import type { ConanRegistryKind } from '../conan.permission';
 
 /** Documents of version 1 of the protocol. Source: reference packages-and-admin 4.13. */
 
-const textsByFile = (description: string): JsonSchema => ({
+const textsByFileSchema = (description: string): JsonSchema => ({
   ...{ type: 'object', additionalProperties: { type: 'string' }, description },
 });
-export const SNAPSHOT = textsByFile('MD5 digests by the name of the file.');
-export const URLS = textsByFile('Addresses by the name of the file.');
+export const SNAPSHOT = textsByFileSchema('MD5 digests by the name of the file.');
+export const URLS = textsByFileSchema('Addresses by the name of the file.');
 
 /** A revision in a registry. */
 export interface ConanPlace {

@@ -39,22 +39,22 @@ export class MetadataDocuments {
 
   /** Null if there is nothing to list. Errors: as `PackageFiles.readFile`. */
   findDocument(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
-    return isSnapshotMetadata(path) ? this.ofSnapshot(place, path) : this.generateDocument(place, path.name);
+    return isSnapshotMetadata(path) ? this.findSnapshotDocument(place, path) : this.generateDocument(place, path.name);
   }
 
-  private async ofSnapshot(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
+  private async findSnapshotDocument(place: MavenPlace, path: MavenFilePath): Promise<MetadataDocument | null> {
     const row = await this.maven.snapshotMetadata(place, path);
     if (row === null) return null;
     const bytes = await this.files.readFile(row, MAX_METADATA_BYTES);
     const missing = new Set(row.missing);
-    return { bytes: missing.size === 0 ? bytes : withoutFiles(bytes, missing), lastModified: row.created_at };
+    return { bytes: missing.size === 0 ? bytes : removeMissingFiles(bytes, missing), lastModified: row.created_at };
   }
 
   private async generateDocument(place: MavenPlace, name: string): Promise<MetadataDocument | null> {
     const [versions, plugins] = [await this.maven.listVersions(place, name), await this.maven.listPlugins(place, name)];
     if (versions.length === 0 && plugins.length === 0) return null;
     const newest = versions.map((row) => row.uploaded_at).reduce(laterDate, new Date(0));
-    const text = renderMetadata({ ...artifactPart(name, versions, newest), plugins: plugins.map(asPlugin) });
+    const text = renderMetadata({ ...artifactMetadata(name, versions, newest), plugins: plugins.map(toPlugin) });
     return { bytes: Buffer.from(text), lastModified: versions.length === 0 ? null : newest };
   }
 }
@@ -64,8 +64,11 @@ export function digestDocument({ bytes }: MetadataDocument, digest: MavenDigest)
   return createHash(digest).update(bytes).digest('hex');
 }
 
-/** Shape: `rows` are ordered from the last published to the first. A version may occur in several projects. */
-function artifactPart(name: string, rows: readonly VersionRow[], newest: Date): Metadata {
+/**
+ * Returns the metadata of an artifact. `rows` begins with the last published version. A version may occur in several
+ * projects.
+ */
+function artifactMetadata(name: string, rows: readonly VersionRow[], newest: Date): Metadata {
   if (rows.length === 0) return EMPTY;
   const at = name.lastIndexOf('/');
   return {
@@ -79,11 +82,11 @@ function artifactPart(name: string, rows: readonly VersionRow[], newest: Date): 
   };
 }
 
-function asPlugin({ artifact_id, prefix, name }: PluginRow): Metadata['plugins'][number] {
+function toPlugin({ artifact_id, prefix, name }: PluginRow): Metadata['plugins'][number] {
   return { name, prefix, artifactId: artifact_id };
 }
 
-function withoutFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
+function removeMissingFiles(bytes: Buffer, missing: ReadonlySet<string>): Buffer {
   const metadata = parseMetadata(bytes);
   const kept = metadata.snapshotVersions.filter((one) => !missing.has(renderFileName(metadata.artifactId, one)));
   return Buffer.from(renderMetadata({ ...metadata, snapshotVersions: kept }));

@@ -18,13 +18,13 @@ export interface Plugin {
 }
 
 /** The newest build of a snapshot. */
-interface Snapshot {
+interface SnapshotBuild {
   readonly timestamp: string;
   readonly buildNumber: string;
   readonly localCopy: string;
 }
 
-/** Contents of `maven-metadata.xml`. Shape: an absent element is the empty text, an empty list or null. */
+/** Contents of `maven-metadata.xml`. A missing element is an empty text, an empty list or null. */
 export interface Metadata {
   readonly groupId: string;
   readonly artifactId: string;
@@ -32,14 +32,14 @@ export interface Metadata {
   readonly latest: string;
   readonly release: string;
   readonly versions: readonly string[];
-  readonly snapshot: Snapshot | null;
+  readonly snapshot: SnapshotBuild | null;
   readonly snapshotVersions: readonly SnapshotVersion[];
   readonly lastUpdated: string;
   readonly plugins: readonly Plugin[];
 }
 
 /** A parsed element: its children by name, each name with one or more elements or texts. */
-type Element = Readonly<Record<string, readonly (Element | string)[]>>;
+type XmlElement = Readonly<Record<string, readonly (XmlElement | string)[]>>;
 
 const MAX_DEPTH = 64;
 
@@ -72,9 +72,9 @@ export function parseMetadata(bytes: Buffer): Metadata {
     ...{ latest: leafText(versioning, 'latest'), release: leafText(versioning, 'release') },
     lastUpdated: leafText(versioning, 'lastUpdated'),
     versions: findChildren(versioning, 'versions').flatMap((list) => leafTexts(list, 'version')),
-    snapshot: snapshot ? asSnapshot(snapshot) : null,
-    snapshotVersions: listElements(versioning, 'snapshotVersions', 'snapshotVersion').map(asSnapshotVersion),
-    plugins: listElements(root, 'plugins', 'plugin').map(asPlugin),
+    snapshot: snapshot ? parseSnapshotBuild(snapshot) : null,
+    snapshotVersions: listItemsOf(versioning, 'snapshotVersions', 'snapshotVersion').map(parseSnapshotVersion),
+    plugins: listItemsOf(root, 'plugins', 'plugin').map(parsePlugin),
   };
 }
 
@@ -82,29 +82,29 @@ export function parseMetadata(bytes: Buffer): Metadata {
 export function renderMetadata(metadata: Metadata): string {
   const { snapshot, versions, snapshotVersions, plugins } = metadata;
   const versioning = [
-    ...textElements({ latest: metadata.latest, release: metadata.release }),
-    ...(snapshot ? elementLines('snapshot', textElements({ ...snapshot })) : []),
+    ...renderTextElements({ latest: metadata.latest, release: metadata.release }),
+    ...(snapshot ? wrapInElement('snapshot', renderTextElements({ ...snapshot })) : []),
     ...(versions.length > 0
-      ? elementLines(
+      ? wrapInElement(
           'versions',
-          versions.flatMap((version) => textElements({ version })),
+          versions.flatMap((version) => renderTextElements({ version })),
         )
       : []),
-    ...textElements({ lastUpdated: metadata.lastUpdated }),
+    ...renderTextElements({ lastUpdated: metadata.lastUpdated }),
     ...(snapshotVersions.length > 0
-      ? elementLines(
+      ? wrapInElement(
           'snapshotVersions',
-          snapshotVersions.flatMap((one) => elementLines('snapshotVersion', textElements({ ...one }))),
+          snapshotVersions.flatMap((one) => wrapInElement('snapshotVersion', renderTextElements({ ...one }))),
         )
       : []),
   ];
   const lines = [
-    ...textElements({ groupId: metadata.groupId, artifactId: metadata.artifactId, version: metadata.version }),
-    ...(versioning.length > 0 ? elementLines('versioning', versioning) : []),
+    ...renderTextElements({ groupId: metadata.groupId, artifactId: metadata.artifactId, version: metadata.version }),
+    ...(versioning.length > 0 ? wrapInElement('versioning', versioning) : []),
     ...(plugins.length > 0
-      ? elementLines(
+      ? wrapInElement(
           'plugins',
-          plugins.flatMap((one) => elementLines('plugin', textElements({ ...one }))),
+          plugins.flatMap((one) => wrapInElement('plugin', renderTextElements({ ...one }))),
         )
       : []),
   ];
@@ -112,35 +112,35 @@ export function renderMetadata(metadata: Metadata): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${body.join('\n')}\n`;
 }
 
-function parseXml(text: string): Element {
+function parseXml(text: string): XmlElement {
   try {
-    return parser.parse(text, true) as Element;
+    return parser.parse(text, true) as XmlElement;
   } catch {
     throw new Refused('maven-metadata.xml is not well-formed XML');
   }
 }
 
-function findChildren(parent: Element, name: string): readonly Element[] {
+function findChildren(parent: XmlElement, name: string): readonly XmlElement[] {
   const found = Object.hasOwn(parent, name) ? parent[name]! : [];
-  return found.filter((child): child is Element => typeof child === 'object');
+  return found.filter((child): child is XmlElement => typeof child === 'object');
 }
 
-function listElements(parent: Element, list: string, item: string): readonly Element[] {
+function listItemsOf(parent: XmlElement, list: string, item: string): readonly XmlElement[] {
   return findChildren(parent, list).flatMap((one) => findChildren(one, item));
 }
 
-function leafTexts(parent: Element, name: string): readonly string[] {
+function leafTexts(parent: XmlElement, name: string): readonly string[] {
   const found = Object.hasOwn(parent, name) ? parent[name]! : [];
   return found
     .filter((child) => typeof child === 'string' && child !== '')
     .map((child) => unescapeXml(child as string));
 }
 
-function leafText(parent: Element, name: string): string {
+function leafText(parent: XmlElement, name: string): string {
   return leafTexts(parent, name)[0] ?? '';
 }
 
-function asSnapshot(found: Element): Snapshot {
+function parseSnapshotBuild(found: XmlElement): SnapshotBuild {
   return {
     timestamp: leafText(found, 'timestamp'),
     buildNumber: leafText(found, 'buildNumber'),
@@ -148,7 +148,7 @@ function asSnapshot(found: Element): Snapshot {
   };
 }
 
-function asSnapshotVersion(found: Element): SnapshotVersion {
+function parseSnapshotVersion(found: XmlElement): SnapshotVersion {
   return {
     classifier: leafText(found, 'classifier'),
     extension: leafText(found, 'extension'),
@@ -157,7 +157,7 @@ function asSnapshotVersion(found: Element): SnapshotVersion {
   };
 }
 
-function asPlugin(found: Element): Plugin {
+function parsePlugin(found: XmlElement): Plugin {
   return {
     name: leafText(found, 'name'),
     prefix: leafText(found, 'prefix'),
@@ -169,11 +169,11 @@ function escapeXml(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }
 
-function elementLines(name: string, lines: readonly string[]): string[] {
+function wrapInElement(name: string, lines: readonly string[]): string[] {
   return [`<${name}>`, ...lines.map(indentLine), `</${name}>`];
 }
 
-function textElements(values: Readonly<Record<string, string>>): string[] {
+function renderTextElements(values: Readonly<Record<string, string>>): string[] {
   const filled = Object.entries(values).filter(([, value]) => value !== '');
   return filled.map(([name, value]) => `<${name}>${escapeXml(value)}</${name}>`);
 }

@@ -3,7 +3,7 @@
  * qualifiers after them by text, and no difference between `1`, `1.0` and `1-ga`.
  */
 
-type Item = number | bigint | Qualifier | ItemList;
+type VersionItem = number | bigint | Qualifier | ItemList;
 
 class Qualifier {
   /** Place in the order, as text. */
@@ -18,7 +18,7 @@ class Qualifier {
 }
 
 class ItemList {
-  readonly items: Item[] = [];
+  readonly items: VersionItem[] = [];
 }
 
 const QUALIFIERS = ['alpha', 'beta', 'milestone', 'rc', 'snapshot', '', 'sp'];
@@ -29,7 +29,7 @@ const ALIASES: Readonly<Record<string, string>> = { __proto__: null!, ga: '', fi
 /** Returns the versions from the oldest to the newest. Versions of equal order keep their places. */
 export function inMavenOrder(versions: readonly string[]): string[] {
   return versions
-    .map((version) => ({ version, parsed: parseVersion(version) }))
+    .map((version) => ({ version, parsed: parseMavenVersion(version) }))
     .sort((a, b) => compareItems(a.parsed, b.parsed))
     .map(({ version }) => version);
 }
@@ -38,7 +38,7 @@ export function inMavenOrder(versions: readonly string[]): string[] {
  * Splits a version at `.` and `-`, and between digits and other characters. A list of its own begins after `-`, between
  * the two kinds of characters, and at a qualifier before digits or at the end, where `.x` counts as `-x`.
  */
-function parseVersion(version: string): ItemList {
+function parseMavenVersion(version: string): ItemList {
   const root = new ItemList();
   const lists = [root];
   const nest = (): void => {
@@ -67,7 +67,7 @@ function parseVersion(version: string): ItemList {
   return root;
 }
 
-function parseNumber(digits: string): Item {
+function parseNumber(digits: string): VersionItem {
   return digits.length < 16 ? Number(digits) : BigInt(digits);
 }
 
@@ -75,33 +75,33 @@ function parseNumber(digits: string): Item {
 function dropTrailingNulls({ items }: ItemList): void {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index]!;
-    if (isNull(item)) items.splice(index, 1);
+    if (isNullItem(item)) items.splice(index, 1);
     else if (!(item instanceof ItemList)) return;
   }
 }
 
-function isNull(item: Item): boolean {
+function isNullItem(item: VersionItem): boolean {
   if (item instanceof ItemList) return item.items.length === 0;
   return item instanceof Qualifier ? item.rank === RELEASE : item === 0 || item === 0n;
 }
 
 /** A missing item counts as zero or as a release. */
-function compareItems(a: Item | undefined, b: Item | undefined): number {
+function compareItems(a: VersionItem | undefined, b: VersionItem | undefined): number {
   if (a === undefined) return b === undefined ? 0 : -compareItems(b, undefined);
   if (a instanceof ItemList) return compareList(a, b);
   if (a instanceof Qualifier) return compareQualifier(a, b);
-  if (b === undefined) return isNull(a) ? 0 : 1;
+  if (b === undefined) return isNullItem(a) ? 0 : 1;
   if (b instanceof ItemList || b instanceof Qualifier) return 1;
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function compareQualifier(a: Qualifier, b: Item | undefined): number {
+function compareQualifier(a: Qualifier, b: VersionItem | undefined): number {
   if (b !== undefined && !(b instanceof Qualifier)) return -1;
   const rank = b === undefined ? RELEASE : b.rank;
   return a.rank < rank ? -1 : a.rank > rank ? 1 : 0;
 }
 
-function compareList({ items }: ItemList, b: Item | undefined): number {
+function compareList({ items }: ItemList, b: VersionItem | undefined): number {
   if (b instanceof Qualifier) return 1;
   if (b !== undefined && !(b instanceof ItemList)) return -1;
   const others = b?.items ?? [];

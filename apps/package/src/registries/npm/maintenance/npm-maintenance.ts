@@ -76,7 +76,7 @@ export class NpmMaintenance {
   }
 
   /**
-   * Removes the one version that the document leaves out. Shape: `revision` as in the document that the client changed.
+   * Removes the one version that the document leaves out. `revision` is that of the document that the client changed.
    * Errors: NotFound; Conflict for an old revision; Forbidden; Refused.
    */
   async removeVersion(
@@ -89,7 +89,7 @@ export class NpmMaintenance {
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
       throw new Refused('Versions key is missing from the JSON upload', { verbatim: true });
     const left = new Set(Object.keys(sent));
-    await this.removeVersions(project, viewer, name, revision, (rows) => {
+    await this.removeChosenVersions(project, viewer, name, revision, (rows) => {
       const removed = rows.filter(({ version }) => !left.has(version));
       if (removed.length > 1) throw new Refused('Only one version can be removed at a time.', { verbatim: true });
       return removed;
@@ -98,10 +98,10 @@ export class NpmMaintenance {
 
   /** Removes all versions. Errors: as `removeVersion`. */
   async removeAll(project: ProjectScope, viewer: Viewer, name: string, revision: string): Promise<void> {
-    await this.removeVersions(project, viewer, name, revision, (rows) => rows);
+    await this.removeChosenVersions(project, viewer, name, revision, (rows) => rows);
   }
 
-  private async removeVersions(
+  private async removeChosenVersions(
     project: ProjectScope,
     viewer: Viewer,
     name: string,

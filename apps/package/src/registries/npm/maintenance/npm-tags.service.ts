@@ -19,7 +19,7 @@ export interface NpmTagKey {
   readonly tag: string;
 }
 
-type IsAllowed = (viewer: SignedInViewer, project: ProjectScope) => boolean;
+type IsViewerAllowed = (viewer: SignedInViewer, project: ProjectScope) => boolean;
 
 /** Sets and removes tags. A tag of several projects is changed in the newest of them. Source: reference packages-and-admin 4.4. */
 @Injectable()
@@ -35,8 +35,8 @@ export class NpmTagsService {
   /** Lets a tag name a version. Errors: NotFound for an unknown version; Forbidden; Refused for an invalid tag. */
   async setTag(viewer: SignedInViewer, { place, name, tag }: NpmTagKey, version: string): Promise<void> {
     if (!isTagName(tag)) throw new Refused('Tag name must not be a valid SemVer range', { verbatim: true });
-    checkInstanceAccess(place, viewer, canPublishPackages);
-    const found = (await this.queries.listVersions(await this.findProjectIds(viewer, place, name), name)).filter(
+    checkProjectRegistryAccess(place, viewer, canPublishPackages);
+    const found = (await this.queries.listVersions(await this.findSourceProjectIds(viewer, place, name), name)).filter(
       (row) => row.version === version,
     );
     if (found.length === 0) throw new NotFound('Package');
@@ -55,8 +55,8 @@ export class NpmTagsService {
 
   /** Errors: NotFound for an unknown tag; Forbidden, also for `latest`. */
   async remove(viewer: SignedInViewer, { place, name, tag }: NpmTagKey): Promise<void> {
-    checkInstanceAccess(place, viewer, canDeletePackages);
-    const projects = await this.findProjectIds(viewer, place, name);
+    checkProjectRegistryAccess(place, viewer, canDeletePackages);
+    const projects = await this.findSourceProjectIds(viewer, place, name);
     const found = (await this.queries.listTags(projects, name)).filter((row) => row.name === tag);
     if (found.length === 0 && tag !== 'latest') throw new NotFound('Package tag');
     const project = await this.requireProject(viewer, found.at(-1)?.project_id ?? projects.at(-1)!, canDeletePackages);
@@ -69,11 +69,15 @@ export class NpmTagsService {
     });
   }
 
-  private async findProjectIds(viewer: SignedInViewer, place: NpmPlace, name: string): Promise<readonly number[]> {
+  private async findSourceProjectIds(
+    viewer: SignedInViewer,
+    place: NpmPlace,
+    name: string,
+  ): Promise<readonly number[]> {
     return (await this.queries.listSources(place, viewer, name)).map(({ project_id }) => project_id);
   }
 
-  private async requireProject(viewer: SignedInViewer, id: number, isAllowed: IsAllowed): Promise<ProjectScope> {
+  private async requireProject(viewer: SignedInViewer, id: number, isAllowed: IsViewerAllowed): Promise<ProjectScope> {
     const project = await this.directory.findProject(id, viewer);
     if (project === null) throw new NotFound('Package');
     if (!isAllowed(viewer, project)) throw new Forbidden();
@@ -82,6 +86,6 @@ export class NpmTagsService {
 }
 
 /** In the registry of a project the right comes first, so that a caller without it does not learn names and tags. */
-function checkInstanceAccess({ scope }: NpmPlace, viewer: SignedInViewer, isAllowed: IsAllowed): void {
+function checkProjectRegistryAccess({ scope }: NpmPlace, viewer: SignedInViewer, isAllowed: IsViewerAllowed): void {
   if (scope?.kind === 'project' && !isAllowed(viewer, scope)) throw new Forbidden();
 }

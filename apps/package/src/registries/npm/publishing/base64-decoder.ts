@@ -1,7 +1,7 @@
 import { Refused } from '@rookery/kernel';
 
 const PLAIN = /^[A-Za-z0-9+/]*$/;
-const INVALID = (): Refused => new Refused('Attachment data is not valid base64.', { verbatim: true });
+const invalidBase64Refusal = (): Refused => new Refused('Attachment data is not valid base64.', { verbatim: true });
 
 /** Decodes base64 piece by piece. White space is ignored and padding may be left out. Errors: Refused. */
 export class Base64Decoder {
@@ -14,7 +14,7 @@ export class Base64Decoder {
     const characters = PLAIN.test(solid) ? solid : solid.slice(0, solid.indexOf('='));
     const padding = solid.slice(characters.length);
     const isLate = this.padding > 0 && characters !== '';
-    if (isLate || !PLAIN.test(characters) || !/^={0,2}$/.test(padding)) throw INVALID();
+    if (isLate || !PLAIN.test(characters) || !/^={0,2}$/.test(padding)) throw invalidBase64Refusal();
     this.padding += padding.length;
     const all = this.carry + characters;
     const whole = all.length - (all.length % 4);
@@ -25,7 +25,7 @@ export class Base64Decoder {
   /** Returns the last bytes. */
   end(): Buffer {
     const isWhole = this.padding === 0 || this.carry.length + this.padding === 4;
-    if (this.carry.length === 1 || !isWhole) throw INVALID();
+    if (this.carry.length === 1 || !isWhole) throw invalidBase64Refusal();
     return Buffer.from(this.carry, 'base64');
   }
 }

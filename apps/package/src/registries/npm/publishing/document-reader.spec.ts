@@ -7,7 +7,7 @@ import { readDocument } from './document-reader';
 
 const MIB = 1024 * 1024;
 
-/** A document with a tarball of `parts` times 48 KiB. Shape: `sent` counts the parts that were read. */
+/** A document with a tarball of `parts` times 48 KiB. `sent` returns the number of parts that were read. */
 function documentOf(parts: number): { readonly body: Readable; readonly sent: () => number } {
   let sent = 0;
   function* chunks(): Generator<Buffer> {
@@ -18,14 +18,14 @@ function documentOf(parts: number): { readonly body: Readable; readonly sent: ()
   return { body: Readable.from(chunks()), sent: () => sent };
 }
 
-const stored = (bytes: Buffer): StoredFile =>
+const storedFileOf = (bytes: Buffer): StoredFile =>
   ({ key: '', size: bytes.length, sha256: '', sha1: '', md5: '' }) as StoredFile;
 
 it('hands the decoded tarball to the store while it arrives', async () => {
   let seen = Buffer.alloc(0);
   const { tarballs, root } = await readDocument(
     documentOf(3).body,
-    async (source) => stored((seen = await buffer(source))),
+    async (source) => storedFileOf((seen = await buffer(source))),
     MIB,
   );
   expect(root['name']).toBe('a');
@@ -37,7 +37,7 @@ it('reads no faster than the store writes', async () => {
   const { body, sent } = documentOf(1000);
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => (begin = resolve));
-  const read = readDocument(body, async (source) => (await begun, stored(await buffer(source))), 100 * MIB);
+  const read = readDocument(body, async (source) => (await begun, storedFileOf(await buffer(source))), 100 * MIB);
   for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
   expect(sent()).toBeLessThan(40);
   begin();

@@ -8,13 +8,13 @@ import { Base64Decoder } from './base64-decoder';
 import { DocumentScanner } from './document-scanner';
 import type { AttachmentPart, ScannedDocument } from './document-scanner';
 
-/** A tarball of a document. Shape: `sha512` in base64. */
+/** A tarball of a document. `sha512` is in base64. */
 export interface StoredTarball {
   readonly content: StoredFile;
   readonly sha512: string;
 }
 
-/** A publish document whose tarballs are stored. Shape: keys are the names of the attachments. */
+/** A publish document whose tarballs are stored. `tarballs` maps the names of attachments. */
 export interface PublishDocument extends ScannedDocument {
   readonly tarballs: ReadonlyMap<string, StoredTarball>;
 }
@@ -24,7 +24,7 @@ export type StoreTarball = (source: Readable) => Promise<StoredFile>;
 
 /**
  * Reads a publish document and stores its tarballs while they arrive. Other attachments, such as provenance bundles,
- * are skipped. Shape: without `store` tarballs are skipped as well. Units: bytes of the whole document.
+ * are skipped. Without `store`, tarballs are skipped as well. Units: bytes of the whole document.
  * Errors: Refused; those of the body and of the store.
  */
 export async function readDocument(
@@ -33,7 +33,7 @@ export async function readDocument(
   maxBytes: number,
 ): Promise<PublishDocument> {
   const scanner = new DocumentScanner();
-  const attachments = new Attachments(store);
+  const attachments = new AttachmentUploads(store);
   let size = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -48,7 +48,7 @@ export async function readDocument(
 }
 
 /** One tarball on its way into the store. */
-class Tarball {
+class TarballUpload {
   private readonly decoder = new Base64Decoder();
   private readonly sha512 = createHash('sha512');
   private readonly bytes = new PassThrough();
@@ -64,7 +64,7 @@ class Tarball {
     this.storing.catch(() => undefined);
   }
 
-  async write(bytes: Buffer): Promise<void> {
+  async writeBytes(bytes: Buffer): Promise<void> {
     this.sha512.update(bytes);
     try {
       if (!this.bytes.write(bytes)) await Promise.race([once(this.bytes, 'drain'), this.storing]);
@@ -75,12 +75,12 @@ class Tarball {
     if (this.bytes.destroyed) await this.storing;
   }
 
-  text(text: string): Promise<void> {
-    return this.write(this.decoder.write(text));
+  writeBase64(text: string): Promise<void> {
+    return this.writeBytes(this.decoder.write(text));
   }
 
   async end(): Promise<StoredTarball> {
-    await this.write(this.decoder.end());
+    await this.writeBytes(this.decoder.end());
     this.bytes.end();
     return { content: await this.storing, sha512: this.sha512.digest('base64') };
   }
@@ -91,16 +91,16 @@ class Tarball {
 }
 
 /** The attachments of one document, one after another. */
-class Attachments {
+class AttachmentUploads {
   readonly stored = new Map<string, StoredTarball>();
-  private current: Tarball | null = null;
+  private current: TarballUpload | null = null;
 
   constructor(private readonly store: StoreTarball | null) {}
 
   async takePart(part: AttachmentPart): Promise<void> {
     if (part.kind === 'begin') {
-      if (this.store && part.name.endsWith('.tgz')) this.current = new Tarball(part.name, this.store);
-    } else if (part.kind === 'data') await this.current?.text(part.text);
+      if (this.store && part.name.endsWith('.tgz')) this.current = new TarballUpload(part.name, this.store);
+    } else if (part.kind === 'data') await this.current?.writeBase64(part.text);
     else if (this.current) {
       const { name } = this.current;
       this.stored.set(name, await this.current.end());

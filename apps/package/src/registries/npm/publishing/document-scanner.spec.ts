@@ -1,8 +1,8 @@
 import { DocumentScanner } from './document-scanner';
 import type { ScannedDocument } from './document-scanner';
 
-/** Scans a text in chunks of a size. Shape: data of attachments by name. */
-function scanned(text: string, size = text.length): { document: ScannedDocument; data: Record<string, string> } {
+/** Scans a text in chunks of a size. `data` maps the names of attachments to their data. */
+function scanInChunks(text: string, size = text.length): { document: ScannedDocument; data: Record<string, string> } {
   const scanner = new DocumentScanner();
   const bytes = Buffer.from(text);
   const data: Record<string, string> = {};
@@ -25,7 +25,7 @@ describe('a document', () => {
     ['last', { name: 'a', versions: VERSIONS, _attachments: ATTACHMENTS }],
   ])('with its attachments %s is read in chunks of any size', (_, value) => {
     for (const size of [1, 2, 3, 7, 1000]) {
-      const { document, data } = scanned(JSON.stringify(value), size);
+      const { document, data } = scanInChunks(JSON.stringify(value), size);
       expect(data).toEqual({ 'a-1.0.0.tgz': 'QUJD' });
       expect(document.manifest).toEqual(VERSIONS['1.0.0']);
       expect(document.root).toMatchObject({
@@ -37,12 +37,12 @@ describe('a document', () => {
 
   it('may escape its keys and its data', () => {
     const text = String.raw`{"_attach\u006dents": {"a.tgz" : { "d\u0061ta" :"QU\/D\nQ\u0055JD" } }}`;
-    for (const size of [1, 4, 1000]) expect(scanned(text, size).data).toEqual({ 'a.tgz': 'QU/D\nQUJD' });
+    for (const size of [1, 4, 1000]) expect(scanInChunks(text, size).data).toEqual({ 'a.tgz': 'QU/D\nQUJD' });
   });
 
   it('keeps the deprecation of each of many versions, and no manifest', () => {
     const versions = { '1.0.0': { deprecated: 'old' }, '1.1.0': {}, '1.2.0': { deprecated: '' } };
-    const { document } = scanned(JSON.stringify({ versions }), 5);
+    const { document } = scanInChunks(JSON.stringify({ versions }), 5);
     expect(document.manifest).toBeNull();
     expect([...document.versions]).toEqual([
       ['1.0.0', { deprecated: 'old' }],
@@ -57,12 +57,12 @@ describe('a document', () => {
       b: { deprecated: { x: ['y'] } },
       c: { deprecated: 5 },
     };
-    const { document } = scanned(JSON.stringify({ versions }));
+    const { document } = scanInChunks(JSON.stringify({ versions }));
     expect([...document.versions].map(([, { deprecated }]) => deprecated?.length ?? null)).toEqual([5000, null, null]);
     const many = Object.fromEntries(
       Array.from({ length: 2000 }, (_, at) => [`${at}`, { deprecated: 'x'.repeat(4500) }]),
     );
-    expect(() => scanned(JSON.stringify({ versions: many }))).toThrow('File is too large.');
+    expect(() => scanInChunks(JSON.stringify({ versions: many }))).toThrow('File is too large.');
   });
 
   it('takes little more memory than its text, however small its chunks are', () => {
@@ -76,7 +76,7 @@ describe('a document', () => {
   });
 
   it('hands on data of attachments only', () => {
-    const { document, data } = scanned(
+    const { document, data } = scanInChunks(
       JSON.stringify({ data: 'a', _attachments: { data: 'b', x: [{ data: 'c' }] }, y: { z: { data: 'd' } } }),
     );
     expect(data).toEqual({});
@@ -96,6 +96,6 @@ describe('a document', () => {
     [`{"a":"${'x'.repeat(8 * 1024 * 1024)}"}`, 'File is too large.'],
     [`{"versions":{"1.0.0":{"a":"${'x'.repeat(4 * 1024 * 1024)}"}}}`, 'File is too large.'],
   ])('is refused if it is malformed or too large (%#)', (text, message) => {
-    expect(() => scanned(text)).toThrow(message);
+    expect(() => scanInChunks(text)).toThrow(message);
   });
 });

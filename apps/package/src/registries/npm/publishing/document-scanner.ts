@@ -6,7 +6,7 @@ export type AttachmentPart =
   | { readonly kind: 'data'; readonly text: string }
   | { readonly kind: 'end' };
 
-/** A version in a document. Shape: `deprecated` is null unless it is a text; of a long text the beginning. */
+/** A version in a document. `deprecated` is null if the document has no text there. A long text is cut at its end. */
 export interface ScannedVersion {
   readonly deprecated: string | null;
 }
@@ -36,7 +36,7 @@ const MAX_DEPRECATION = 5000;
 
 /** Refusal of a body that is not JSON, or nested deeper than any manifest. */
 export const INVALID_JSON = (): Refused => new Refused('Invalid json', { verbatim: true });
-const TOO_LARGE = (): Refused => new Refused('File is too large.', { verbatim: true });
+const tooLargeRefusal = (): Refused => new Refused('File is too large.', { verbatim: true });
 
 /**
  * Reads a publish document while it arrives. The data of attachments is handed on and everything else is kept as text,
@@ -45,18 +45,18 @@ const TOO_LARGE = (): Refused => new Refused('File is too large.', { verbatim: t
  * Errors: Refused. Source: reference packages-and-admin 4.4.
  */
 export class DocumentScanner {
-  private readonly rest = new Text(MAX_TEXT_BYTES);
+  private readonly rest = new ByteCollector(MAX_TEXT_BYTES);
   private readonly versions = new Map<string, ScannedVersion>();
   private manifest: Readonly<Record<string, unknown>> | null = null;
   /** The version that is being read, else null. */
-  private version: Text | null = null;
+  private version: ByteCollector | null = null;
   /** Opening brackets of the containers around the position. */
   private readonly open: number[] = [];
   /** Keys on the way to the position, by depth; null within a list. Keys deeper than the position are stale. */
   private readonly path: (string | null)[] = [];
   private isKeyNext = false;
   private mode: 'plain' | 'key' | 'string' | 'data' = 'plain';
-  private key: Text | null = null;
+  private key: ByteCollector | null = null;
   /** Characters of an escape that is not complete; null outside of one. */
   private escape: string | null = null;
   private attachments = 0;
@@ -68,7 +68,7 @@ export class DocumentScanner {
     let from = 0;
     for (let at = 0; at < chunk.length;) {
       if (this.mode === 'data') {
-        at = yield* this.readData(chunk, at);
+        at = yield* this.readAttachmentData(chunk, at);
         from = at;
       } else if (this.mode === 'plain') {
         const byte = chunk[at++]!;
@@ -84,7 +84,7 @@ export class DocumentScanner {
 
   /** Returns the document. Call it once, after the last byte. */
   finish(): ScannedDocument {
-    const root = parsedObject(this.rest.take());
+    const root = parseJsonObject(this.rest.takeBytes());
     const manifest = this.versions.size === 1 ? this.manifest : null;
     return { root, versions: this.versions, manifest };
   }
@@ -95,7 +95,7 @@ export class DocumentScanner {
       const isVersion = this.open.length === 2 && this.path[0] === 'versions' && typeof this.path[1] === 'string';
       if (isVersion && byte === OPEN_OBJECT && this.version === null) {
         this.keepBytes(chunk, from, at - 1);
-        this.version = new Text(MAX_VERSION_BYTES);
+        this.version = new ByteCollector(MAX_VERSION_BYTES);
         from = at - 1;
       }
       this.open.push(byte);
@@ -116,7 +116,7 @@ export class DocumentScanner {
     const [first, , third] = this.path;
     if (this.isKeyNext) {
       this.mode = 'key';
-      this.key = this.open.length <= KNOWN_DEPTH ? new Text(MAX_KEY_BYTES) : null;
+      this.key = this.open.length <= KNOWN_DEPTH ? new ByteCollector(MAX_KEY_BYTES) : null;
     } else if (this.open.length === 3 && first === '_attachments' && third === 'data' && this.path[1] !== null) {
       this.mode = 'data';
       if (++this.attachments > MAX_ATTACHMENTS) throw new Refused('Too many attachments.', { verbatim: true });
@@ -133,18 +133,18 @@ export class DocumentScanner {
       else if (byte === BACKSLASH) this.escape = '';
       else if (byte === QUOTE) break;
     }
-    this.key?.add(chunk, start, at);
+    this.key?.addBytes(chunk, start, at);
     if (at === chunk.length) return at;
-    if (this.mode === 'key' && this.key) this.path[this.open.length - 1] = parsedKey(this.key.take());
+    if (this.mode === 'key' && this.key) this.path[this.open.length - 1] = parseJsonStringContent(this.key.takeBytes());
     this.key = null;
     this.mode = 'plain';
     return at + 1;
   }
 
-  private *readData(chunk: Buffer, start: number): Generator<AttachmentPart, number> {
+  private *readAttachmentData(chunk: Buffer, start: number): Generator<AttachmentPart, number> {
     if (this.escape !== null) {
       const at = this.readEscape(chunk, start);
-      if (this.isEscapeWhole) yield { kind: 'data', text: this.takeEscape() };
+      if (this.isEscapeComplete) yield { kind: 'data', text: this.decodeEscape() };
       return at;
     }
     const quote = chunk.indexOf(QUOTE, start);
@@ -165,38 +165,38 @@ export class DocumentScanner {
   }
 
   /** One character, or `u` and four digits. */
-  private get isEscapeWhole(): boolean {
+  private get isEscapeComplete(): boolean {
     return this.escape !== null && this.escape.length === (this.escape.startsWith('u') ? 5 : 1);
   }
 
   private readEscape(chunk: Buffer, start: number): number {
     let at = start;
-    while (at < chunk.length && !this.isEscapeWhole) this.escape += String.fromCharCode(chunk[at++]!);
+    while (at < chunk.length && !this.isEscapeComplete) this.escape += String.fromCharCode(chunk[at++]!);
     return at;
   }
 
-  private takeEscape(): string {
-    const text = parsedKey(Buffer.from(`\\${this.escape}`, 'latin1'));
+  private decodeEscape(): string {
+    const text = parseJsonStringContent(Buffer.from(`\\${this.escape}`, 'latin1'));
     this.escape = null;
     return text;
   }
 
   private endVersion(chunk: Buffer, from: number, at: number): number {
     this.keepBytes(chunk, from, at);
-    const value = parsedObject(this.version!.take());
+    const value = parseJsonObject(this.version!.takeBytes());
     this.version = null;
-    this.rest.add(NULL, 0, NULL.length);
+    this.rest.addBytes(NULL, 0, NULL.length);
     const deprecated = parseDeprecation(value['deprecated']);
     this.keptCharacters += deprecated?.length ?? 0;
-    if (this.keptCharacters > MAX_TEXT_BYTES) throw TOO_LARGE();
+    if (this.keptCharacters > MAX_TEXT_BYTES) throw tooLargeRefusal();
     this.versions.set(this.path[1]!, { deprecated });
-    if (this.versions.size > MAX_VERSIONS) throw TOO_LARGE();
+    if (this.versions.size > MAX_VERSIONS) throw tooLargeRefusal();
     this.manifest = this.versions.size === 1 ? value : null;
     return at;
   }
 
   private keepBytes(chunk: Buffer, from: number, to: number): void {
-    (this.version ?? this.rest).add(chunk, from, to);
+    (this.version ?? this.rest).addBytes(chunk, from, to);
   }
 }
 
@@ -210,8 +210,8 @@ function parseDeprecation(value: unknown): string | null {
 /** Sizes of blocks that collect small parts. The first block is small, as most keys are; later ones grow with the text. */
 const BLOCK_BYTES = { least: 64, most: 16 * 1024 };
 
-/** Text of bounded size. Errors: Refused. */
-class Text {
+/** Collects bytes up to a limit. Errors: Refused. */
+class ByteCollector {
   private readonly parts: Buffer[] = [];
   /** Collects parts, since small ones would each take more memory than their bytes. */
   private block: Buffer | null = null;
@@ -222,10 +222,10 @@ class Text {
   constructor(private readonly maxBytes: number) {}
 
   /** Copies the bytes, since the chunk may be much larger than what is kept of it. */
-  add(chunk: Buffer, from: number, to: number): void {
+  addBytes(chunk: Buffer, from: number, to: number): void {
     if (to <= from) return;
     this.size += to - from;
-    if (this.size > this.maxBytes) throw TOO_LARGE();
+    if (this.size > this.maxBytes) throw tooLargeRefusal();
     for (let at = from; at < to;) {
       this.block ??= Buffer.allocUnsafe(Math.min(BLOCK_BYTES.most, Math.max(BLOCK_BYTES.least, this.size)));
       const copied = chunk.copy(this.block, this.used, at, to);
@@ -235,7 +235,7 @@ class Text {
     }
   }
 
-  take(): Buffer {
+  takeBytes(): Buffer {
     this.endBlock();
     return Buffer.concat(this.parts, this.size);
   }
@@ -247,14 +247,14 @@ class Text {
   }
 }
 
-function parsedObject(text: Buffer): Readonly<Record<string, unknown>> {
+function parseJsonObject(text: Buffer): Readonly<Record<string, unknown>> {
   const value = parseJson(text.toString());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw INVALID_JSON();
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Shape: the content of a JSON string, without its quotes. */
-function parsedKey(text: Buffer): string {
+/** Decodes a key. `text` is the content of a JSON string, without its quotes. */
+function parseJsonStringContent(text: Buffer): string {
   return parseJson(`"${text.toString()}"`) as string;
 }
 

@@ -15,7 +15,7 @@ export interface NewNpmVersion {
   readonly readme: string | null;
 }
 
-/** Stored forms of a manifest. Shape: JSON objects. */
+/** Stored forms of a manifest, as JSON objects. */
 export interface StoredManifest {
   readonly manifest: string;
   readonly brief: string;
@@ -52,7 +52,7 @@ const BRIEF = [
   'hasInstallScript',
 ] as const;
 
-const refused = (text: string): Refused => new Refused(text, { verbatim: true });
+const verbatimRefusal = (text: string): Refused => new Refused(text, { verbatim: true });
 
 /**
  * Reads the version of a publish document. Errors: Refused for a document without a version, with an invalid or another
@@ -60,23 +60,23 @@ const refused = (text: string): Refused => new Refused(text, { verbatim: true })
  */
 export function readSentVersion({ root, manifest }: PublishDocument, name: string): NewNpmVersion {
   const versions = root['versions'];
-  if (versions === undefined) throw refused('Versions key is missing from the JSON upload');
+  if (versions === undefined) throw verbatimRefusal('Versions key is missing from the JSON upload');
   const [version = '', ...others] = Object.keys(requireObject(versions));
-  if (version === '') throw refused('Version is empty.');
-  if (others.length > 0 || manifest === null) throw refused('Exactly one version can be published at a time.');
-  if (!isVersion(version)) throw refused('Validation failed: Version should follow SemVer: https://semver.org');
+  if (version === '') throw verbatimRefusal('Version is empty.');
+  if (others.length > 0 || manifest === null) throw verbatimRefusal('Exactly one version can be published at a time.');
+  if (!isVersion(version)) throw verbatimRefusal('Validation failed: Version should follow SemVer: https://semver.org');
   if (![root['name'], manifest['name']].every((sent) => sent === name) || manifest['version'] !== version)
-    throw refused('Package manifest is not coherent');
+    throw verbatimRefusal('Package manifest is not coherent');
   const tags = Object.keys(requireObject(root['dist-tags'] ?? {}));
-  if (tags.length > MAX_TAGS) throw refused('Too many tags.');
-  if (!tags.every(isTagName)) throw refused('Tag name must not be a valid SemVer range');
+  if (tags.length > MAX_TAGS) throw verbatimRefusal('Too many tags.');
+  if (!tags.every(isTagName)) throw verbatimRefusal('Tag name must not be a valid SemVer range');
   return { name, version, tags, manifest, readme: parseReadme(manifest['readme'] ?? root['readme']) };
 }
 
 /** Errors: Refused for a text that is no name of a package. */
 export function checkPackageName(name: string): void {
   if (isPackageName(name)) return;
-  throw refused(
+  throw verbatimRefusal(
     'Validation failed: Name should be a valid NPM package name: ' +
       'https://github.com/npm/validate-npm-package-name#naming-rules.',
   );
@@ -86,7 +86,7 @@ export function checkPackageName(name: string): void {
 export function requireTarball({ root, tarballs }: PublishDocument): StoredTarball {
   const names = Object.keys(requireObject(root['_attachments'])).filter((name) => tarballs.has(name));
   const found = tarballs.get(names.at(-1) ?? '');
-  if (!found || found.content.size === 0) throw refused('Attachment data is empty.');
+  if (!found || found.content.size === 0) throw verbatimRefusal('Attachment data is empty.');
   return found;
 }
 
@@ -109,7 +109,8 @@ export function checkIntegrity({ manifest }: NewNpmVersion, { content, sha512 }:
     return algorithm !== undefined && own[algorithm] !== value;
   });
   const isSha1 = typeof shasum === 'string' && /^[0-9a-f]{40}$/i.test(shasum);
-  if (isWrong || (isSha1 && shasum.toLowerCase() !== content.sha1)) throw refused('Package integrity check failed');
+  if (isWrong || (isSha1 && shasum.toLowerCase() !== content.sha1))
+    throw verbatimRefusal('Package integrity check failed');
 }
 
 /**
@@ -123,7 +124,7 @@ export function toStoredManifest({ manifest }: NewNpmVersion, inTarball: Tarball
   const free = FREE.map((name) => [name, whole[name]] as const);
   for (const name of FREE) delete whole[name];
   if (JSON.stringify(whole).length > MAX_MANIFEST_CHARACTERS) {
-    throw refused(
+    throw verbatimRefusal(
       `Validation failed: Package json structure is too large. Maximum size is ${MAX_MANIFEST_CHARACTERS} characters`,
     );
   }

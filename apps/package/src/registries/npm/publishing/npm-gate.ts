@@ -16,7 +16,7 @@ export interface DocumentLimits {
 const TEXT_BYTES = 64 * 1024 * 1024;
 
 /** Longest publish document of any plan. Units: bytes. */
-export const MAX_DOCUMENT_BYTES = documentBytes(MAX_FILE_BYTES);
+export const MAX_DOCUMENT_BYTES = maxDocumentBytes(MAX_FILE_BYTES);
 
 /** Limits of npm packages, and protection rules with the texts of npm. Source: reference packages-and-admin 4.4. */
 @Injectable()
@@ -29,14 +29,14 @@ export class NpmGate {
   /** Errors: Refused `File is too large.` by the declared size alone. */
   documentLimits(project: ProjectScope, declaredSize: number | null): DocumentLimits {
     const tarball = this.gate.fileLimit(project, 'npm');
-    const document = documentBytes(tarball);
+    const document = maxDocumentBytes(tarball);
     if (declaredSize !== null && declaredSize > document) throw new Refused('File is too large.', { verbatim: true });
     return { tarball, document };
   }
 
   /**
    * Refuses a tarball before it is read, by the smallest size that follows from the size of the document.
-   * Shape: `declaredSize` is the size of the document; null if unknown. Units: bytes.
+   * `declaredSize` is the size of the document, or null if unknown. Units: bytes.
    * Errors: Forbidden beyond a limit of storage.
    */
   refuseBeyondStorage(project: ProjectScope, declaredSize: number | null): Promise<void> {
@@ -63,8 +63,8 @@ export class NpmGate {
 }
 
 /** Base64 takes four characters for three bytes. */
-function documentBytes(tarball: number): number {
-  return Math.ceil((tarball * 4) / 3) + TEXT_BYTES;
+function maxDocumentBytes(tarballBytes: number): number {
+  return Math.ceil((tarballBytes * 4) / 3) + TEXT_BYTES;
 }
 
 async function catchForbidden(check: Promise<void>): Promise<Forbidden | null> {

@@ -23,7 +23,10 @@ export interface PublishedVersion {
   readonly version: string;
 }
 
-/** A version that is ready to be published. Shape: `session` names the run of the client, null if it does not say. */
+/**
+ * A version that is ready to be published. `session` names the run of the client, or is null if the client does not
+ * send it.
+ */
 export interface Publication {
   readonly sent: NewNpmVersion;
   readonly tarball: StoredTarball;
@@ -84,8 +87,8 @@ export class NpmPublications {
   ) {}
 
   /**
-   * Waits for the turn of a version. Versions that differ in build metadata only are the same version to npm. Shape:
-   * `answered` as in a streamed call.
+   * Waits for the turn of a version. Versions that differ only in build metadata are the same version to npm.
+   * `answered` resolves with whether the client was sent the whole answer.
    */
   beginTurn({ id }: ProjectScope, { name, version }: NewNpmVersion, answered: Promise<boolean>): Promise<UploadTurn> {
     return this.receipts.beginTurn(JSON.stringify(['npm version', id, name, withoutBuild(version)]), answered);
@@ -100,7 +103,7 @@ export class NpmPublications {
     viewer: SignedInViewer,
     asked: RequestedPublication,
   ): Promise<PublishedVersion | null> {
-    return this.refuseExisting(this.database, project, viewer, asked);
+    return this.findRepeatedOrRefuse(this.database, project, viewer, asked);
   }
 
   /** Adds the version, and lets its tags name it. Errors: as `findRepeated`; Forbidden beyond a limit of storage; Refused. */
@@ -112,7 +115,7 @@ export class NpmPublications {
    * Errors: Forbidden `Package already exists.`, unless the version was published with the same bytes by the same session,
    * or by the same credential that got no answer: then the client repeats a request, and its version is returned.
    */
-  private async refuseExisting(
+  private async findRepeatedOrRefuse(
     reads: SqlReader,
     project: ProjectScope,
     viewer: SignedInViewer,
@@ -145,7 +148,7 @@ export class NpmPublications {
     const now = this.clock.now();
     await this.refuseInOtherProject(tx, project, sent);
     await raiseGeneration(tx, named, now);
-    const existing = await this.refuseExisting(tx, project, viewer, publication);
+    const existing = await this.findRepeatedOrRefuse(tx, project, viewer, publication);
     if (existing) return existing;
     const { package_id: id, id: fileId } = await this.publishing.publishFile(tx, {
       ...{ project, type: 'npm' as const, name, version, fileName: storedFileName(name, version) },

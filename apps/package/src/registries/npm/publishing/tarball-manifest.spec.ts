@@ -14,7 +14,7 @@ const OTHER = JSON.stringify({ name: 'other', version: '1.0.0' });
 
 type Entry = readonly [header: string | (Partial<Header> & { readonly name: string }), text?: string];
 
-async function tarball(...entries: readonly Entry[]): Promise<Buffer> {
+async function packTarball(...entries: readonly Entry[]): Promise<Buffer> {
   const packed = pack();
   for (const [header, text] of entries)
     packed.entry(typeof header === 'string' ? { name: header } : header, text ?? '');
@@ -25,12 +25,12 @@ async function tarball(...entries: readonly Entry[]): Promise<Buffer> {
 }
 
 /** Headers of so many empty files, without an end. */
-async function emptyFiles(count: number): Promise<Buffer> {
-  const header = (await tarball(['package/a'])).subarray(0, 512);
+async function headersOfEmptyFiles(count: number): Promise<Buffer> {
+  const header = (await packTarball(['package/a'])).subarray(0, 512);
   return Buffer.alloc(512 * count, header);
 }
 
-const checked = (bytes: Buffer, sent: object = SENT): Promise<TarballManifest | null> =>
+const checkManifest = (bytes: Buffer, sent: object = SENT): Promise<TarballManifest | null> =>
   checkedTarballManifest(Readable.from([bytes]), sent as Readonly<Record<string, unknown>>);
 
 describe('the manifest in a tarball', () => {
@@ -64,49 +64,49 @@ describe('the manifest in a tarball', () => {
       [[{ name: 'package/package.json', type: 'symlink', linkname: '/etc/passwd' }], ['p/package.json', OWN]],
     ],
   ])('is found %s', async (_, entries) => {
-    expect((await checked(gzipSync(await tarball(...entries))))?.truth).toMatchObject(TRUTH);
+    expect((await checkManifest(gzipSync(await packTarball(...entries))))?.truth).toMatchObject(TRUTH);
   });
 
   it.each<[string, () => Promise<Buffer> | Buffer]>([
     ['other bytes', () => Buffer.from('no tarball')],
     ['no bytes', () => Buffer.alloc(0)],
-    ['a tarball without a manifest', async () => gzipSync(await tarball(['package/a.js', 'x']))],
-    ['a cut tarball', async () => gzipSync(await tarball(['package/package.json', OWN])).subarray(0, 40)],
-    ['a manifest that is no JSON', async () => gzipSync(await tarball(['package/package.json', '{']))],
-    ['a manifest that is a list', async () => gzipSync(await tarball(['package/package.json', '[]']))],
-  ])('is none in %s', async (_, bytes) => expect(await checked(await bytes())).toBeNull());
+    ['a tarball without a manifest', async () => gzipSync(await packTarball(['package/a.js', 'x']))],
+    ['a cut tarball', async () => gzipSync(await packTarball(['package/package.json', OWN])).subarray(0, 40)],
+    ['a manifest that is no JSON', async () => gzipSync(await packTarball(['package/package.json', '{']))],
+    ['a manifest that is a list', async () => gzipSync(await packTarball(['package/package.json', '[]']))],
+  ])('is none in %s', async (_, bytes) => expect(await checkManifest(await bytes())).toBeNull());
 
   it('is found in a tarball that is not compressed, which clients install too', async () => {
-    expect((await checked(await tarball(['package/package.json', OWN])))?.truth).toMatchObject(TRUTH);
-    await expect(checked(await tarball(['package/package.json', OTHER]))).rejects.toThrow(INCOHERENT);
+    expect((await checkManifest(await packTarball(['package/package.json', OWN])))?.truth).toMatchObject(TRUTH);
+    await expect(checkManifest(await packTarball(['package/package.json', OTHER]))).rejects.toThrow(INCOHERENT);
   });
 
   it('is found behind more than 64 MiB and 10,000 files', async () => {
-    const large = gzipSync(await tarball(['package/big', 'x'.repeat(65 * MIB)], ['package/package.json', OTHER]), {
+    const large = gzipSync(await packTarball(['package/big', 'x'.repeat(65 * MIB)], ['package/package.json', OTHER]), {
       level: 0,
     });
-    await expect(checked(large)).rejects.toThrow(INCOHERENT);
-    const many = Buffer.concat([await emptyFiles(10_001), await tarball(['package/package.json', OTHER])]);
-    await expect(checked(gzipSync(many))).rejects.toThrow(INCOHERENT);
+    await expect(checkManifest(large)).rejects.toThrow(INCOHERENT);
+    const many = Buffer.concat([await headersOfEmptyFiles(10_001), await packTarball(['package/package.json', OTHER])]);
+    await expect(checkManifest(gzipSync(many))).rejects.toThrow(INCOHERENT);
   });
 
   it.each<[string, () => Promise<Buffer>]>([
     [
       'behind a bomb',
-      async () => gzipSync(await tarball(['package/big', '\0'.repeat(65 * MIB)], ['package/package.json', OWN])),
+      async () => gzipSync(await packTarball(['package/big', '\0'.repeat(65 * MIB)], ['package/package.json', OWN])),
     ],
     [
       'behind bombs in several members',
       async () =>
-        Buffer.concat([gzipSync(Buffer.alloc(0)), gzipSync(await tarball(['package/a', '\0'.repeat(65 * MIB)]))]),
+        Buffer.concat([gzipSync(Buffer.alloc(0)), gzipSync(await packTarball(['package/a', '\0'.repeat(65 * MIB)]))]),
     ],
-    ['above 4 MiB', async () => gzipSync(await tarball(['package/package.json', ' '.repeat(4 * MIB) + OWN]))],
+    ['above 4 MiB', async () => gzipSync(await packTarball(['package/package.json', ' '.repeat(4 * MIB) + OWN]))],
     [
       'behind 100,000 files',
-      async () => Buffer.concat([await emptyFiles(100_001), await tarball(['package/package.json', OWN])]),
+      async () => Buffer.concat([await headersOfEmptyFiles(100_001), await packTarball(['package/package.json', OWN])]),
     ],
   ])('is refused %s, where it could hide', async (_, bytes) => {
-    await expect(checked(await bytes())).rejects.toThrow(INCOHERENT);
+    await expect(checkManifest(await bytes())).rejects.toThrow(INCOHERENT);
   });
 
   it.each<[string, object, object]>([
@@ -117,14 +117,14 @@ describe('the manifest in a tarball', () => {
     ['a script that is changed', { scripts: { test: 'x' } }, { scripts: { test: 'y' } }],
     ['another inferred script', {}, { scripts: { install: 'curl' } }],
   ])('must agree with the document in %s', async (_, own, sent) => {
-    const bytes = gzipSync(await tarball(['package/package.json', JSON.stringify({ ...SENT, ...own })]));
-    await expect(checked(bytes, { ...SENT, ...sent })).rejects.toThrow('Package manifest is not coherent');
+    const bytes = gzipSync(await packTarball(['package/package.json', JSON.stringify({ ...SENT, ...own })]));
+    await expect(checkManifest(bytes, { ...SENT, ...sent })).rejects.toThrow('Package manifest is not coherent');
   });
 
   it('may differ in what clients normalize', async () => {
     const own = { ...SENT, scripts: { test: './node_modules/.bin/jest', odd: 5 } };
-    const bytes = gzipSync(await tarball(['package/package.json', JSON.stringify(own)]));
+    const bytes = gzipSync(await packTarball(['package/package.json', JSON.stringify(own)]));
     const scripts = { test: 'jest', install: 'node-gyp rebuild', start: 'node server.js' };
-    expect(await checked(bytes, { ...SENT, scripts })).not.toBeNull();
+    expect(await checkManifest(bytes, { ...SENT, scripts })).not.toBeNull();
   });
 });

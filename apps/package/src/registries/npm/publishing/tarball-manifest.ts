@@ -32,8 +32,8 @@ const TRUE_FIELDS = [
 const INFERRED: Readonly<Record<string, string>> = { install: 'node-gyp rebuild', start: 'node server.js' };
 
 /**
- * Reads the manifest in a tarball and compares it with that of the document.
- * Shape: null if the bytes are not a tarball with a manifest.
+ * Reads the manifest in a tarball and compares it with that of the document. Returns null if the bytes are not a
+ * tarball with a manifest.
  * Bounds: a manifest of 4 MiB behind 100,000 entries, and 64 MiB inflated or ten times the bytes of the tarball.
  * Errors: Refused `Package manifest is not coherent`, beyond the bounds too. Source: reference packages-and-admin 4.4.
  */
@@ -41,17 +41,17 @@ export async function checkedTarballManifest(bytes: Readable, sent: Manifest): P
   const found = await readManifest(bytes);
   if (found === null) return null;
   const isSame = found['name'] === sent['name'] && found['version'] === sent['version'];
-  if (!isSame || !hasSameScripts(found['scripts'], sent['scripts'])) throw differentManifest();
-  return { truth: tarballFields(found, sent) };
+  if (!isSame || !hasSameScripts(found['scripts'], sent['scripts'])) throw differentManifestRefusal();
+  return { truth: fieldsFromTarball(found, sent) };
 }
 
-function differentManifest(): Refused {
+function differentManifestRefusal(): Refused {
   return new Refused('Package manifest is not coherent', { verbatim: true });
 }
 
 /** Bytes that are no tarball have no manifest. Errors: Refused beyond the bounds, behind which a manifest could hide. */
 async function readManifest(bytes: Readable): Promise<Manifest | null> {
-  const content = await readTarEntry(bytes, { ...BOUNDS, refusal: differentManifest });
+  const content = await readTarEntry(bytes, { ...BOUNDS, refusal: differentManifestRefusal });
   try {
     return content === null ? null : parseManifest(content.toString());
   } catch {
@@ -65,7 +65,7 @@ function parseManifest(text: string): Manifest | null {
 }
 
 /** Fields of the tarball in place of those of the document, also where the tarball has none. */
-function tarballFields(found: Manifest, sent: Manifest): Manifest {
+function fieldsFromTarball(found: Manifest, sent: Manifest): Manifest {
   const truth: Record<string, unknown> = Object.fromEntries(TRUE_FIELDS.map((name) => [name, found[name]]));
   const { name, bin } = found;
   if (typeof bin === 'string') truth['bin'] = { [String(name).replace(/^.*\//, '')]: bin };

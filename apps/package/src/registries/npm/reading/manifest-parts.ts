@@ -1,4 +1,4 @@
-/** A stored manifest. Shape: `id` of its package. Units: `size` in bytes. */
+/** A stored manifest. `id` is that of its package. Units: `size` in bytes. */
 export interface SizedManifest {
   readonly id: number;
   readonly size: number;
@@ -9,7 +9,7 @@ const MAX_COUNT = 500;
 /** Maximum size of the manifests that one query reads, unless one alone is larger. Units: bytes. */
 const MAX_BYTES = 2 * 1024 ** 2;
 
-/** Divides manifests into parts that are read at a time. Shape: ids in the given order; no part is empty. */
+/** Divides manifests into parts that are read at a time. The ids keep the given order. No part is empty. */
 export function batchManifestIds(manifests: readonly SizedManifest[]): readonly (readonly number[])[] {
   const parts: number[][] = [];
   let bytes = 0;

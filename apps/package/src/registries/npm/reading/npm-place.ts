@@ -10,7 +10,7 @@ export interface NpmPlace {
   readonly scope: ProjectScope | GroupScope | undefined;
 }
 
-/** Returns the place of a request. Shape: `ref` is the id or path of the project or group in the URL, if it is known. */
+/** Returns the place of a request. `ref` is the id or path of the project or group in the URL, if it is known. */
 export function npmPlaceOf(scope: ProjectScope | GroupScope | undefined, ref: string | undefined): NpmPlace {
   if (scope === undefined) return { prefix: 'packages/npm', scope };
   const parent = encodeURIComponent(ref ?? scope.id);

@@ -33,7 +33,7 @@ export interface NpmTagRow {
   readonly project_id: number;
 }
 
-/** A version as a document shows it. Shape: `id` of its package; `manifest` is JSON. */
+/** A version as a document shows it. `id` is that of its package. `manifest` is JSON. */
 export interface NpmManifestRow {
   readonly id: number;
   readonly manifest: string;
@@ -45,7 +45,7 @@ export interface NpmManifestRow {
 /** The short form holds what an installation needs. */
 export type NpmForm = 'full' | 'short';
 
-interface SourceParams {
+interface FindSourcesParams {
   name: string;
   viewer: number | null;
   isAdmin: boolean;
@@ -61,7 +61,7 @@ const IN_PROJECT = statement<{ name: string; project: number }, NpmSource>(
    where i.package_type = 'npm' and i.name_key = :name and i.project_id = :project::bigint`,
 );
 /** Projects of the group that have the name, few of all. Bounds: 1,000 projects. */
-const IN_GROUP = statement<SourceParams & { below: readonly number[] }, NpmSource>(
+const IN_GROUP = statement<FindSourcesParams & { below: readonly number[] }, NpmSource>(
   'npm_sources_of_group',
   `select ${SOURCE} from package_indexes i
    join directory_projects project on project.id = i.project_id
@@ -71,7 +71,7 @@ const IN_GROUP = statement<SourceParams & { below: readonly number[] }, NpmSourc
    order by i.project_id limit 1000`,
 );
 /** The scope of the name is the path of the top-level namespace. Bounds: 1,000 projects. */
-const IN_INSTANCE = statement<SourceParams & { root: string }, NpmSource>(
+const IN_INSTANCE = statement<FindSourcesParams & { root: string }, NpmSource>(
   'npm_sources_of_instance',
   `select ${SOURCE} from package_indexes i
    join directory_projects project on project.id = i.project_id
@@ -82,19 +82,19 @@ const IN_INSTANCE = statement<SourceParams & { root: string }, NpmSource>(
 );
 
 /** Joins the texts of a column. Neither JSON nor a version nor a digest can contain the separator. */
-const joined = (column: string, order: string): string => `string_agg(${column}, chr(30) order by ${order})`;
+const joinedSql = (column: string, order: string): string => `string_agg(${column}, chr(30) order by ${order})`;
 const SEPARATOR = '\u001e';
 /** Columns whose values are joined. Parsing 5,000 rows costs more CPU than assembling the document. */
-type JoinedColumn<Column extends string> = Readonly<Record<Column, string | null>>;
+type JoinedColumns<Column extends string> = Readonly<Record<Column, string | null>>;
 
 const VERSIONS = statement<
   { projects: readonly number[]; name: string },
-  JoinedColumn<'ids' | 'projects' | 'versions' | 'times'>
+  JoinedColumns<'ids' | 'projects' | 'versions' | 'times'>
 >(
   'npm_versions_of_name',
-  `select ${joined('p.id::text', 'p.id')} as ids, ${joined('p.project_id::text', 'p.id')} as projects,
-     ${joined('p.version', 'p.id')} as versions,
-     ${joined(`round(date_part('epoch', p.created_at) * 1000)::bigint::text`, 'p.id')} as times
+  `select ${joinedSql('p.id::text', 'p.id')} as ids, ${joinedSql('p.project_id::text', 'p.id')} as projects,
+     ${joinedSql('p.version', 'p.id')} as versions,
+     ${joinedSql(`round(date_part('epoch', p.created_at) * 1000)::bigint::text`, 'p.id')} as times
    from packages p where p.project_id = any(:projects::bigint[]) and ${PACKAGE}`,
 );
 const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>(
@@ -105,18 +105,18 @@ const TAGS = statement<{ projects: readonly number[]; name: string }, NpmTagRow>
    order by t.updated_at, t.id`,
 );
 
-type JoinedManifests = JoinedColumn<'ids' | 'manifests' | 'integrities' | 'shasums'> & {
+type JoinedManifests = JoinedColumns<'ids' | 'manifests' | 'integrities' | 'shasums'> & {
   /** Texts of the deprecations by the id of the package. */
   readonly deprecations: Readonly<Record<string, string>> | null;
 };
-const manifests = (column: 'manifest' | 'brief'): string =>
-  `select ${joined('package_id::text', 'package_id')} as ids, ${joined(column, 'package_id')} as manifests,
-     ${joined('integrity', 'package_id')} as integrities, ${joined('shasum', 'package_id')} as shasums,
+const joinedManifestsSql = (column: 'manifest' | 'brief'): string =>
+  `select ${joinedSql('package_id::text', 'package_id')} as ids, ${joinedSql(column, 'package_id')} as manifests,
+     ${joinedSql('integrity', 'package_id')} as integrities, ${joinedSql('shasum', 'package_id')} as shasums,
      json_object_agg(package_id, deprecation) filter (where deprecation is not null) as deprecations
    from npm_versions where package_id = any(:ids::bigint[])`;
 const MANIFESTS = {
-  full: statement<{ ids: readonly number[] }, JoinedManifests>('npm_manifests', manifests('manifest')),
-  short: statement<{ ids: readonly number[] }, JoinedManifests>('npm_brief_manifests', manifests('brief')),
+  full: statement<{ ids: readonly number[] }, JoinedManifests>('npm_manifests', joinedManifestsSql('manifest')),
+  short: statement<{ ids: readonly number[] }, JoinedManifests>('npm_brief_manifests', joinedManifestsSql('brief')),
 };
 const MANIFEST = statement<{ id: number }, NpmManifestRow & { readonly readme: string | null }>(
   'npm_manifest',
@@ -125,10 +125,10 @@ const MANIFEST = statement<{ id: number }, NpmManifestRow & { readonly readme: s
 );
 
 /** The size of a text is known without reading it. */
-const SIZES = statement<{ ids: readonly number[] }, JoinedColumn<'ids' | 'sizes'>>(
+const SIZES = statement<{ ids: readonly number[] }, JoinedColumns<'ids' | 'sizes'>>(
   'npm_manifest_sizes',
-  `select ${joined('package_id::text', 'package_id')} as ids,
-     ${joined('octet_length(manifest)::text', 'package_id')} as sizes
+  `select ${joinedSql('package_id::text', 'package_id')} as ids,
+     ${joinedSql('octet_length(manifest)::text', 'package_id')} as sizes
    from npm_versions where package_id = any(:ids::bigint[])`,
 );
 

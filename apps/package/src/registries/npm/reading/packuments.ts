@@ -23,7 +23,7 @@ export interface NpmDocument {
   readonly open: (() => Readable) | Buffer | null;
 }
 
-/** All versions of a name at a place. Shape: versions are the oldest first; tags hold `latest`. */
+/** All versions of a name at a place. `versions` begins with the oldest one. `tags` always has `latest`. */
 interface PackumentVersions {
   readonly name: string;
   readonly sources: readonly NpmSource[];
@@ -70,7 +70,10 @@ export class Packuments {
     const found = named.versions.get(named.tags.get(versionOrTag) ?? versionOrTag);
     const row = found ? await this.queries.findManifest(found.id) : undefined;
     if (!row) throw new NotFound('Package');
-    return versionText({ name, version: found!.version }, row, { form: 'full', files: this.filesUrl(place, name) });
+    return renderVersion({ name, version: found!.version }, row, {
+      form: 'full',
+      files: this.tarballUrlPrefix(place, name),
+    });
   }
 
   /** Tags of a package by name, with `latest`. Errors: NotFound. */
@@ -99,15 +102,15 @@ export class Packuments {
   private async *writePackument(place: NpmPlace, named: PackumentVersions, form: NpmForm): AsyncGenerator<string> {
     const { name, versions } = named;
     const versionsById = new Map([...versions.values()].map(({ id, version }) => [id, version]));
-    const shape = { form, files: this.filesUrl(place, name) };
+    const shape = { form, files: this.tarballUrlPrefix(place, name) };
     const chunks = this.manifestChunks([...versionsById.keys()], form);
-    const head = form === 'full' ? this.fullHead(named) : shortHead(named);
+    const head = form === 'full' ? this.renderFullHead(named) : renderShortHead(named);
     let [text, chunk] = await Promise.all([head, chunks.next()]);
     let separator = '';
     while (!chunk.done) {
       for (const row of chunk.value) {
         const version = versionsById.get(row.id)!;
-        text += `${separator}"${version}":${versionText({ name, version }, row, shape)}`;
+        text += `${separator}"${version}":${renderVersion({ name, version }, row, shape)}`;
         separator = ',';
       }
       yield text;
@@ -121,7 +124,7 @@ export class Packuments {
   private async *manifestChunks(ids: readonly number[], form: NpmForm): AsyncGenerator<readonly NpmManifestRow[]> {
     // Short manifests are small.
     const [first, ...others] = batchManifestIds(
-      form === 'full' ? await this.queries.readManifestSizes(ids) : ids.map(withoutSize),
+      form === 'full' ? await this.queries.readManifestSizes(ids) : ids.map(toUnsizedManifest),
     );
     if (first === undefined) return;
     const read = (part: readonly number[]): Promise<NpmManifestRow[]> => this.queries.listManifests(form, part);
@@ -136,34 +139,34 @@ export class Packuments {
     yield await next;
   }
 
-  private async fullHead(named: PackumentVersions): Promise<string> {
+  private async renderFullHead(named: PackumentVersions): Promise<string> {
     const { name, sources, versions, tags } = named;
     const latest = versions.get(tags.get('latest')!);
     const row = latest ? await this.queries.findManifest(latest.id) : undefined;
     const manifest = row ? (JSON.parse(row.manifest) as Record<string, unknown>) : {};
     const described = DESCRIBING.filter((field) => manifest[field] !== undefined && manifest[field] !== null);
-    const readme = row?.readme === null || row === undefined ? [] : [jsonPair('readme', row.readme)];
+    const readme = row?.readme === null || row === undefined ? [] : [renderJsonPair('readme', row.readme)];
     const head = [
       ...[
-        jsonPair('_id', name),
-        jsonPair('_rev', renderRevision(sources)),
-        jsonPair('name', name),
-        distTags(tags),
-        versionTimes(named),
+        renderJsonPair('_id', name),
+        renderJsonPair('_rev', renderRevision(sources)),
+        renderJsonPair('name', name),
+        renderDistTags(tags),
+        renderVersionTimes(named),
       ],
-      ...[...described.map((field) => jsonPair(field, manifest[field])), ...readme],
+      ...[...described.map((field) => renderJsonPair(field, manifest[field])), ...readme],
     ];
     return `{${head.join(',')},"versions":{`;
   }
 
   /** The URL of tarballs up to the version, as JSON without its quotes. */
-  private filesUrl(place: NpmPlace, name: string): string {
+  private tarballUrlPrefix(place: NpmPlace, name: string): string {
     return JSON.stringify(this.links.apiUrl(`${place.prefix}/${name}/-/${bareName(name)}-`)).slice(1, -1);
   }
 }
 
-/** Shape: `files` as `filesUrl` returns it. */
-interface VersionShape {
+/** Options of the text of a version. `files` is a result of `tarballUrlPrefix`. */
+interface VersionTextOptions {
   readonly form: NpmForm;
   readonly files: string;
 }
@@ -172,25 +175,25 @@ interface VersionShape {
  * The stored object with the fields that depend on the place and on later changes. Names, versions and digests have no
  * characters that JSON escapes.
  */
-function versionText(
+function renderVersion(
   { name, version }: { readonly name: string; readonly version: string },
   { manifest, integrity, shasum, deprecation }: NpmManifestRow,
-  { form, files }: VersionShape,
+  { form, files }: VersionTextOptions,
 ): string {
   const id = form === 'full' ? `"_id":"${name}@${version}",` : '';
-  const deprecated = deprecation === null ? '' : `${jsonPair('deprecated', deprecation)},`;
+  const deprecated = deprecation === null ? '' : `${renderJsonPair('deprecated', deprecation)},`;
   const tarball = `${files}${withoutBuild(version)}.tgz`;
   const dist = `"dist":{"integrity":"${integrity}","shasum":"${shasum}","tarball":"${tarball}"}`;
   return `${manifest.slice(0, -1)},${id}${deprecated}${dist}}`;
 }
 
-/** Text by which clients name the state of a package that they change. Shape: without slashes. */
+/** Returns a text without slashes, by which clients name the state of a package that they change. */
 export function renderRevision(sources: readonly Pick<NpmSource, 'project_id' | 'generation'>[]): string {
   const generation = Math.max(...sources.map((source) => source.generation));
   return `${generation}-${computeDigest(sources.map((source) => [source.project_id, source.generation])).slice(0, 32)}`;
 }
 
-function withoutSize(id: number): SizedManifest {
+function toUnsizedManifest(id: number): SizedManifest {
   return { id, size: 0 };
 }
 
@@ -198,22 +201,22 @@ function computeDigest(facts: unknown): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
 }
 
-function shortHead(named: PackumentVersions): string {
+function renderShortHead(named: PackumentVersions): string {
   const head = [
-    jsonPair('name', named.name),
-    jsonPair('modified', lastModified(named)),
-    distTags(named.tags),
-    versionTimes(named),
+    renderJsonPair('name', named.name),
+    renderJsonPair('modified', lastModified(named)),
+    renderDistTags(named.tags),
+    renderVersionTimes(named),
   ];
   return `{${head.join(',')},"versions":{`;
 }
 
-function distTags(tags: ReadonlyMap<string, string>): string {
-  return `"dist-tags":${objectText(tags)}`;
+function renderDistTags(tags: ReadonlyMap<string, string>): string {
+  return `"dist-tags":${renderJsonObject(tags)}`;
 }
 
 /** Times of all versions. Clients that wait for a version to age leave out a package without them. */
-function versionTimes(named: PackumentVersions): string {
+function renderVersionTimes(named: PackumentVersions): string {
   let created = Infinity;
   let text = '';
   for (const { version, createdAt } of named.versions.values()) {
@@ -238,10 +241,10 @@ function highestVersion(versions: readonly string[]): string {
 }
 
 /** Written as text, because a name such as `__proto__` is not a key of an object. */
-function objectText(entries: ReadonlyMap<string, string>): string {
-  return `{${[...entries].map(([name, value]) => jsonPair(name, value)).join(',')}}`;
+function renderJsonObject(entries: ReadonlyMap<string, string>): string {
+  return `{${[...entries].map(([name, value]) => renderJsonPair(name, value)).join(',')}}`;
 }
 
-function jsonPair(name: string, value: unknown): string {
+function renderJsonPair(name: string, value: unknown): string {
   return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 }

@@ -42,13 +42,13 @@ export async function identifyPdb(source: AsyncIterable<Buffer>): Promise<PdbIde
     }
     head = Buffer.concat([head, chunk]);
     if (head.length < HEAD_BYTES) continue;
-    idAt = positionOfId(head);
+    idAt = findPdbIdPosition(head);
     if (idAt === null) return null;
     take(head);
     head = null;
   }
   if (head !== null) {
-    idAt = positionOfId(head);
+    idAt = findPdbIdPosition(head);
     if (idAt === null) return null;
     take(head);
   }
@@ -57,7 +57,7 @@ export async function identifyPdb(source: AsyncIterable<Buffer>): Promise<PdbIde
 }
 
 /** Position of the id, with which the stream `#Pdb` begins. Returns null without that stream. */
-function positionOfId(head: Buffer): number | null {
+function findPdbIdPosition(head: Buffer): number | null {
   if (head.length < 16 || head.toString('latin1', 0, 4) !== 'BSJB') return null;
   let at = 16 + head.readUInt32LE(12);
   if (at + 4 > head.length) return null;

@@ -42,7 +42,9 @@ export class SymbolReader {
    */
   async listSymbols(archive: StoredArchive): Promise<readonly SymbolFile[]> {
     const signal = AbortSignal.timeout(MAX_MS);
-    return readPackage(this.blobs, archive, async (zip) => identifyAll(zip, await symbolEntries(zip, signal), signal));
+    return readPackage(this.blobs, archive, async (zip) =>
+      identifySymbolFiles(zip, await listSymbolEntries(zip, signal), signal),
+    );
   }
 
   /** Opens the bytes of a file that was listed. Units: `size` in bytes. Errors: NotFound without the file; Unavailable. */
@@ -52,7 +54,7 @@ export class SymbolReader {
   ): Promise<Readable> {
     const zip = await openStoredZip(this.blobs, archive);
     try {
-      const isWanted = (one: Entry): boolean => one.fileName === entryName && isSymbols(one);
+      const isWanted = (one: Entry): boolean => one.fileName === entryName && isSymbolFile(one);
       const [entry] = await listEntries(zip, isWanted, AbortSignal.timeout(MAX_MS));
       if (entry?.uncompressedSize !== size) throw new NotFound('Symbol');
       return await openEntry(zip, entry);
@@ -63,12 +65,12 @@ export class SymbolReader {
   }
 }
 
-function isSymbols(entry: Entry): boolean {
+function isSymbolFile(entry: Entry): boolean {
   return Buffer.byteLength(entry.fileName) <= MAX_NAME_BYTES && NAME.test(entry.fileName) && isPlainFile(entry);
 }
 
-async function symbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
-  const entries = await listEntries(zip, isSymbols, signal);
+async function listSymbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonly Entry[]> {
+  const entries = await listEntries(zip, isSymbolFile, signal);
   if (entries.length > MAX_SYMBOL_FILES) throw invalid('the package has too many symbol files');
   if (entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0) > MAX_TOTAL_BYTES)
     throw invalid('symbol files are too large');
@@ -76,7 +78,11 @@ async function symbolEntries(zip: ZipFile, signal: AbortSignal): Promise<readonl
 }
 
 /** A path that occurs twice counts once. */
-async function identifyAll(zip: ZipFile, entries: readonly Entry[], signal: AbortSignal): Promise<SymbolFile[]> {
+async function identifySymbolFiles(
+  zip: ZipFile,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<SymbolFile[]> {
   const found: SymbolFile[] = [];
   const byName = new Map([...entries].reverse().map((entry) => [entry.fileName, entry]));
   for (const [entryName, entry] of byName) {

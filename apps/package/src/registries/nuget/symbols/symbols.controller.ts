@@ -12,7 +12,7 @@ const PREFIXES = { project: '/projects/:id/packages/nuget', group: '/groups/:id/
 const MAX_CHECKSUMS = 32;
 
 /** Symbols for debuggers, below a project or a group. */
-function symbolsBelow(kind: 'project' | 'group') {
+function createSymbolsController(kind: 'project' | 'group') {
   const registry = kind === 'project' ? { ...basicRegistry, may: readsPackages } : basicGroupRegistry;
 
   @Controller()
@@ -52,8 +52,8 @@ function symbolsBelow(kind: 'project' | 'group') {
   return SymbolsController;
 }
 
-export const SymbolsOfProjectsController = symbolsBelow('project');
-export const SymbolsOfGroupsController = symbolsBelow('group');
+export const SymbolsOfProjectsController = createSymbolsController('project');
+export const SymbolsOfGroupsController = createSymbolsController('group');
 
 /** Digests of the header in lower case; those of other algorithms are left out. */
 function parseChecksums(header: string): readonly string[] {

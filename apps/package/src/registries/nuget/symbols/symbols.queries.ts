@@ -15,7 +15,7 @@ export interface SymbolRow {
   readonly symbol_size: number;
 }
 
-/** A request of a debugger. Shape: `name` and `signature` in lower case. */
+/** A request of a debugger. `name` and `signature` are in lower case. */
 export interface SymbolQuery {
   readonly name: string;
   readonly signature: string;

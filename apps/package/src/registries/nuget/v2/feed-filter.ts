@@ -50,7 +50,7 @@ export function unquote(text: string): string {
   return match ? match[1]!.replaceAll("''", "'") : text;
 }
 
-/** The key of `Packages(Id='…',Version='…')`. Shape: null for another operation. */
+/** Returns the key of `Packages(Id='…',Version='…')`, or null for another operation. */
 export function parsePackageKey(operation: string): { readonly name: string; readonly version: string } | null {
   const match = /^Packages\(Id='((?:[^']|'')*)',\s*Version='((?:[^']|'')*)'\)$/.exec(operation);
   return match ? { name: unquote(`'${match[1]!}'`), version: unquote(`'${match[2]!}'`) } : null;

@@ -63,9 +63,12 @@ export class FeedController {
     const page = await this.versions.searchFeed(within, viewer, asked);
     const end = asked.skip + page.entries.length;
     const hasNext = params.$top === undefined && end < page.total;
-    const next = hasNext ? `${urls.base}/${params.operation}?${nextQuery(params, end)}` : null;
+    const next = hasNext ? `${urls.base}/${params.operation}?${nextPageQuery(params, end)}` : null;
     const isCounted = params.$inlinecount === 'allpages';
-    return documentAnswer(feedDocument(urls, page, { title: memberName(params.operation), isCounted, next }), ATOM);
+    return documentAnswer(
+      feedDocument(urls, page, { title: withoutParentheses(params.operation), isCounted, next }),
+      ATOM,
+    );
   }
 
   @Endpoint('PUT', FEED, {
@@ -98,7 +101,7 @@ export class FeedController {
   }
 }
 
-const memberName = (operation: string): string => operation.replace(/\(\)$/, '');
+const withoutParentheses = (operation: string): string => operation.replace(/\(\)$/, '');
 
 /** Errors: NotFound for an operation that feeds do not have; InvalidParameters. */
 function parseSearch(params: ShowNugetFeed): FeedSearch {
@@ -106,7 +109,7 @@ function parseSearch(params: ShowNugetFeed): FeedSearch {
   const filter = parseFilter(params.$filter);
   const isNewestFirst = /^Version desc\b/i.test(params.$orderby.trim());
   const all = { ...filter, ...page, isNewestFirst, q: '', prerelease: true };
-  switch (memberName(params.operation)) {
+  switch (withoutParentheses(params.operation)) {
     case 'FindPackagesById':
       if (!params.package_name) throw new InvalidParameters(['id is missing']);
       return { ...all, names: [unquote(params.package_name)] };
@@ -120,7 +123,7 @@ function parseSearch(params: ShowNugetFeed): FeedSearch {
 }
 
 /** The query of the next page. */
-function nextQuery(params: ShowNugetFeed, skip: number): string {
+function nextPageQuery(params: ShowNugetFeed, skip: number): string {
   const { package_name: id, searchTerm, includePrerelease, $filter, $orderby, $inlinecount } = params;
   const sent = Object.entries({ id, searchTerm, $filter, $orderby, $inlinecount }).filter(
     (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',

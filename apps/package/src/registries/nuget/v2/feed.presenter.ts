@@ -30,10 +30,10 @@ const OPTIONAL_TEXTS = [
   ...['PackageHashAlgorithm', 'ProjectUrl', 'Summary', 'Tags', 'Title'],
 ];
 const FLAGS = ['IsLatestVersion', 'IsAbsoluteLatestVersion', 'IsPrerelease', 'Listed', 'RequireLicenseAcceptance'];
-const property = (type: string, isNullable: boolean) => (name: string) =>
+const propertyXml = (type: string, isNullable: boolean) => (name: string) =>
   `<Property Name="${name}" Type="Edm.${type}"${isNullable ? '' : ' Nullable="false"'}/>`;
-const parameter = (name: string, type: string): string => `<Parameter Name="${name}" Type="Edm.${type}"/>`;
-const operation = (name: string, ...parameters: readonly string[]): string =>
+const parameterXml = (name: string, type: string): string => `<Parameter Name="${name}" Type="Edm.${type}"/>`;
+const operationXml = (name: string, ...parameters: readonly string[]): string =>
   `<FunctionImport Name="${name}" ReturnType="Collection(NuGetGallery.V2FeedPackage)" EntitySet="Packages" ` +
   `m:HttpMethod="GET">${parameters.join('')}</FunctionImport>`;
 
@@ -45,21 +45,21 @@ export const FEED_METADATA =
   '<Schema Namespace="NuGetGallery" xmlns="http://schemas.microsoft.com/ado/2006/04/edm">' +
   '<EntityType Name="V2FeedPackage" m:HasStream="true">' +
   '<Key><PropertyRef Name="Id"/><PropertyRef Name="Version"/></Key>' +
-  TEXTS.map(property('String', false)).join('') +
-  OPTIONAL_TEXTS.map(property('String', true)).join('') +
-  FLAGS.map(property('Boolean', false)).join('') +
-  ['Created', 'LastUpdated', 'Published'].map(property('DateTime', false)).join('') +
-  property('Int32', false)('DownloadCount') +
-  property('Int64', false)('PackageSize') +
+  TEXTS.map(propertyXml('String', false)).join('') +
+  OPTIONAL_TEXTS.map(propertyXml('String', true)).join('') +
+  FLAGS.map(propertyXml('Boolean', false)).join('') +
+  ['Created', 'LastUpdated', 'Published'].map(propertyXml('DateTime', false)).join('') +
+  propertyXml('Int32', false)('DownloadCount') +
+  propertyXml('Int64', false)('PackageSize') +
   '</EntityType><EntityContainer Name="FeedContext" m:IsDefaultEntityContainer="true">' +
   '<EntitySet Name="Packages" EntityType="NuGetGallery.V2FeedPackage"/>' +
-  operation(
+  operationXml(
     'Search',
-    parameter('searchTerm', 'String'),
-    parameter('targetFramework', 'String'),
-    parameter('includePrerelease', 'Boolean'),
+    parameterXml('searchTerm', 'String'),
+    parameterXml('targetFramework', 'String'),
+    parameterXml('includePrerelease', 'Boolean'),
   ) +
-  operation('FindPackagesById', parameter('id', 'String')) +
+  operationXml('FindPackagesById', parameterXml('id', 'String')) +
   '</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>\n';
 
 /** A feed of versions. `next` is the URL of the next page, null on the last one. */
@@ -74,7 +74,7 @@ export function feedDocument(
     (page.isCounted ? `<m:count>${total}</m:count>` : '') +
     `<title type="text">${page.title}</title><id>${escapeHtml(`${urls.base}/${page.title}`)}</id>` +
     `<updated>${updated.toISOString()}</updated><link rel="self" title="${page.title}" href="${page.title}"/>` +
-    entries.map((one) => entryElement(urls, one, '')).join('') +
+    entries.map((one) => renderEntry(urls, one, '')).join('') +
     (page.next === null ? '' : `<link rel="next" href="${escapeHtml(page.next)}"/>`) +
     '</feed>\n'
   );
@@ -82,10 +82,10 @@ export function feedDocument(
 
 /** The document of one version. */
 export function entryDocument(urls: FeedUrls, found: FeedEntry): string {
-  return `${DECLARATION}${entryElement(urls, found, `xml:base="${escapeHtml(`${urls.base}/`)}" ${NAMESPACES}`)}\n`;
+  return `${DECLARATION}${renderEntry(urls, found, `xml:base="${escapeHtml(`${urls.base}/`)}" ${NAMESPACES}`)}\n`;
 }
 
-function entryElement({ registry, base }: FeedUrls, row: FeedEntry, attributes: string): string {
+function renderEntry({ registry, base }: FeedUrls, row: FeedEntry, attributes: string): string {
   const { nuspec, name, name_key: key, version_key: version } = row;
   const path = `Packages(Id='${name}',Version='${row.version}')`;
   const file = `${registry}/download/${key}/${version}/${renderFileName(key, version, 'nupkg')}`;
@@ -95,11 +95,11 @@ function entryElement({ registry, base }: FeedUrls, row: FeedEntry, attributes: 
     `<link rel="edit" title="V2FeedPackage" href="${escapeHtml(path)}"/><title type="text">${escapeHtml(name)}</title>` +
     `<summary type="text">${escapeHtml(nuspec.summary)}</summary><updated>${row.created_at.toISOString()}</updated>` +
     `<author><name>${escapeHtml(nuspec.authors)}</name></author>` +
-    `<content type="application/zip" src="${escapeHtml(file)}"/>${entryProperties(row)}</entry>`
+    `<content type="application/zip" src="${escapeHtml(file)}"/>${renderEntryProperties(row)}</entry>`
   );
 }
 
-function entryProperties(row: FeedEntry): string {
+function renderEntryProperties(row: FeedEntry): string {
   const { nuspec } = row;
   const texts = {
     ...{ Id: row.name, Version: row.version, NormalizedVersion: row.version_key, Title: nuspec.title || row.name },

@@ -69,7 +69,7 @@ export class FeedQueries {
   async searchFeed(project: ProjectScope, viewer: Viewer, asked: FeedSearch): Promise<FeedPage> {
     const isPaged = asked.names === null && asked.latest !== null;
     const found = await this.searchNames(project, viewer, asked, isPaged);
-    const byName = (await this.listVersions(project, viewer, found.names)).filter((one) => isWanted(one, asked));
+    const byName = (await this.listVersions(project, viewer, found.names)).filter((one) => matchesSearch(one, asked));
     const versions = asked.isNewestFirst ? byName.reverse() : byName;
     const end = asked.skip + asked.top;
     return {
@@ -134,10 +134,10 @@ function markLatest(versions: readonly VersionOfName[]): MarkedVersion[] {
   return versions.map((one) => ({ ...one, isLatest: one === versions.at(-1), isLatestRelease: one === release }));
 }
 
-function isWanted(one: MarkedVersion, { latest, version, prerelease }: FeedSearch): boolean {
-  if (version !== null && parseNugetVersion(version)?.key !== one.version_key) return false;
-  if (latest !== null) return latest === 'of all' ? one.isLatest : one.isLatestRelease;
-  return prerelease || !isPrerelease(one);
+function matchesSearch(candidate: MarkedVersion, { latest, version, prerelease }: FeedSearch): boolean {
+  if (version !== null && parseNugetVersion(version)?.key !== candidate.version_key) return false;
+  if (latest !== null) return latest === 'of all' ? candidate.isLatest : candidate.isLatestRelease;
+  return prerelease || !isPrerelease(candidate);
 }
 
 const isPrerelease = ({ version_key: key }: VersionOfName): boolean => parseNugetVersion(key)!.labels.length > 0;

@@ -1,23 +1,23 @@
 import { pipeline, Transform } from 'node:stream';
 import type { Readable } from 'node:stream';
 
-type Body = Readable & { readonly mediaType: string };
+type BodyWithMediaType = Readable & { readonly mediaType: string };
 
 /**
  * The body of a push in the form that parsers read. NuGet 2 on Mono ends the last part with a line feed alone, where a
  * carriage return and a line feed belong; other bodies stay as they are. The errors of the body are those of the
  * result.
  */
-export function repairMultipartEnding(body: Body): Body {
+export function repairMultipartEnding(body: BodyWithMediaType): BodyWithMediaType {
   const boundary = /;\s*boundary="?([^";\s]+)"?/i.exec(body.mediaType)?.[1];
   if (boundary === undefined) return body;
   const proper = new MultipartEndingRepair(Buffer.from(`\n--${boundary}--`));
-  pipeline(body, proper, ignore);
+  pipeline(body, proper, ignoreError);
   return Object.assign(proper, { mediaType: body.mediaType });
 }
 
 /** Failures of both streams reach the reader of the result. */
-function ignore(): void {
+function ignoreError(): void {
   // Nothing is left to do.
 }
 
