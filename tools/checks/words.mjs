@@ -22,7 +22,7 @@ const LEFT_OUT =
   /\.generated\.|\/migrations\/|\/dist\/|^apps\/e2e\/clients\/bots\/|^tools\/checks\/(words\.mjs|test\/words\.test\.mjs)$/;
 
 /**
- * Banned words with their replacements. Shape: pattern of a word in lower case -> replacement.
+ * Banned words with their replacements. Each word is a pattern in lower case.
  * @type {[word: string, instead: string][]}
  */
 export const BANNED = [
@@ -78,7 +78,7 @@ export function findingsIn(name, source) {
   walk(tree, (node) => {
     const name = declaredName(node);
     if (!name) return;
-    const words = partsOf(name.text.replace(FREE, ''));
+    const words = splitNameIntoWords(name.text.replace(FREE, ''));
     for (const { pattern, instead } of IN_NAME) {
       if (words.some((word) => pattern.test(word)))
         names.push({ line: lineAt(name.getStart(tree)), text: name.text, instead });
@@ -91,7 +91,7 @@ export function findingsIn(name, source) {
  * The words of a name in camel case or in capitals, in lower case.
  * @param {string} name
  */
-function partsOf(name) {
+function splitNameIntoWords(name) {
   return name.split(/(?<=[a-z0-9])(?=[A-Z])|_/).map((word) => word.toLowerCase());
 }
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { findingsIn } from '../words.mjs';
 
 /** @param {string} source */
-const found = (source) => findingsIn('nest.ts', source).map(({ text }) => text);
+const reportedWordsIn = (source) => findingsIn('nest.ts', source).map(({ text }) => text);
 
 describe('words', () => {
   /** @type {[name: string, source: string][]} */
@@ -19,7 +19,7 @@ describe('words', () => {
     ['a constant', 'const TOLD_LIMIT = 1;'],
   ];
   for (const [name, source] of refused) {
-    it(`refuses ${name}`, () => assert.equal(found(source).length, 1));
+    it(`refuses ${name}`, () => assert.equal(reportedWordsIn(source).length, 1));
   }
 
   /** @type {[name: string, source: string][]} */
@@ -34,6 +34,6 @@ describe('words', () => {
     ['longer words', '/** Retells nothing worsened. */\nconst storyteller = 1;'],
   ];
   for (const [name, source] of free) {
-    it(`ignores ${name}`, () => assert.deepEqual(found(source), []));
+    it(`ignores ${name}`, () => assert.deepEqual(reportedWordsIn(source), []));
   }
 });
